@@ -49,7 +49,7 @@ def diagnose(
         return examiner.simulate(blockers.without(causes)).cost
 
     measured = {} if cpu_ms is None else {cause.identity: cpu_ms(cause.nodes) for cause in blockers.causes}
-    staying = {refused.key for refused in first.on_cpu()}
+    staying = {refused.key for refused in first.on_cpu}
     is_refused = run.refusal is not None  # the refusal of the model is a cause of today, also of accepted nodes
     later = [cause.identity for cause in blockers.causes if not (is_refused or staying.issuperset(cause.nodes))]
     findings = rank_causes(
@@ -83,13 +83,13 @@ def _followers(
     Finally, all causes are fixed together. The first fix that frees a node determines the node's cause: the last cause in this
     fix.
     """
-    rest = {refused.key for refused in first.on_cpu()}.difference(*[cause.nodes for cause in order])
+    rest = {refused.key for refused in first.on_cpu}.difference(*[cause.nodes for cause in order])
     some = order[: effort.simulations(_TRIED_AT_LEAST, _TRIED_AT_MOST)]
     fixes = [*[[cause] for cause in some], *[order[: number + 1] for number in range(len(some))], *([order] if order else [])]
     followers: dict[Identity, set[NodeKey]] = {}
     for fixed in effort.limit(fixes):
         if rest:
-            left = {refused.key for refused in examiner.simulate(blockers.without(fixed)).on_cpu()}
+            left = {refused.key for refused in examiner.simulate(blockers.without(fixed)).on_cpu}
             followers.setdefault(fixed[-1].identity, set()).update(rest - left)
             rest &= left
     return {identity: tuple(sorted(keys)) for identity, keys in followers.items() if keys}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -73,15 +73,17 @@ class Examined:
     run: Run
     change: Edited
 
-    def on_cpu(self) -> Iterator[RefusedNode]:
-        """Yield the CPU nodes of the run that also exist in the original model, in execution order.
+    @functools.cached_property
+    def on_cpu(self) -> tuple[RefusedNode, ...]:
+        """The CPU nodes of the run that also exist in the original model, in execution order.
 
         The keys are indices in the original model.
         """
-        for subgraph, index, reasons in on_cpu(self.run):
-            key = self.change.origin(NodeKey(subgraph.graph.index, index))
-            if key is not None:
-                yield RefusedNode(key, subgraph.graph.nodes[index].op, reasons)
+        nodes = [
+            (self.change.origin(NodeKey(subgraph.graph.index, index)), subgraph.graph.nodes[index].op, reasons)
+            for subgraph, index, reasons in on_cpu(self.run)
+        ]
+        return tuple([RefusedNode(key, op, reasons) for key, op, reasons in nodes if key is not None])
 
     @functools.cached_property
     def cost(self) -> Cost:

@@ -158,8 +158,7 @@ class Descent(Generic[Outcome]):
         """Return the outcome of a model on each target."""
         self.simulations += 1
         self.effort.spend(len(self._targets) + 1)  # rewriting the model takes as long as one simulation
-        cache = AnalysisCache()
-        return tuple([evaluate(model, cache) for evaluate in self._targets])
+        return tuple([evaluate(model, self.effort.cache) for evaluate in self._targets])
 
     def _nodes_for(self, pass_: Pass, standings: Sequence[Outcome]) -> frozenset[NodeKey] | None:
         """Return the nodes that a pass may rewrite, or None for all nodes."""

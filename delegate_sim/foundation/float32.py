@@ -8,16 +8,25 @@ from __future__ import annotations
 
 import math
 import struct
+from array import array
+from collections.abc import Iterable
 
 SMALLEST_NORMAL = 2.0**-126
+
+_SINGLE = struct.Struct("<f")
 
 
 def float32(value: float) -> float:
     """Round to single precision."""
     try:
-        return float(struct.unpack("<f", struct.pack("<f", value))[0])
+        return float(_SINGLE.unpack(_SINGLE.pack(value))[0])
     except OverflowError:
         return math.inf if value > 0 else -math.inf
+
+
+def all_float32(values: Iterable[float]) -> list[float]:
+    """Round many numbers to single precision."""
+    return array("f", values).tolist()
 
 
 def quotient(numerator: float, denominator: float) -> float:

@@ -1,7 +1,7 @@
 """Forms of nodes. Nodes of one form share what depends only on a node and its operands.
 
 Nodes of one form have the same operator, version, options and operands. They differ only in the indices and names of nodes and
-tensors, and in buffers. Large constants and lists of scales are equal only if they are the same.
+tensors, and in buffers. Large constants and lists of scales are equal only if they are the same, or if they repeat one number.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import ClassVar, TypeVar
 
 from ..model.model import Model, Node, Quantization, Tensor
+from ..model.numbers import FlatNumbers, RepeatedNumber, StoredNumbers
 from .analysis_cache import AnalysisCache
 from .graph import Graph
 
@@ -50,6 +51,8 @@ class Forms:
         self._next = 0
         self._tensors: _LargeTable[int, tuple[Tensor, int]] = _LargeTable()
         self._kinds: _LargeTable[int, tuple[Node, int]] = _LargeTable()
+        self._kinds_at: _LargeTable[Hashable, int] = _LargeTable()
+        """The forms of nodes without operands, by operator, operand counts and place of the options."""
         self._quantizations: _LargeTable[int, tuple[Quantization, Hashable]] = _LargeTable()
         self._compared: _LargeTable[int, object] = _LargeTable()
         """The objects that are compared by identity. As long as they are here, no other object gets their identity."""
@@ -83,7 +86,7 @@ class Forms:
             tensor.external_buffer,
             tensor.sparsity,
             place,
-            self._identity(tensor.value),
+            self._values(tensor.value),
         )
         own = tensor.scale, tensor.zero_point
         return self.number((tensor.type, *shape, *storage, *own, self._quantization(tensor)))
@@ -95,13 +98,27 @@ class Forms:
         known = self._quantizations.get(id(given))
         if known is None or known[0] is not given:
             is_plain = given.is_affine and len(given.scales) == len(given.zero_points) == 1 and given.scale > 0
-            own = (given.scale, given.zero_point, given.dimension) if is_plain else self._identity(given)
+            own: Hashable = self._identity(given)
+            if is_plain:
+                own = given.scale, given.zero_point, given.dimension
+            elif given.is_affine and isinstance(given.scales, RepeatedNumber) and isinstance(given.zero_points, RepeatedNumber):
+                own = given.scales.form, given.zero_points.form, given.dimension
             known = self._quantizations.add(id(given), (given, own))
         return known[1]
 
+    def _values(self, values: FlatNumbers | None) -> Hashable:
+        if values is None:
+            return None
+        if isinstance(values, RepeatedNumber):
+            return values.form
+        if values.nbytes > _SMALL_CONSTANT:
+            return self._identity(values)
+        if isinstance(values, StoredNumbers):
+            return values.kind, values.tobytes()
+        dtype = getattr(values, "dtype", None)  # an array of numpy, which is imported late
+        return self._identity(values) if dtype is None or dtype.hasobject else (dtype.str, values.tobytes())
+
     def _identity(self, item: object) -> int:
-        if item is None:
-            return 0
         if id(item) not in self._compared:
             if len(self._compared) >= self._compared.most:
                 self._numbers.clear()
@@ -113,8 +130,18 @@ class Forms:
         """Return the form of a node without the forms of its operands."""
         known = self._kinds.get(id(node))
         if known is None or known[0] is not node:
-            known = self._kinds.add(id(node), (node, self.number(_kind(model, node))))
+            known = self._kinds.add(id(node), (node, self._kind(model, node)))
         return known[1]
+
+    def _kind(self, model: Model, node: Node) -> int:
+        _, op, builtin_code, _, version, inputs, outputs, intermediates, options, custom_options = node
+        repeated = _repeated(inputs + outputs + intermediates)
+        own = op, builtin_code, version, options is None, custom_options, len(inputs), len(outputs), repeated
+        place = own, options
+        known = self._kinds_at.get(place)
+        if known is None:
+            known = self._kinds_at.add(place, self.number((own, _options(model, node))))
+        return known
 
     def nodes(self, model: Model, tensors: Iterable[Tensor], nodes: Iterable[Node]) -> Sequence[int]:
         """Return the forms of nodes."""
@@ -124,12 +151,25 @@ class Forms:
         return [number((kind(model, node), *map(form_of, node.inputs + node.outputs + node.intermediates))) for node in nodes]
 
 
-def _kind(model: Model, node: Node) -> Hashable:
-    operands = node.inputs + node.outputs + node.intermediates
+def _options(model: Model, node: Node) -> Hashable:
+    """Return the options of a node. Equal options of the file are one object. Changed options are compared by their fields."""
+    options = model.options(node)
+    if node.options is None or node.options[1] >= 0 or options.table is None:
+        return options
+    fields = sorted(options)
+    return (options.table, repr(fields)) if all(_is_plain(value) for _, value in fields) else node.options
+
+
+def _is_plain(value: object) -> bool:
+    return all(map(_is_plain, value)) if isinstance(value, tuple) else isinstance(value, (bool, int, float, str, bytes))
+
+
+def _repeated(operands: Sequence[int]) -> Hashable:
+    """Return the first position of each operand, or None if no operand is repeated."""
+    if len(set(operands)) == len(operands):
+        return None
     first = dict(zip(reversed(operands), range(len(operands)), strict=True))
-    repeated = None if len(first) == len(operands) else tuple([first[operand] for operand in operands])
-    own = node.op, node.builtin_code, node.version, node.options is None, node.custom_options
-    return *own, model.options(node), len(node.inputs), len(node.outputs), repeated
+    return tuple([first[operand] for operand in operands])
 
 
 def forms_of(cache: AnalysisCache, model: Model) -> Forms:

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from ..foundation.float32 import float32
+from ..foundation.float32 import all_float32, float32
 from ..foundation.limits import bounded
 from ..graph.analysis_cache import AnalysisCache
 from ..graph.graph import Graph, file_graphs
@@ -183,10 +183,10 @@ def _widened(tensor: Tensor, model: Model) -> Tensor:
     value: StoredNumbers | None = _zeros("FLOAT32", tensor)
     parameters, stored = tensor.quantization, model.constant(tensor)
     if stored is not None and len(stored) == tensor.element_count <= _VALUES_KEPT:
-        numbers = list(map(float32, stored))
+        numbers = all_float32(stored)
         if parameters is not None and len(parameters.scales) == 1 and len(parameters.zero_points) == 1:
             zero_point, scale = float32(parameters.zero_point), parameters.scale
-            numbers = [float32(float32(number - zero_point) * scale) for number in numbers]
+            numbers = all_float32([number * scale for number in all_float32([number - zero_point for number in numbers])])
         value = StoredNumbers.of("<f4", numbers)
     return floating._replace(value=value)
 

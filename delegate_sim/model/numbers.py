@@ -199,6 +199,11 @@ class RepeatedNumber(StoredNumbers):
         super().__init__(kind, memoryview(struct.pack(f"<{_FORMATS[kind]}", number)), 0, count)
         self.number = number
 
+    @property
+    def form(self) -> tuple[str, bytes, int]:
+        """The type, the bytes of one element, and the number of elements. Objects of one form have equal elements."""
+        return self.kind, bytes(self._content), len(self)
+
     def __getitem__(self, index: Any) -> Any:
         places = range(len(self))[index]
         return RepeatedNumber(self.kind, self.number, len(places)) if isinstance(places, range) else self.number

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 from ..foundation.float32 import float32
 from ..refusal import Refusal, Refused
-from .model import RUN_ORDER, NnModel, NnOperation, check_level, check_model, run_order, writes_before_reads
-from .operands import MAX_COPIED_BYTES, ChannelQuantization, Lifetime, NnOperand, check_channels, check_no_value
+from .model import RUN_ORDER, NnModel, NnOperation, check_level, check_model, combine, run_order, writes_before_reads
+from .operands import MAX_COPIED_BYTES, ChannelQuantization, Lifetime, NnOperand, check_channels, check_no_value, operand_version
 from .operations import OPERATIONS
 from .refusal import Call, refuse, rule
 from .types import MAX_FEATURE_LEVEL, AndroidRelease, ResultCode, Version
@@ -89,6 +89,11 @@ class ModelBuilder:
     def android(self) -> AndroidRelease:
         """The release of Android."""
         return self._android
+
+    @property
+    def feature_level(self) -> int:
+        """The feature level of the runtime."""
+        return self._level
 
     @property
     def operands(self) -> Sequence[NnOperand]:
@@ -189,24 +194,28 @@ class ModelBuilder:
         self._verdicts.append(whole)
         self._operations.append(NnOperation(code, tuple(inputs), tuple(outputs), len(self._operations), tag))
 
-    def part_since(self, operands: int, operations: int) -> tuple[AddedPart, tuple[int, ...]]:
-        """Return what was added after the first operands and operations, and the earlier operands that operations use.
+    def copy_operand(self, operand: NnOperand) -> None:
+        """Add an operand with the same properties and the same value."""
+        self._operands.append(NnOperand(*operand.arguments))
 
-        A number of operands and a number of operations say what was added before.
-        """
+    @property
+    def version(self) -> Version:
+        """The version that the operands and operations added so far need. Raise Refused if one was rejected."""
+        return combine([*map(version_or_raise, self._verdicts), *map(operand_version, self._operands)])
+
+    def part_since(self, operands: int) -> tuple[AddedPart, tuple[int, ...]]:
+        """Return what was added after the first ``operands`` operands, and the earlier operands that operations use."""
         outside: dict[int, int] = {}
 
         def number(index: int) -> int:
             return index - operands if index >= operands else outside.setdefault(index, -len(outside) - 1)
 
-        added = [
-            (one.type, tuple(map(number, one.inputs)), tuple(map(number, one.outputs))) for one in self._operations[operations:]
-        ]
+        added = [(one.type, tuple(map(number, one.inputs)), tuple(map(number, one.outputs))) for one in self._operations]
         made = self._operands[operands:]
         part = AddedPart(
             tuple([one.arguments if one.lifetime is Lifetime.TEMPORARY else one for one in made]),
             tuple(added),
-            tuple(self._verdicts[operations:]),
+            tuple(self._verdicts),
             any(one.channels is not None for one in made),
         )
         return part, tuple(outside)

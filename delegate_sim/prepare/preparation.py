@@ -263,8 +263,7 @@ class _Interpreter:
         if not 0 <= index < len(self.model.subgraphs):
             raise PrepareError(f"there is no subgraph {index}")
         if index not in self._subgraphs:
-            graph = graphs.file_graph(self.model, self.model.subgraphs[index])
-            self._subgraphs[index] = KernelSubgraph(self.model, graph)
+            self._subgraphs[index] = KernelSubgraph(self.model, graphs.file_graphs(self.model)[index])
         return self._subgraphs[index]
 
     def current_subgraph(self) -> KernelSubgraph:

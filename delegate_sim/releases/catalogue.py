@@ -34,11 +34,7 @@ class Release(NamedTuple):
         from the same time. If a release is newer than all known releases of its family, it has the key of the newest of these
         releases. ``tf-2.15`` has the key of ``tf-2.15.0``.
         """
-        if self.is_after_newest:
-            return newest_of(self.family).order
-        if self.family == "tf":
-            return _COUNTERPARTS.get(self.version[:2], (0, *self.version[:2]))
-        return self.version if len(self.version) > 2 else _FIRST_PATCHES.get(self.version, (*self.version, 0))
+        return _order_of(self)
 
     @property
     def is_after_newest(self) -> bool:
@@ -54,6 +50,15 @@ class Release(NamedTuple):
     def is_at_least(self, other: Release) -> bool:
         """Return whether this release is ``other`` or a release after it."""
         return self.order >= other.order
+
+
+@functools.lru_cache(maxsize=128)
+def _order_of(release: Release) -> tuple[int, ...]:
+    if release.is_after_newest:
+        return newest_of(release.family).order
+    if release.family == "tf":
+        return _COUNTERPARTS.get(release.version[:2], (0, *release.version[:2]))
+    return release.version if len(release.version) > 2 else _FIRST_PATCHES.get(release.version, (*release.version, 0))
 
 
 def oldest_alike(release: Release, changes: Iterable[Release]) -> Release:

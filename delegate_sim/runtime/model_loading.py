@@ -11,7 +11,7 @@ TensorFlow's wheels.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Hashable, Iterator
 from dataclasses import dataclass, replace
 
 from ..foundation.printable import printable
@@ -179,7 +179,8 @@ def _load_on(model: Model, release: Release, cache: AnalysisCache) -> Loading:
     identities = tuple([id(subgraph.tensors) for subgraph in read.subgraphs])
     key = release_features(release), identities
     invalid, _ = cache.get("invalid tensors", key, lambda: (invalid_tensors(read, release), read))
-    unloaded = cache.get("invalid node", (model,), lambda: invalid_node(model))
+    loaded = cache.get("loaded nodes", (model.same_bytes,), set[Hashable])
+    unloaded = cache.get("invalid node", (model,), lambda: invalid_node(model, loaded))
     # The tensors of a subgraph are read before its nodes.
     if unloaded is not None and any(
         index <= unloaded.subgraph for index in ([place] if tensors else []) + [tensor.subgraph for tensor in invalid[:1]]

@@ -8,12 +8,12 @@ in runs.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TypeAlias
 
-from ..graph.graph import file_graph
+from ..graph.graph import file_graphs
 from ..model import schema
 from ..model.model import Model, Node
 from ..model.options import Options
@@ -33,20 +33,26 @@ _WrongOptions: TypeAlias = tuple[str, tuple[str, ...]]
 _Check = Callable[[_Given], Iterator[_WrongOptions]]
 
 
-def invalid_node(model: Model) -> Refusal | None:
-    """Return the first node that is not loaded, or None if all nodes are loaded."""
+def invalid_node(model: Model, loaded: set[Hashable] | None = None) -> Refusal | None:
+    """Return the first node that is not loaded, or None if all nodes are loaded.
+
+    ``loaded`` has the operators and options of nodes in models with the same bytes that are loaded. More are added.
+    """
+    loaded = set() if loaded is None else loaded
     checked = {code.op for code in model.operator_codes} & (_NEEDED.keys() | _CHECKS.keys())
     if not checked:
         return None
-    for subgraph in model.subgraphs:
-        for node in file_graph(model, subgraph).nodes:
-            if node.op not in checked or node.is_custom:
+    for graph in file_graphs(model):
+        for node in graph.nodes:
+            own = node.op, node.options
+            if node.op not in checked or own in loaded or node.is_custom:
                 continue
             fault = next(_wrong(model, node, model.options(node)), None)
+            loaded.add(own)
             if fault is not None:
                 return NODE_NOT_LOADED.refusal(
                     "{problem}",
-                    subgraph=subgraph.index,
+                    subgraph=graph.index,
                     node=node.index,
                     values={"problem": fault[0], "op": node.op},
                     log_lines=fault[1],

@@ -93,7 +93,7 @@ class FixTimes(_Times):
     def _bounds(self, causes: Iterable[Cause]) -> TimeBounds:
         run = self.diagnosis.run
         after = self._examiner.simulate(self.diagnosis.blockers.without(causes))
-        staying = {node.key for node in after.on_cpu()}
+        staying = {node.key for node in after.on_cpu}
         moved = [
             key
             for key in [NodeKey(subgraph.graph.index, node) for subgraph in run.subgraphs for node in left_nodes(subgraph)]

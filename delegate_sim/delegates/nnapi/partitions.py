@@ -17,8 +17,9 @@ from ..options import OptionValues
 from .android.driver_answers import DriverAnswers
 from .android.refusals import refused_call_failure, runtime_failure
 from .android.runtime import ModelMaker, android_of, model_maker, runtime_level
+from .lowering.by_form import PartitionCheck
 from .lowering.node import COMPILATION, refused_at
-from .lowering.partition import LoweredPartition, lower_partition
+from .lowering.partition import LoweredPartition, checked_partition, lower_partition
 from .options import asks_driver, is_accelerator_specified, mapping_level, validation_level
 from .rules import RULES
 from .rules.checks import accepts_at_level
@@ -44,6 +45,10 @@ class Partitions:
         The key is a pair: the partition, and the nodes of the partition that are assumed to be supported.
         """
         self._make_model = make_model or model_maker(options)
+        # A given function makes models with calls of their own.
+        self._check = None
+        if self._make_model is not None and make_model is None:
+            self._check = PartitionCheck(graph, *levels[:2], self._make_model, options["allow_dynamic_dimensions"])
         self.answers = DriverAnswers(graph, options)
         self._compiled: dict[tuple[int, ...], Compilation | None] = {}
 
@@ -59,8 +64,13 @@ class Partitions:
         key = subset, self.graph.assumed.intersection(subset.nodes)
         lowered = self._kept.get(subset.nodes[0]) or self._lowered.get(key)
         if lowered is None:
-            lowered = self._lowered[key] = self.build(subset)
+            lowered = self._lowered[key] = self._checked(subset) or self.build(subset)
         return lowered
+
+    def _checked(self, subset: Subset) -> LoweredPartition | None:
+        if self._check is None:
+            return None
+        return checked_partition(self._check, self.graph, subset, self.release, lambda: self.build(subset).build())
 
     def build(self, subset: Subset) -> LoweredPartition:
         """Build the NNAPI model of a partition, even if it was built before."""
@@ -75,6 +85,7 @@ class Partitions:
             make_model=self._make_model,
             allows_dynamic=self.options["allow_dynamic_dimensions"],
             is_relaxed=self.options["allow_fp16"],
+            check=self._check,
         )
 
     def failure(self, subset: Subset, every: Callable[[], Iterable[Subset]]) -> Refusal | None:

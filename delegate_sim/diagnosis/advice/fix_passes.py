@@ -89,7 +89,7 @@ class PassFinder:
         """
         try:
             rewritten = apply_pass(self._start, pass_, nodes)
-            return None if rewritten is None else standing(rewritten.model, self._target)
+            return None if rewritten is None else standing(rewritten.model, self._target, self._effort.cache)
         except MissingPackageError as error:
             self.missing = str(error)
             return None

@@ -287,5 +287,5 @@ class _Results:
 
 
 def _takes_some(cause: Cause, then: Examined) -> bool:
-    left = {refused.key for refused in then.on_cpu()}
+    left = {refused.key for refused in then.on_cpu}
     return any(key not in left for key in cause.nodes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -83,6 +84,7 @@ def types(search: CauseSearch, state: SearchState) -> FoundEvidence:
     return (Evidence(identity, cases, Remedy(conversion=conversion)),)
 
 
+@functools.lru_cache(maxsize=4)
 def form(model: Model) -> str:
     """Return the quantization of a model: ``float``, ``float16``, ``dynamic-range``, ``int16`` or ``integer``."""
     forms = {_form_of(tensor) for graph in file_graphs(model) for tensor in graph.tensors}
@@ -122,8 +124,8 @@ def _conversions(model: Model) -> Sequence[str]:
 
 def _takes_more(now: Examined, then: Examined) -> bool:
     """Return whether ``then`` delegates any node that runs on the CPU in ``now``. Nodes that a conversion adds are ignored."""
-    left = {refused.key for refused in then.on_cpu()}
-    return any(refused.key not in left and refused.key in then.change.now for refused in now.on_cpu())
+    left = {refused.key for refused in then.on_cpu}
+    return any(refused.key not in left and refused.key in then.change.now for refused in now.on_cpu)
 
 
 def _is_worthwhile(now: Examined, then: Examined, ended: Sequence[RefusedNode], gain: tuple[float, ...]) -> bool:
@@ -143,7 +145,7 @@ def _is_worthwhile(now: Examined, then: Examined, ended: Sequence[RefusedNode], 
 
 def _has_problem(examined: Examined, problem: Problem) -> bool:
     kinds = examined.run.delegate.kinds
-    return any(kinds[reason.code].problem is problem for refused in examined.on_cpu() for reason in refused.reasons)
+    return any(kinds[reason.code].problem is problem for refused in examined.on_cpu for reason in refused.reasons)
 
 
 def _gain(now: Cost, then: Cost) -> tuple[float, ...]:
@@ -158,9 +160,9 @@ def refusals_removed(now: Examined, then: Examined, problems: frozenset[Problem]
     If a node does not exist in ``then``, all its refusals are returned.
     """
     kinds = now.run.delegate.kinds
-    left = {(refused.key, reason.code) for refused in then.on_cpu() for reason in refused.reasons}
+    left = {(refused.key, reason.code) for refused in then.on_cpu for reason in refused.reasons}
     removed = []
-    for refused in now.on_cpu():
+    for refused in now.on_cpu:
         is_gone = refused.key not in then.change.now
         ended = [
             reason

@@ -89,7 +89,7 @@ class CauseSearch:
         """Return the nodes that are refused for this kind of problem under hypothetical changes."""
         return {
             refused.key
-            for refused in self.simulate(hypothetical).on_cpu()
+            for refused in self.simulate(hypothetical).on_cpu
             if any(self.problem_of(reason.code) is problem for reason in refused.reasons)
         }
 

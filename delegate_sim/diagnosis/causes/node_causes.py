@@ -53,7 +53,7 @@ def _of_nodes(search: CauseSearch, state: SearchState) -> Iterator[Evidence]:
     refusal = state.run.run.refusal
     left: dict[Problem, list[RefusedNode]] = {Problem.LIMIT: [], **{problem: [] for problem in _TRIED}}
     tried = {case.key for own in state.evidence if own.identity.problem in _TRIED for case in own.cases}
-    for refused in state.run.on_cpu():
+    for refused in state.run.on_cpu:
         special = _special_subject(search, view_of(refused.key, state.run))
         for case in cases_of([refused]):
             problem = search.problem_of(case.reason.code)
@@ -148,7 +148,7 @@ def _levels(search: CauseSearch, state: SearchState, cases: Sequence[RefusedNode
 
 def switches(search: CauseSearch, state: SearchState) -> FoundEvidence:
     """Find the refusals of types that an option of the delegate removes."""
-    all_codes = dict.fromkeys([reason.code for refused in state.run.on_cpu() for reason in refused.reasons])
+    all_codes = dict.fromkeys([reason.code for refused in state.run.on_cpu for reason in refused.reasons])
     codes = [code for code in all_codes if search.problem_of(code) in _OF_SWITCHES]
     for options in [dict(options) for code in codes for options in search.delegate.remedies(code, search.first.run.options)]:
         then = search.simulate(replace(state.changes, options={**state.changes.options, **options}))
@@ -311,11 +311,11 @@ def _options_against(search: CauseSearch, state: SearchState, refusal: Refusal) 
 def rest(search: CauseSearch, state: SearchState) -> FoundEvidence:
     """Find causes for the refusals of CPU nodes in the first run that still have no cause."""
     known = {case.key for own in state.evidence for case in own.cases}
-    cases = [case for case in cases_of(search.first.on_cpu()) if case.key not in known]
+    cases = [case for case in cases_of(search.first.on_cpu) if case.key not in known]
     if not cases:
         return ()
     blockers = blockers_of(state.evidence, ())
-    left = {refused.key for refused in search.simulate(blockers.without(blockers.causes)).on_cpu()}
+    left = {refused.key for refused in search.simulate(blockers.without(blockers.causes)).on_cpu}
     refusal = search.first.run.refusal
     evidence: list[Evidence] = []
     for case in [case for case in cases if case.key in left]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from types import MappingProxyType
 
@@ -83,6 +84,7 @@ def _fills_a_table(node: NodeView) -> bool:
     return bool(nodes) and all(inner.op != "CALL_ONCE" and works_on_text(graphs[called].view(inner)) for inner in nodes)
 
 
+@functools.lru_cache(maxsize=4)
 def text_nodes(model: Model) -> frozenset[NodeKey]:
     """Return all nodes of a model that work on text."""
     return frozenset(

@@ -81,7 +81,7 @@ def reason_of(refusal: Refusal, examined: Examined) -> Reason:
 def refused_by_runtime(run: Examined) -> tuple[RefusedNode, ...]:
     """Return all CPU nodes with the refusal of the whole graph. Without such a refusal, the nodes have their own reasons."""
     refusal = run.run.refusal
-    return cases_of(run.on_cpu(), None if refusal is None else reason_of(refusal, run))
+    return cases_of(run.on_cpu, None if refusal is None else reason_of(refusal, run))
 
 
 def _whole(
@@ -151,7 +151,7 @@ def text(search: CauseSearch, state: SearchState) -> FoundEvidence:
         return ()
     remedy = Remedy(accepts=True, removed_nodes=nodes)
     without = search.simulate(combined(state.changes, remedy))
-    own = [refused for refused in state.run.on_cpu() if refused.key in nodes]
+    own = [refused for refused in state.run.on_cpu if refused.key in nodes]
     if is_no_longer_dynamic(state.run, without):
         return (Evidence(_TEXT, refused_by_runtime(state.run), remedy, at_fault=frozenset([refused.key for refused in own])),)
     return (Evidence(_TEXT, cases_of(own), remedy),)
@@ -216,7 +216,7 @@ def stages(search: CauseSearch, state: SearchState) -> FoundEvidence:
     options: Mapping[str, Any] = next(iter(search.delegate.remedies(refusal.code, state.run.run.options)), {})
     subject = tuple([f"{name}={value}" for name, value in options.items()]) or (refusal.code,)
     remedy = Remedy(options=options) if options else Remedy(ended=frozenset({refusal.code}))
-    cases = [case for case in cases_of(state.run.on_cpu()) if case.reason.code == refusal.code]
+    cases = [case for case in cases_of(state.run.on_cpu) if case.reason.code == refusal.code]
     return (Evidence(Identity(search.problem_of(refusal.code), subject), tuple(cases), remedy),)
 
 

@@ -78,14 +78,15 @@ def _risks(run: Run) -> Iterator[NumberRisk]:
     for subgraph in run.subgraphs:
         for subset in subgraph.plan if subgraph.decision is not None else ():
             if subset.is_delegated and subgraph.decision is not None:
-                graph = subgraph.decision.graph
-                yield from [_risk(graph, refusal) for refusal in _found(run, graph, subset)]
+                yield from _found(run, subgraph.decision.graph, subset)
 
 
-def _found(run: Run, graph: Graph, subset: Subset) -> Sequence[Refusal]:
+def _found(run: Run, graph: Graph, subset: Subset) -> Sequence[NumberRisk]:
     delegate, options, release = run.delegate, run.options, run.release
-    key = (delegate.name, subset, options, release)
-    return graph.results.get("numbers", key, lambda: list(delegate.number_risks(graph, subset, options, release)))
+    known = graph.results.get("numbers", (delegate.name, options, release), dict[Subset, Sequence[NumberRisk]])
+    if subset not in known:
+        known[subset] = [_risk(graph, refusal) for refusal in delegate.number_risks(graph, subset, options, release)]
+    return known[subset]
 
 
 def _risk(graph: Graph, refusal: Refusal) -> NumberRisk:

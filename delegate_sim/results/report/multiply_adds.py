@@ -107,8 +107,13 @@ def compute_of(run: Run) -> Compute:
 
 def has_programs(run: Run) -> bool:
     """Return whether a node contains a program from a compiler, whose multiply-adds are not in the file."""
-    graphs = [subgraph.graph for subgraph in run.subgraphs]
-    return any(is_program(graph.nodes[index]) for graph in graphs for index in graph.execution_plan)
+    return any(
+        subgraph.graph.results.get("programs", (), functools.partial(_has_programs, subgraph.graph)) for subgraph in run.subgraphs
+    )
+
+
+def _has_programs(graph: Graph) -> bool:
+    return any(is_program(graph.nodes[index]) for index in graph.execution_plan)
 
 
 def counts_loops_once(run: Run) -> bool:

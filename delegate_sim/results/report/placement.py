@@ -77,7 +77,10 @@ def _inlined_places(runs: Sequence[Run], subgraph: int, known_places: Mapping[in
 
 def node_reasons(run: SubgraphRun, index: int, refusal: Refusal | None = None) -> tuple[Reason, ...]:
     """Return the reasons why a node is not delegated. If the run has advice for a reason, the advice replaces the hint."""
-    reasons = bare_reasons(run, index, refusal)
+    return _with_advice(run, index, bare_reasons(run, index, refusal))
+
+
+def _with_advice(run: SubgraphRun, index: int, reasons: tuple[Reason, ...]) -> tuple[Reason, ...]:
     if not run.advice:
         return reasons
     return tuple([reason._replace(hint="; ".join(run.advice.get((index, reason.code), ())) or reason.hint) for reason in reasons])
@@ -85,17 +88,19 @@ def node_reasons(run: SubgraphRun, index: int, refusal: Refusal | None = None) -
 
 def bare_reasons(run: SubgraphRun, index: int, refusal: Refusal | None = None) -> tuple[Reason, ...]:
     """Return the reasons why a node is not delegated, with the hints of the rules."""
+    return _reasons_without_advice(run, index, None if refusal is None else _undone_reason(refusal))
+
+
+def _reasons_without_advice(run: SubgraphRun, index: int, undone: Reason | None) -> tuple[Reason, ...]:
     decision = run.decision
     if decision is None:
-        return (_undone_reason(refusal),) if refusal is not None else ()
+        return () if undone is None else (undone,)
     verdict = decision.verdicts.get(index)
     if verdict is None or not verdict.is_supported:
         return verdict.reasons if verdict else ()
     if index in decision.set_aside:
         return (decision.set_aside[index],)
-    if index not in run.delegated and refusal is not None:
-        return (_undone_reason(refusal),)
-    return ()
+    return () if undone is None or index in run.delegated else (undone,)
 
 
 def dropped_partitions(run: SubgraphRun) -> tuple[Subset, ...]:
@@ -139,9 +144,10 @@ def on_cpu(run: Run) -> Iterator[tuple[SubgraphRun, int, tuple[Reason, ...]]]:
 
     In a chain, the plan also contains the kernels of earlier delegates. These kernels are skipped.
     """
+    undone = None if run.refusal is None else _undone_reason(run.refusal)
     for subgraph in run.subgraphs:
         for index in left_nodes(subgraph):
-            yield subgraph, index, node_reasons(subgraph, index, run.refusal)
+            yield subgraph, index, _with_advice(subgraph, index, _reasons_without_advice(subgraph, index, undone))
 
 
 def undelegated_operators(run: Run) -> Counter[str]:

@@ -37,7 +37,7 @@ def partition_that_fails():
 def test_a_kernel_that_is_found_again_is_not_built(found, fails):
     delegate, options, decision, subset = partition_that_fails()
     partitions = Partitions(decision.graph, options, NEWEST)
-    partitions._kept |= {first: LoweredPartition({}, None, {}, None, (), None, ()) for first in found}
+    partitions._kept |= {first: LoweredPartition({}, lambda: None) for first in found}
     decision = replace(decision, findings=partitions)
     assert (delegate.kernel_failure(decision, subset, options, NEWEST) is not None) == fails
 

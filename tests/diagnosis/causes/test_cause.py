@@ -81,7 +81,7 @@ def test_every_node_on_the_cpu_has_a_cause_and_without_all_of_them_none_is_left(
     assert with_cause | delegated == {NodeKey(0, index) for index in range(len(ops))}
     assert cost_without(diagnosis, [finding.cause for finding in diagnosis.findings]).measures == diagnosis.without_all.measures
     examiner = Examiner(diagnosis.model, diagnosis.target, diagnosis.effort)
-    left = examiner.simulate(diagnosis.blockers.without([finding.cause for finding in diagnosis.findings])).on_cpu()
+    left = examiner.simulate(diagnosis.blockers.without([finding.cause for finding in diagnosis.findings])).on_cpu
     # The QUANTIZE and DEQUANTIZE nodes of a conversion may split the graph into more partitions than a limit allows.
     assert all({reason.code for reason in refused.reasons} == {"partition-limit"} for refused in left)
 

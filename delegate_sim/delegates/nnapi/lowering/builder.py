@@ -10,13 +10,14 @@ no NNAPI model is built.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
 from ....graph.graph import Graph
 from ....model.model import Allocation, Node, Tensor
 from ....nnapi_runtime.builder import ModelBuilder
+from ....nnapi_runtime.operands import NnOperand
 from ....nnapi_runtime.types import OperandType, OperationType
 from ....refusal import Refusal, Refused
 from ..kinds import kernel_failure
@@ -350,6 +351,16 @@ class PartitionBuilder:
         self.dequantized[source, wanted] = result
         self.dequantized_types[source] = (*self.dequantized_types.get(source, ()), wanted)
 
+    def adopt(self, tensor: int, operand: NnOperand, dequantized: Iterable[tuple[str, NnOperand]]) -> Iterator[int]:
+        """Map a tensor to a copy of an operand, and yield the operands with dequantized values of the tensor."""
+        assert self.model is not None
+        own = self.mapped[tensor] = self._new_index()
+        self.model.copy_operand(operand)
+        for wanted, result in dequantized:
+            self.note_dequantized(own, wanted, self._new_index())
+            self.model.copy_operand(result)
+            yield self.dequantized[own, wanted]
+
     def append_reshape(self, node: LoweredNode, intermediate: int) -> None:
         """Add a RESHAPE from an intermediate result to the node's result (``AppendReshape``)."""
         self.inputs.append(intermediate)
@@ -360,3 +371,15 @@ class PartitionBuilder:
 
 def _int32(value: int) -> int:
     return (int(value) + 0x80000000 & 0xFFFFFFFF) - 0x80000000
+
+
+def empty_pool(tensors: Sequence[Tensor], inputs: Iterable[int], outputs: Iterable[int]) -> str | None:
+    """Return the name of the memory pool with 0 bytes, "input" or "output", or None if both pools have bytes.
+
+    The output pool also has space for unmapped outputs. Type conversion and padding are ignored, because neither can change a
+    size to 0.
+    """
+    for side, indices in (("input", inputs), ("output", outputs)):
+        if not any(tensors[index].byte_size for index in indices):
+            return side
+    return None

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from ....graph.graph import NodeView
 from ....model import schema
-from ....model.model import Tensor
+from ....model.model import Node, Tensor
 from ....nnapi_runtime.types import OperandType
 from .builder import PartitionBuilder
 from .node import PLAIN, LoweredNode, OperandTraits
@@ -38,6 +38,12 @@ class Lowering:
     """
     reads_graph: bool = False
     """True if the lowering reads more than the node and its operands. Otherwise, nodes of one form are lowered once."""
+
+
+def lower_node(builder: PartitionBuilder, node: Node, lowering: Lowering) -> None:
+    """Add what a lowering adds for a node."""
+    view = builder.graph.view(node)
+    lowering.add(builder, LoweredNode(view, lowering.operation, lowering.traits, builder.target_feature_level))
 
 
 Lowerings: TypeAlias = Mapping[str, Lowering]

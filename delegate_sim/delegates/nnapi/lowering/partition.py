@@ -5,28 +5,29 @@ Source: ``NNAPIDelegateKernel::Init``, ``BuildGraph`` and ``AddOpsAndTensors`` (
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ....graph.forms import node_forms
 from ....graph.graph import Graph
-from ....model.model import Node, Tensor
+from ....graph.partition import Subset
+from ....model.model import Node
 from ....nnapi_runtime.builder import ModelBuilder
 from ....nnapi_runtime.model import NnOperation
 from ....nnapi_runtime.types import Version
 from ....refusal import Refusal, Refused
 from ....releases.catalogue import NEWEST, Release, parse_release
-from .builder import PartitionBuilder, kernel_error
-from .node import BOUNDARY, FINISH, LoweredNode, refused_at
-from .operator_lowering import Lowering
+from .builder import PartitionBuilder, empty_pool, kernel_error
+from .by_form import PartitionCheck
+from .node import BOUNDARY, FINISH, refused_at
+from .operator_lowering import Lowering, lower_node
 from .operators import find_lowering
-from .repetition import AddedByForm, Repetition
 
 EMPTY_POOLS_FAIL = parse_release("litert-1.3.0")
 """From this release on, a memory pool of 0 bytes is an error. Earlier releases skip empty pools."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class LoweredPartition:
     """The NNAPI model of a partition, and the errors that occurred while the model was built.
 
@@ -37,15 +38,27 @@ class LoweredPartition:
 
     operations: Mapping[int, tuple[str, ...]]
     """The names of each node's NNAPI operations, in order."""
-    model: ModelBuilder | None
-    """The NNAPI model; incomplete after a failure. None if no runtime is simulated."""
-    tensors: Mapping[int, int]
-    """The NNAPI operand of each mapped tensor."""
-    failure: Refusal | None
-    calls: tuple[Refusal, ...]
-    required: Version | None
-    lines: tuple[str, ...]
+    build: Callable[[], PartitionBuilder]
+    """Builds the NNAPI model, which few questions need."""
+    failure: Refusal | None = None
+    calls: tuple[Refusal, ...] = ()
+    required: Version | None = None
+    lines: tuple[str, ...] = ()
     """Lines that the delegate prints while it lowers the nodes, before the first rejected call."""
+
+    @functools.cached_property
+    def _builder(self) -> PartitionBuilder:
+        return self.build()
+
+    @property
+    def model(self) -> ModelBuilder | None:
+        """The NNAPI model; incomplete after a failure. None if no runtime is simulated."""
+        return self._builder.model
+
+    @property
+    def tensors(self) -> Mapping[int, int]:
+        """The NNAPI operand of each mapped tensor."""
+        return self._builder.mapped
 
     @property
     def error_lines(self) -> tuple[str, ...]:
@@ -75,18 +88,20 @@ def lower_partition(
     make_model: Callable[[Callable[[Refusal], None]], ModelBuilder] | None = None,
     allows_dynamic: bool = False,
     is_relaxed: bool = False,
+    check: PartitionCheck | None = None,
 ) -> LoweredPartition:
     """Build the NNAPI model of a partition (``NNAPIDelegateKernel::Init``).
 
     ``nodes`` are the indices of the partition's supported nodes in running order. ``inputs`` and ``outputs`` are the tensors
     that cross the partition's boundary. ``target_feature_level`` is the runtime's feature level or the target devices' feature
     level, whichever is lower. ``make_model`` creates an empty NNAPI model. If ``make_model`` is None, no NNAPI model is built.
+    ``check`` knows what nodes of the same forms added to other models.
     """
     partition = PartitionBuilder(graph, target_feature_level, runtime_feature_level, make_model, allows_dynamic)
     failure, required = None, None
     try:
         known = [index for index in nodes if index not in graph.assumed]
-        _add_nodes(partition, [graph.nodes[index] for index in known])
+        _add_nodes(partition, [graph.nodes[index] for index in known], check)
         # A node that is assumed to be supported has unknown NNAPI operands.
         if len(known) == len(nodes):
             inputs, outputs = tuple(inputs), tuple(outputs)
@@ -97,15 +112,29 @@ def lower_partition(
     except Refused as error:
         failure = error.refusal
     operations = {index: tuple(partition.operations.get(index, ())) for index in nodes}
-    return LoweredPartition(
-        operations,
-        partition.model,
-        partition.mapped,
-        failure,
-        tuple(partition.refused),
-        required,
-        tuple(partition.lines),
+    return LoweredPartition(operations, lambda: partition, failure, tuple(partition.refused), required, tuple(partition.lines))
+
+
+def checked_partition(
+    check: PartitionCheck, graph: Graph, subset: Subset, release: Release, build: Callable[[], PartitionBuilder]
+) -> LoweredPartition | None:
+    """Return a partition without any problem. Return None if the partition may have one, so that its model must be built."""
+    known = [graph.nodes[index] for index in subset.nodes if index not in graph.assumed]
+    folding = check.new_builder()
+    try:
+        remaining = _without_folded(folding, known)
+    except Refused:
+        return None
+    if folding.densified or folding.widened:
+        return None
+    is_complete = len(known) == len(subset.nodes)
+    accepted = check.operations(
+        folding, remaining, subset.inputs, subset.outputs, is_complete, release.is_at_least(EMPTY_POOLS_FAIL)
     )
+    if accepted is None:
+        return None
+    operations, required = accepted
+    return LoweredPartition({index: operations.get(index, ()) for index in subset.nodes}, build, required=required)
 
 
 def _finish(
@@ -131,38 +160,36 @@ def _finish(
         return None
 
 
-def _add_nodes(partition: PartitionBuilder, nodes: Sequence[Node]) -> None:
-    remaining: list[tuple[Node, Lowering | None]] = []
-    lowerings = {op: find_lowering(op) for op in {node.op for node in nodes}}
+def _without_folded(partition: PartitionBuilder, nodes: Iterable[Node]) -> list[tuple[Node, Lowering | None]]:
+    """Fold nodes into the nodes that read their results. Return all other nodes with their lowerings."""
+    remaining = []
+    lowerings: dict[str, Lowering | None] = {}
     for node in nodes:
+        if node.op not in lowerings:
+            lowerings[node.op] = find_lowering(node.op)
         lowering = lowerings[node.op]
         if lowering is not None and lowering.fold is not None:
             partition.node = node.index
             if lowering.fold(partition, partition.graph.view(node)):
                 continue
         remaining.append((node, lowering))
-    repetition = _repetition(partition)
+    return remaining
+
+
+def _add_nodes(partition: PartitionBuilder, nodes: Sequence[Node], check: PartitionCheck | None) -> None:
+    remaining = _without_folded(partition, nodes)
+    known = None if partition.densified or partition.widened else check
+    states = {} if known is None else known.states_of(partition)
     for node, lowering in remaining:
         partition.node = node.index
         if lowering is None:
             raise kernel_error("nnapi-unmapped-operator", node.index, op=node.op)
-        known = None if lowering.reads_graph else repetition
-        if known is not None and known.repeat(node):
-            continue
-        view = partition.graph.view(node)
-        lowering.add(partition, LoweredNode(view, lowering.operation, lowering.traits, partition.target_feature_level))
-        if known is not None:
-            known.note(node)
+        if known is None:
+            lower_node(partition, node, lowering)
+        else:
+            known.add_node(partition, node, lowering, states)
     if nodes:
         partition.node = nodes[-1].index
-
-
-def _repetition(partition: PartitionBuilder) -> Repetition | None:
-    if type(partition.model) is not ModelBuilder or partition.densified or partition.widened:
-        return None
-    key = partition.target_feature_level, partition.runtime_feature_level, partition.allows_dynamic, partition.model.android
-    known = partition.graph.shared.get("lowered nodes", key, AddedByForm)
-    return Repetition(partition, partition.model, node_forms(partition.graph), known)
 
 
 def _check_pools(partition: PartitionBuilder, inputs: Iterable[int], outputs: Iterable[int]) -> None:
@@ -171,15 +198,3 @@ def _check_pools(partition: PartitionBuilder, inputs: Iterable[int], outputs: It
     side = empty_pool(tensors, sources, [*outputs, *partition.state_tensors])
     if side is not None:
         raise kernel_error("nnapi-empty-pool", None, side=side)
-
-
-def empty_pool(tensors: Sequence[Tensor], inputs: Iterable[int], outputs: Iterable[int]) -> str | None:
-    """Return the name of the memory pool with 0 bytes, "input" or "output", or None if both pools have bytes.
-
-    The output pool also has space for unmapped outputs. Type conversion and padding are ignored, because neither can change a
-    size to 0.
-    """
-    for side, indices in (("input", inputs), ("output", outputs)):
-        if not any(tensors[index].byte_size for index in indices):
-            return side
-    return None

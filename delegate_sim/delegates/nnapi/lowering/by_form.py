@@ -1,0 +1,258 @@
+"""Check the NNAPI model of a partition without building the model. The lowering of each form of node is checked once.
+
+What the lowering of a node adds depends on the form of the node, and on the NNAPI operands that the node's tensors already have.
+A partition is built only if this is not enough to show that the delegate and the runtime accept the partition.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+from ....graph.forms import FormTable, forms_of, node_forms
+from ....graph.graph import Graph
+from ....model.model import Node
+from ....nnapi_runtime.builder import AddedPart, ModelBuilder
+from ....nnapi_runtime.model import check_level, combine
+from ....nnapi_runtime.operands import Lifetime, NnOperand
+from ....nnapi_runtime.types import Version
+from ....nnapi_runtime.validation import key_of
+from ....refusal import Refusal, Refused
+from .builder import PartitionBuilder, empty_pool
+from .operator_lowering import Lowering, lower_node
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OperandState:
+    """The NNAPI operand of a tensor, and the results of its DEQUANTIZE operations, by type. States are compared by identity."""
+
+    operand: NnOperand
+    dequantized: tuple[tuple[str, NnOperand], ...]
+
+    @property
+    def is_computed(self) -> bool:
+        """Whether an operation writes the operand, or the operand is an input of the model."""
+        return self.operand.lifetime is Lifetime.TEMPORARY
+
+
+_OperandPlace: TypeAlias = "int | tuple[int, str]"
+"""The operand of the tensor at this position of a node, or with a type, the result of the operand's DEQUANTIZE."""
+
+
+class _AddedForNode(NamedTuple):
+    """The additions of a node's lowering to an NNAPI model. Tensors are positions among the node's operands."""
+
+    states: tuple[tuple[int, OperandState], ...]
+    """The new states of tensors."""
+    reads: tuple[int, ...]
+    """The tensors that must be computed before the node."""
+    writes: tuple[int, ...]
+    """The tensors that the node's operations write."""
+    version: Version
+    operations: tuple[str, ...]
+    part: AddedPart
+    outside: tuple[_OperandPlace, ...]
+    """The operands that existed before, as listed by ``ModelBuilder.part_since``."""
+    mapped: tuple[tuple[int, int], ...]
+    """The tensors that got an operand, each with the number of the operand in the part."""
+    dequantized: tuple[tuple[int, str, int], ...]
+    """For each new DEQUANTIZE, the tensor, the type, and the number of the result in the part."""
+
+    def add_to(self, builder: PartitionBuilder, node: Node) -> None:
+        """Add the same for another node of the form."""
+        assert builder.model is not None
+        operands = node.inputs + node.outputs + node.intermediates
+        mapped, start = builder.mapped, builder.operand_count
+        outside = [
+            mapped[operands[place]] if isinstance(place, int) else builder.dequantized[mapped[operands[place[0]]], place[1]]
+            for place in self.outside
+        ]
+        builder.model.add_part(self.part, outside, node.index)
+        builder.operand_count = len(builder.model.operands)
+        mapped.update([(operands[place], start + number) for place, number in self.mapped])
+        for place, wanted, number in self.dequantized:
+            builder.note_dequantized(mapped[operands[place]], wanted, start + number)
+        if self.operations:
+            builder.operations[node.index] = list(self.operations)
+
+
+class PartitionCheck:
+    """The check of a graph's partitions for one runtime. ``make_model`` makes an empty NNAPI model."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        target_feature_level: int,
+        runtime_feature_level: int,
+        make_model: Callable[[Callable[[Refusal], None]], ModelBuilder],
+        allows_dynamic: bool,
+    ) -> None:
+        self._graph = graph
+        self._forms = node_forms(graph)
+        self.new_builder = functools.partial(
+            PartitionBuilder, graph, target_feature_level, runtime_feature_level, make_model, allows_dynamic
+        )
+        self.target_feature_level = target_feature_level
+        empty = make_model(lambda _: None)
+        self._level = empty.feature_level
+        key = forms_of(graph.shared, graph.model), target_feature_level, runtime_feature_level, allows_dynamic, empty.android
+        self._added: FormTable[Hashable, _AddedForNode | None] = graph.shared.get(
+            "lowered nodes", key, FormTable[Hashable, "_AddedForNode | None"]
+        )
+        self._states: FormTable[Hashable, OperandState] = graph.shared.get(
+            "lowered operands", key, FormTable[Hashable, OperandState]
+        )
+
+    def operations(
+        self,
+        folding: PartitionBuilder,
+        nodes: Iterable[tuple[Node, Lowering | None]],
+        inputs: Sequence[int],
+        outputs: Sequence[int],
+        is_complete: bool,
+        needs_pools: bool,
+    ) -> tuple[Mapping[int, tuple[str, ...]], Version | None] | None:
+        """Return the NNAPI operations of each node, and the version that the model needs.
+
+        ``folding`` is a new builder in which only the other nodes of the partition were folded.
+        Return None if the model may have a problem. A partition that is not complete lacks nodes whose lowering is not known, so
+        its model is not finished, and the version is None. ``needs_pools`` says whether an empty memory pool is a problem.
+        """
+        tensors = self._graph.tensors
+        assert folding.model is not None
+        is_plain = not (folding.refused or folding.lines or folding.model.operations)
+        if not is_plain or len(folding.model.operands) != folding.operand_count:
+            return None
+        states = self.states_of(folding)
+        operations: dict[int, tuple[str, ...]] = {}
+        versions: set[Version] = set()
+        given = [index for index in inputs if not tensors[index].is_constant]
+        computed = set(given)
+        for node, lowering in nodes:
+            if lowering is None or lowering.reads_graph:
+                return None
+            added = self._added_for(node, lowering, states)
+            if added is None:
+                return None
+            operands = node.inputs + node.outputs + node.intermediates
+            if is_complete:
+                if not computed.issuperset(map(operands.__getitem__, added.reads)):
+                    return None
+                for place in added.writes:
+                    if operands[place] in computed:
+                        return None
+                    computed.add(operands[place])
+            for place, state in added.states:
+                states[operands[place]] = state
+            versions.add(added.version)
+            operations[node.index] = added.operations
+        if not is_complete:
+            return operations, None
+        given = [index for index in given if index in states]
+        results = [index for index in outputs if index in states]
+        is_accepted = (
+            bool(given)
+            and bool(results)
+            and any(operations.values())
+            and all(states[index].is_computed for index in (*given, *results))
+            and set(given).isdisjoint(results)
+            and all(index in computed for index, state in states.items() if state.is_computed)
+            and not (needs_pools and empty_pool(tensors, given, outputs))
+        )
+        try:
+            version = combine([*versions, folding.model.version])
+            check_level(version, self._level)
+        except Refused:
+            return None
+        return (operations, version) if is_accepted else None
+
+    def add_node(self, builder: PartitionBuilder, node: Node, lowering: Lowering, states: dict[int, OperandState]) -> None:
+        """Lower a node of a partition. ``states`` has the states of the partition's tensors, and is updated."""
+        assert builder.model is not None
+        operands = node.inputs + node.outputs + node.intermediates
+        is_countable = len(builder.model.operands) == builder.operand_count
+        added = self._added_for(node, lowering, states) if is_countable and not lowering.reads_graph else None
+        if added is not None:
+            added.add_to(builder, node)
+            states.update([(operands[place], state) for place, state in added.states])
+            return
+        lower_node(builder, node, lowering)
+        if len(builder.model.operands) == builder.operand_count:
+            states.update([(index, self._state(builder, builder.model, index)) for index in operands if index in builder.mapped])
+
+    def states_of(self, builder: PartitionBuilder) -> dict[int, OperandState]:
+        """Return the states of all mapped tensors."""
+        assert builder.model is not None
+        return {index: self._state(builder, builder.model, index) for index in builder.mapped}
+
+    def _added_for(self, node: Node, lowering: Lowering, states: Mapping[int, OperandState]) -> _AddedForNode | None:
+        operands = node.inputs + node.outputs + node.intermediates
+        key = (self._forms[node.index], *map(states.get, operands))
+        return self._added[key] if key in self._added else self._added.add(key, self._lowered(node, lowering, states))
+
+    def _lowered(self, node: Node, lowering: Lowering, states: Mapping[int, OperandState]) -> _AddedForNode | None:
+        """Lower one node in a model of its own. Return None if the lowering does more than add operands and operations."""
+        builder = self.new_builder()
+        model = builder.model
+        assert model is not None
+        builder.node = node.index
+        operands = dict.fromkeys(node.inputs + node.outputs + node.intermediates)
+        written = set[int]()
+        for index in operands:
+            if index in states:
+                written.update(builder.adopt(index, states[index].operand, states[index].dequantized))
+        start = builder.operand_count
+        try:
+            lower_node(builder, node, lowering)
+            version = model.version
+        except Refused:
+            return None
+        more = builder.refused, builder.lines, builder.state_tensors, builder.inputs, builder.outputs
+        tensor_of = {operand: index for index, operand in builder.mapped.items()}
+        sources = {source for source, _ in builder.dequantized}
+        is_usual = len(model.operands) == builder.operand_count and operands.keys() >= builder.mapped.keys()
+        if any(more) or not is_usual or not tensor_of.keys() >= sources:
+            return None
+        ready = {index for index, operand in enumerate(model.operands) if operand.lifetime is not Lifetime.TEMPORARY} | written
+        reads, writes = set[int](), set[int]()
+        for operation in model.operations:
+            for operand in operation.inputs:
+                if operand not in ready:
+                    if operand not in tensor_of:
+                        return None
+                    reads.add(tensor_of[operand])
+            if not ready.isdisjoint(operation.outputs) or len(set(operation.outputs)) < len(operation.outputs):
+                return None
+            ready.update(operation.outputs)
+            writes.update([tensor_of[operand] for operand in operation.outputs if operand in tensor_of])
+        if not all(index < start or index in ready or index in tensor_of for index, _ in enumerate(model.operands)):
+            return None
+        place_of = {index: place for place, index in reversed([*enumerate(node.inputs + node.outputs + node.intermediates)])}
+        after = {index: self._state(builder, model, index) for index in operands if index in builder.mapped}
+        part, outside = model.part_since(start)
+        places: dict[int, _OperandPlace] = {operand: place_of[index] for index, operand in builder.mapped.items()}
+        results = [(tensor_of[source], wanted, result) for (source, wanted), result in builder.dequantized.items()]
+        places.update([(result, (place_of[index], wanted)) for index, wanted, result in results])
+        return _AddedForNode(
+            tuple([(place_of[index], state) for index, state in after.items() if state is not states.get(index)]),
+            tuple([place_of[index] for index in reads]),
+            tuple([place_of[index] for index in writes]),
+            version,
+            tuple(builder.operations.get(node.index, ())),
+            part,
+            tuple([places[operand] for operand in outside]),
+            tuple([(place_of[index], own - start) for index, own in builder.mapped.items() if own >= start]),
+            tuple([(place_of[index], wanted, own - start) for index, wanted, own in results if own >= start]),
+        )
+
+    def _state(self, builder: PartitionBuilder, model: ModelBuilder, tensor: int) -> OperandState:
+        own = builder.mapped[tensor]
+        operand = model.operands[own]
+        results = [
+            (wanted, model.operands[builder.dequantized[own, wanted]]) for wanted in builder.dequantized_types.get(own, ())
+        ]
+        key = key_of(operand), operand.lifetime, *[(wanted, key_of(result)) for wanted, result in results]
+        known = self._states.get(key)
+        return self._states.add(key, OperandState(operand, tuple(results))) if known is None else known
