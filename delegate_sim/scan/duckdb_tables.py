@@ -38,7 +38,8 @@ _LONGEST_LIST = 100_000
 """Number of elements that a list in the footer may have."""
 _INTERVAL = 0.05
 _INTERRUPTED = "Query interrupted"
-_ROWS_AT_ONCE = 200
+_ROWS_AT_ONCE = 20
+"""Number of rows that are fetched before their size is checked. Each text of a row may take 256 KiB."""
 _STATEMENTS = frozenset({"SELECT", "INSERT", "UPDATE", "DELETE", "CREATE", "ALTER", "DROP", "EXPLAIN", "MULTI"})
 """The kinds of statements that a query may have. Others load extensions, write files or change settings."""
 _CONFIGURATION = {

@@ -90,6 +90,9 @@ def opened_sqlite(path: str) -> Iterator[sqlite3.Connection]:
             connection.execute("PRAGMA trusted_schema = OFF")
             if {sql for (sql,) in connection.execute("SELECT sql FROM sqlite_master")} != _SCHEMA:
                 raise ValueError("has another schema")
+            # Rows that share pages would let a small file expand to any size.
+            if connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
+                raise ValueError("is damaged")
             yield connection
 
 
