@@ -30,7 +30,7 @@ from .node_visit import UNPACKING, VALUES, Visit
 from .numbers import NUMBER_KINDS, number_risks
 from .rules import RULES
 from .shapes import window_beyond_input
-from .target import DEFAULT_FLAGS, DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM, FAILURES, FLAGS, XnnpackTarget
+from .target import DEFAULT_FLAGS, DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM, DYNAMIC_TENSORS_FROM, FAILURES, FLAGS, XnnpackTarget
 
 _OPERATORS: Mapping[str, str] = {
     "Average Pooling": "AVERAGE_POOL_2D",
@@ -135,12 +135,13 @@ class XnnpackDelegate(Delegate):
     log = LogTraits(switch="use xnnpack")
     history = ReleaseHistory("litert-1.0.1")
 
-    def allows_dynamic_tensors(self, options: OptionValues) -> bool:
+    def allows_dynamic_tensors(self, options: OptionValues, release: Release = NEWEST) -> bool:
         """Return whether the delegate accepts dynamic tensors.
 
-        The flag disable_subgraph_reshaping makes the delegate refuse dynamic tensors.
+        The flag disable_subgraph_reshaping makes the delegate refuse dynamic tensors. So do all old releases; a flag of some of
+        them that accepts dynamic tensors is not simulated.
         """
-        return not _flags(options) & FLAGS["disable_subgraph_reshaping"]
+        return release.is_at_least(DYNAMIC_TENSORS_FROM) and not _flags(options) & FLAGS["disable_subgraph_reshaping"]
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
         """Visit every node, and delegate the supported nodes. The decision contains the visit for kernel creation."""
