@@ -135,8 +135,10 @@ class AcceleratorEngine(Engine):
         result = simulate_stack(model, Stack(parse_accelerators(accelerators), options=options, release=run.release))
         if not result.is_created:
             return LiveDecision(True, f"it fails: {'; '.join(result.notes)}", lines)
-        measures = {_ACCELERATOR_OF[each.delegate.name]: measure(each) for each in result.report.runs}
-        taken = {name: (each.delegated_nodes, each.delegate_kernels) for name, each in measures.items() if each.is_delegated}
+        measures = {_ACCELERATOR_OF[part.delegate.name]: measure(part) for part in result.report.runs}
+        taken = {
+            name: (counts.delegated_nodes, counts.delegate_kernels) for name, counts in measures.items() if counts.is_delegated
+        }
         return LiveDecision(False, lines=lines, taken=taken)
 
     def _messages(self, lines: Iterable[str]) -> tuple[str, ...]:
