@@ -151,7 +151,7 @@ class Delegate:
         """Return the release of the delegate's own software that is simulated, or "" if the delegate is part of the runtime."""
         return ""
 
-    def allows_dynamic_tensors(self, options: OptionValues) -> bool:
+    def allows_dynamic_tensors(self, options: OptionValues, release: Release = NEWEST) -> bool:
         """Return whether the delegate also accepts dynamic tensors (``kTfLiteDelegateFlagsAllowDynamicTensors``).
 
         If so, the delegate is applied before the CPU kernels are prepared, and receives each graph as stored in the model file.

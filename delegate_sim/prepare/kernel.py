@@ -445,13 +445,19 @@ class KernelNode:
     def set_persistent(self, tensor: KernelTensor, shape: Iterable[int], value: FlatNumbers | None) -> None:
         """Make a tensor persistent, and set its shape (``SetTensorToPersistentRo``).
 
-        The real kernel computes the tensor's value. ``value`` is None if this package does not compute the value.
+        The real kernel computes the tensor's value. ``value`` is None if this package does not compute the value. Before
+        ``PERSISTENT_SINCE``, the kernels that list this release in ``changed_in`` compute the value only when the model runs.
         """
+        if parse_release(PERSISTENT_SINCE) in CHANGED_IN.get(self.op, ()) and not self.since(PERSISTENT_SINCE):
+            self.resize(tensor, shape)
+            return
         tensor.allocation = Allocation.PERSISTENT
         self.resize(tensor, shape)
         tensor.computed = value
 
 
+PERSISTENT_SINCE = "tf-2.13"
+"""The first release in which most kernels compute results of constants while they are prepared: measured in wheels."""
 Kernel = Callable[[KernelNode], None]
 KERNELS: dict[str, Kernel] = {}
 """The Prepare function of each operator. If an operator has no Prepare function, its results stay as in the model file."""

@@ -200,7 +200,7 @@ class DelegateApplication:
             self._will_fail(graph, failure.within(place, f"; {predicted_build(self.release)}"))
         elif failure.effect.is_later or (failure.effect is Effect.CRASH and not fails_with_model):
             self._will_fail(graph, failure.within(place).within(_BEFORE[failure.effect]))
-        elif fails_with_model or self.is_allocated or not self.delegate.allows_dynamic_tensors(self.options):
+        elif fails_with_model or self.is_allocated or not self.delegate.allows_dynamic_tensors(self.options, self.release):
             return failure
         else:
             # If dynamic tensors are allowed, only AllocateTensors prepares the plan, and nothing restores the original plan.

@@ -138,7 +138,7 @@ class _Chain:
             self._compile(target)
             return
         self._dispatch()
-        is_static = not delegate.allows_dynamic_tensors(options)
+        is_static = not delegate.allows_dynamic_tensors(options, self.release)
         graphs = self._prepared if is_static or self._is_static else self._unprepared_graphs
         current = tuple(self._current(graph) for graph in graphs)
         needs_static = is_static and not self._is_static

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from delegate_sim.graph.analysis_cache import AnalysisCache
+from delegate_sim.model.model import Allocation
 from delegate_sim.model.reader import load
 from delegate_sim.prepare.kernel import KernelNode
 from delegate_sim.prepare.preparation import PrepareError, prepare
@@ -457,6 +458,29 @@ def test_four_bits_are_dequantized_since_a_release(kernels, release, is_known):
 
 def test_slice_keeps_a_complete_shape_of_the_file_before_a_release(kernels):
     assert slice_from(0, 3)(kernels, parse_release("litert-2.2.0")).output().shape == (3,)
+
+
+@pytest.mark.parametrize(
+    ("op", "operands", "fields"),
+    [
+        ("MUL", ([1, 8], [1, 1]), {}),
+        ("GATHER", ([1, 8], [0, 1]), {"axis": 0, "batch_dims": 0}),
+        ("RESHAPE", ([[1], [8]], [2]), {}),
+        ("TILE", ([1, 8], [1]), {}),
+        ("RANGE", (1, 9, 7), {}),
+        ("BROADCAST_ARGS", ([1, 8], [1, 1]), {}),
+        ("REDUCE_PROD", ([[1, 1], [2, 4]], [1]), {"keep_dims": False}),
+    ],
+)
+def test_results_of_constants_are_computed_by_prepare_since_a_release(kernels, op, operands, fields):
+    """Measured in the wheels of tf-2.12 and tf-2.13."""
+
+    def prepared(release):
+        constants = [kernels.constant(value) for value in operands]
+        return kernels.prepare(op, constants, [kernels.arena("INT32")], release=parse_release(release), **fields)
+
+    kernels.assert_static(prepared("tf-2.12"), (2,))
+    assert prepared("tf-2.13").output().allocation is Allocation.PERSISTENT
 
 
 @pytest.mark.parametrize("op", ["PAD", "PADV2"])

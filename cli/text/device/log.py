@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from delegate_sim.delegates.registry import APPLIED_BY_DEFAULT, find_delegate
 from delegate_sim.device.compare.npu_stages import NO, YES, NpuStages
 from delegate_sim.device.compare.npu_stages import NOT_SHOWN as STAGE_NOT_SHOWN
+from delegate_sim.device.compare.observed_delegation import OTHER_KERNEL
 from delegate_sim.device.compare.row_matching import CompilerJoin, JoinedRow
 from delegate_sim.device.parse.delegate_identity import DISPATCH, plain_name
 from delegate_sim.device.parse.delegated_counts import Count
@@ -39,6 +41,10 @@ from ...console.layout import counted, message, name, node_list, share
 from ...console.terminal import Line
 from ..elements.paragraphs import BAD, HEADING, fact, paragraph, spans
 
+_APPLIED_FIRST = (
+    ", which the runtime applies by default, had taken these nodes before; so that the delegate is offered all nodes, create "
+    "the interpreter with BuiltinOpResolverWithoutDefaultDelegates"
+)
 _OUTCOMES = {
     COMPILED_FOR: "the model was compiled for this chip",
     NOT_COMPILED_FOR: "the model could not be compiled for this chip",
@@ -122,6 +128,9 @@ def _summary(summary: LogSummary, columns: int, verbose: bool) -> Iterator[Line]
         for op, reason, times in summary.refusals:
             often = f" ({times:,} times)" if times > 1 else ""
             yield from paragraph(message(f"{op}: {reason}{often}" if reason else f"{op}{often}"), columns, "    ", "      ")
+        default = find_delegate(APPLIED_BY_DEFAULT)
+        if any(op == f"{OTHER_KERNEL}{default.kernel_name}" for op, *_ in summary.refusals):
+            yield from paragraph(f"{default.provider_name}{_APPLIED_FIRST}", columns, "      ", "      ")
     if summary.errors:
         yield Line("  errors", BAD)
         for error in summary.errors:

@@ -63,7 +63,7 @@ class EdgeTpuDelegate(Delegate):
     compiler = COMPILER
     log = LogTraits(switch="external delegate path", libraries=("edgetpu",))
 
-    def allows_dynamic_tensors(self, options: OptionValues) -> bool:
+    def allows_dynamic_tensors(self, options: OptionValues, release: Release = NEWEST) -> bool:
         """Return True: the delegate also accepts dynamic tensors."""
         return True
 

@@ -75,7 +75,7 @@ class EthosuDelegate(Delegate):
         """Return the release of NXP's board support package."""
         return _RELEASE
 
-    def allows_dynamic_tensors(self, options: OptionValues) -> bool:
+    def allows_dynamic_tensors(self, options: OptionValues, release: Release = NEWEST) -> bool:
         """Return True: the delegate also accepts dynamic tensors."""
         return True
 

@@ -215,7 +215,7 @@ class MlDriftDelegate(Delegate):
         """Return the kernel name of the selected backend."""
         return _KERNELS[options["backend"]]
 
-    def allows_dynamic_tensors(self, options: OptionValues) -> bool:
+    def allows_dynamic_tensors(self, options: OptionValues, release: Release = NEWEST) -> bool:
         """Return whether ``hint_fully_delegated`` is set. If so, the delegate is applied before CPU kernels are prepared."""
         return bool(options["hint_fully_delegated"])
 

@@ -73,7 +73,7 @@ class NeutronDelegate(Delegate):
         """Return the rules of the release that the options name."""
         return RULES[options["release"]]
 
-    def allows_dynamic_tensors(self, options: OptionValues) -> bool:
+    def allows_dynamic_tensors(self, options: OptionValues, release: Release = NEWEST) -> bool:
         """Return True: the delegate also accepts dynamic tensors."""
         return True
 

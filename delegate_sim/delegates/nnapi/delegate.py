@@ -137,7 +137,7 @@ class NnapiDelegate(Delegate):
         own = kinds_by_code(DRIVER, HIDDEN, FLOAT16_ALL_OR_NOTHING, PARTITION_LIMIT, FLOAT16_DEQUANTIZE)
         return MappingProxyType({**FAILURES, **refusal_kinds.KINDS, **own})
 
-    def allows_dynamic_tensors(self, options: OptionValues) -> bool:
+    def allows_dynamic_tensors(self, options: OptionValues, release: Release = NEWEST) -> bool:
         """Return whether the options allow dynamic tensors and NNAPI is 1.1 or newer."""
         return bool(options["allow_dynamic_dimensions"]) and runtime_level(options) > NNAPI_1_0
 

@@ -122,7 +122,7 @@ class TeflonDelegate(Delegate):
         """Return the version of Mesa."""
         return f"Mesa {options['mesa']}"
 
-    def allows_dynamic_tensors(self, options: OptionValues) -> bool:
+    def allows_dynamic_tensors(self, options: OptionValues, release: Release = NEWEST) -> bool:
         """Return True: the delegate also accepts dynamic tensors."""
         return True
 

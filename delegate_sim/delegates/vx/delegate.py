@@ -52,7 +52,10 @@ def cache_warnings(decision: Decision, options: OptionValues) -> Iterator[str]:
 
 
 def dynamic_warning(graph: Graph, dynamic: DynamicTensor, delegated: Collection[int | None]) -> str:
-    """Return a warning about a dynamic shape. A kernel is built at the first Invoke, and never resizes its results."""
+    """Return a warning about a dynamic shape. A kernel is built at the first Invoke, and never resizes its results.
+
+    The delegate accepts dynamic tensors since commit d4beff6 of VeriSilicon/tflite-vx-delegate.
+    """
     tensor = graph.tensors[dynamic.tensor]
     where = f"subgraph {graph.index}: the size of tensor {dynamic.tensor} ({tensor.name})"
     if dynamic.node is not None:
@@ -64,7 +67,8 @@ def dynamic_warning(graph: Graph, dynamic: DynamicTensor, delegated: Collection[
         )
     else:
         meaning = "Kernels that read this tensor are built for its size at the first Invoke, so all other sizes give wrong values"
-    return f"{where} is known only at run time. The delegate still accepts the graph, with the shapes in the file. {meaning}"
+    accepts = "The delegate still accepts the graph, with the shapes in the file (versions from before June 2022 refuse it)"
+    return f"{where} is known only at run time. {accepts}. {meaning}"
 
 
 OPTIONS = (
@@ -92,7 +96,7 @@ class VxDelegate(Delegate):
     compiles_at_invoke = True
     log = LogTraits(switch="external delegate path", libraries=("vx_delegate", "vx-delegate", "vxdelegate"))
 
-    def allows_dynamic_tensors(self, options: OptionValues) -> bool:
+    def allows_dynamic_tensors(self, options: OptionValues, release: Release = NEWEST) -> bool:
         """Return True: the delegate also accepts dynamic tensors."""
         return True
 

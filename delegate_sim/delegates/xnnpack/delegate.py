@@ -19,6 +19,7 @@ from ...graph.graph import Graph
 from ...graph.partition import Subset, partition
 from ...refusal import Refusal
 from ...releases.catalogue import NEWEST, Release
+from ...rules.kinds import TENSOR_TYPE
 from ...rules.rule import Verdict
 from ..base import Delegate
 from ..decision import Decision
@@ -30,7 +31,7 @@ from .node_visit import UNPACKING, VALUES, Visit
 from .numbers import NUMBER_KINDS, number_risks
 from .rules import RULES
 from .shapes import window_beyond_input
-from .target import DEFAULT_FLAGS, DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM, FAILURES, FLAGS, XnnpackTarget
+from .target import DEFAULT_FLAGS, DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM, DYNAMIC_TENSORS_FROM, FAILURES, FLAGS, XnnpackTarget
 
 _OPERATORS: Mapping[str, str] = {
     "Average Pooling": "AVERAGE_POOL_2D",
@@ -84,7 +85,7 @@ _FLAG_HELP = {
         "accept operators that are not yet accepted by default; always set before litert-2.0.2, and without effect from "
         "litert-2.0.2 on"
     ),
-    "enable_subgraph_reshaping": "accept graphs with dynamic tensors; has no effect, because this is the default",
+    "enable_subgraph_reshaping": "accept graphs with dynamic tensors; has no effect, because tf-2.17 and later always do",
     "slow_consistent_arithmetic": "compute the same results on all processors; changes no verdict",
     "disable_subgraph_reshaping": ("refuse graphs with dynamic tensors, and use the shapes that the CPU kernels computed"),
     "disable_dynamically_quantized_ops": (
@@ -132,15 +133,16 @@ class XnnpackDelegate(Delegate):
     computes_on_cpu = True
     is_applied_by_default = True
     live = RuntimeTraits()
-    log = LogTraits(switch="use xnnpack")
+    log = LogTraits(switch="use xnnpack", tried_options=MappingProxyType({"qs8": False, "qu8": False}))
     history = ReleaseHistory("litert-1.0.1")
 
-    def allows_dynamic_tensors(self, options: OptionValues) -> bool:
+    def allows_dynamic_tensors(self, options: OptionValues, release: Release = NEWEST) -> bool:
         """Return whether the delegate accepts dynamic tensors.
 
-        The flag disable_subgraph_reshaping makes the delegate refuse dynamic tensors.
+        The flag disable_subgraph_reshaping makes the delegate refuse dynamic tensors. So do all old releases; a flag of some of
+        them that accepts dynamic tensors is not simulated.
         """
-        return not _flags(options) & FLAGS["disable_subgraph_reshaping"]
+        return release.is_at_least(DYNAMIC_TENSORS_FROM) and not _flags(options) & FLAGS["disable_subgraph_reshaping"]
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
         """Visit every node, and delegate the supported nodes. The decision contains the visit for kernel creation."""
@@ -192,6 +194,12 @@ class XnnpackDelegate(Delegate):
         if is_mixture(decision.graph.nodes[subset.nodes[0]], release):
             return None
         return build_partition(decision.graph, subset, cast(Visit, decision.findings))
+
+    def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
+        """Yield options that avoid refusals with this code: those that accept 8-bit nodes."""
+        yield from super().remedies(code, options)
+        if code == RULES.code_of(TENSOR_TYPE):
+            yield from ({name: True} for name in ("qs8", "qu8") if not _flags(options) & FLAGS[name])
 
     def number_risks(self, graph: Graph, subset: Subset, options: OptionValues, release: Release = NEWEST) -> Iterator[Refusal]:
         """Yield the nodes of a partition that XNNPACK computes wrongly in old releases."""

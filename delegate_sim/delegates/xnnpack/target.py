@@ -34,6 +34,8 @@ QS8, QU8 = FLAGS["qs8"], FLAGS["qu8"]
 DEFAULT_FLAGS = QS8 | QU8
 """The flags that the runtime sets by default."""
 
+DYNAMIC_TENSORS_FROM = parse_release("tf-2.17")
+"""The first release that accepts dynamic tensors by default: measured in the wheels of tf-2.12 to tf-2.18."""
 DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM = parse_release("litert-2.0.2")
 """The first release that accepts float CONV_2D and FULLY_CONNECTED with integer weights by default.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...foundation.late_numpy import np
 from ...foundation.limits import element_count
 from ...graph.graph import fused_activation
-from ..kernel import KernelNode, KernelTensor, broadcast_shape, kernel
+from ..kernel import PERSISTENT_SINCE, KernelNode, KernelTensor, broadcast_shape, kernel
 from ..operands import (
     HALF_TYPES_LATER,
     affine_quantization,
@@ -133,7 +133,7 @@ def _check_zero_points(node: KernelNode, *tensors: KernelTensor) -> None:
         node.ensure(low <= tensor.zero_point <= high, "a zero point is out of range")
 
 
-@kernel("MUL", changed_in=("litert-2.1.6",))
+@kernel("MUL", changed_in=(PERSISTENT_SINCE, "litert-2.1.6"))
 def prepare_mul(node: KernelNode) -> None:
     """``kernels/mul.cc: Prepare``. The result keeps its type from the model file."""
     first, second, result = _pair_of_one_type(node)

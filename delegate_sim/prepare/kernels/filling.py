@@ -10,7 +10,7 @@ from ...foundation.float32 import float32, quotient
 from ...foundation.limits import element_count
 from ...model import schema
 from ...model.numbers import StoredNumbers, picked
-from ..kernel import KernelNode, KernelTensor, kernel
+from ..kernel import PERSISTENT_SINCE, KernelNode, KernelTensor, kernel
 from ..operands import INT32_MAX, as_int32, first_unknown, known_elements, only_operand, positions_in
 
 
@@ -55,7 +55,7 @@ def prepare_broadcast_to(node: KernelNode) -> None:
     node.resize(result, sizes)
 
 
-@kernel("BROADCAST_ARGS")
+@kernel("BROADCAST_ARGS", changed_in=(PERSISTENT_SINCE,))
 def prepare_broadcast_args(node: KernelNode) -> None:
     """``kernels/broadcast_args.cc: Prepare``."""
     node.ensure_counts(2, 1)
@@ -80,7 +80,7 @@ def _broadcast_sizes(node: KernelNode, first: list[int], second: list[int]) -> l
     return [other if one == 1 else one for one, other in zip(left, right, strict=True)]
 
 
-@kernel("TILE", changed_in=("litert-2.1.3", "litert-2.1.6"))
+@kernel("TILE", changed_in=(PERSISTENT_SINCE, "litert-2.1.3", "litert-2.1.6"))
 def prepare_tile(node: KernelNode) -> None:
     """``kernels/tile.cc: Prepare``."""
     node.ensure_counts(2, 1)
@@ -141,7 +141,7 @@ def prepare_fill(node: KernelNode) -> None:
         node.set_dynamic(result, shape)
 
 
-@kernel("RANGE")
+@kernel("RANGE", changed_in=(PERSISTENT_SINCE,))
 def prepare_range(node: KernelNode) -> None:
     """``kernels/range.cc: Prepare``."""
     node.ensure_counts(3, 1)

@@ -9,7 +9,7 @@ from ...foundation.late_numpy import np
 from ...foundation.limits import element_count
 from ...model import schema
 from ...model.numbers import FlatNumbers, StoredNumbers, as_list, bounds, picked
-from ..kernel import KernelNode, KernelTensor, kernel
+from ..kernel import PERSISTENT_SINCE, KernelNode, KernelTensor, kernel
 from ..operands import (
     HALF_TYPES_LATER,
     INT32_MAX,
@@ -28,7 +28,7 @@ _EMBEDDING_TYPES = ("UINT8", "INT8", "INT4")
 _SCATTER_ND_TYPES = frozenset({"FLOAT32", "UINT8", "BOOL", "INT8", "INT64", "INT32"})
 
 
-@kernel("GATHER", changed_in=HALF_TYPES_LATER)
+@kernel("GATHER", changed_in=(PERSISTENT_SINCE, *HALF_TYPES_LATER))
 def prepare_gather(node: KernelNode) -> None:
     """``kernels/gather.cc: Prepare``."""
     node.ensure_counts(2, 1)

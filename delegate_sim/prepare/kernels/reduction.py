@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...foundation.late_numpy import np
 from ...foundation.limits import element_count
 from ...model import schema
-from ..kernel import KernelNode, KernelTensor, kernel
+from ..kernel import PERSISTENT_SINCE, KernelNode, KernelTensor, kernel
 from ..operands import INT32_MAX, check_same_quantization, first_unknown, known_array, wrapped
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def prepare_all_or_any(node: KernelNode) -> None:
     prepare_reduction(node)
 
 
-@kernel("REDUCE_PROD", changed_in=("litert-2.1.5", "litert-2.2.0"))
+@kernel("REDUCE_PROD", changed_in=(PERSISTENT_SINCE, "litert-2.1.5", "litert-2.2.0"))
 def prepare_product(node: KernelNode) -> None:
     """``kernels/reduce.cc: PrepareProd``."""
     prepare_reduction(node)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ...foundation.limits import element_count
 from ...model import schema
 from ...model.numbers import StoredNumbers
-from ..kernel import KernelNode, KernelTensor, kernel
+from ..kernel import PERSISTENT_SINCE, KernelNode, KernelTensor, kernel
 from ..operands import (
     INT32_MAX,
     as_int32,
@@ -116,7 +116,7 @@ _TRANSPOSE_MAX_RANK = 8
 _TRANSPOSE_FORMER_MAX_RANK = 6
 
 
-@kernel("RESHAPE", changed_in=("litert-1.1", "litert-2.2.0"))
+@kernel("RESHAPE", changed_in=(PERSISTENT_SINCE, "litert-1.1", "litert-2.2.0"))
 def prepare_reshape(node: KernelNode) -> None:
     """``kernels/reshape.cc: Prepare``.
 

@@ -46,6 +46,18 @@ def test_a_plan_is_no_outcome(explained, tmp_path):
     assert only["delegate"]["is_planned"]
 
 
+@pytest.mark.parametrize(("kernel", "is_default"), [("TfLiteXNNPackDelegate", True), ("DispatchDelegate", False)])
+def test_nodes_that_the_default_delegate_had_taken(run, tmp_path, kernel, is_default):
+    path = tmp_path / "log.txt"
+    path.write_text(
+        "ERROR: Following operations are not supported by GPU delegate:\n"
+        f"DELEGATE {kernel}: Operation is not supported.\n"
+        "1 operations will run on the GPU, and the remaining 4 operations will run on the CPU.\n",
+        encoding="utf-8",
+    )
+    assert ("BuiltinOpResolverWithoutDefaultDelegates" in run("explain", "--log", path).stdout) == is_default
+
+
 def test_every_run_is_shown_or_one(run, explained):
     path = LOGS / "several_models.log"
     assert [one["delegate"]["counts"][0]["delegated"] for one in explained(path)] == [30, 12]

@@ -218,6 +218,12 @@ def test_socs_that_are_taken_all_the_same():
     assert run(chain(["RELU"]), "npu-samsung", soc="E1")["outcome"] == "delegated"
 
 
+@pytest.mark.parametrize(("soc", "is_supported"), [("Tensor_G5", True), ("Tensor_G4", False), ("g3", False), ("", False)])
+def test_socs_that_google_does_not_support(soc, is_supported):
+    warnings = run(chain(["RELU"]), "npu-google", soc=soc)["warnings"]
+    assert any("tensor-sdk" in warning for warning in warnings) != is_supported
+
+
 def test_intel_fails_for_an_input_of_six_dimensions():
     builder = ModelBuilder()
     graph = builder.subgraph("main")

@@ -12,6 +12,7 @@ from delegate_sim.delegates.xnnpack.target import FLAGS
 from delegate_sim.errors import OptionError
 from delegate_sim.graph.graph import file_graph
 from delegate_sim.model.reader import load
+from delegate_sim.releases.catalogue import parse_release
 from tests.support.delegates.xnnpack_rule_cases import NEIGHBOR, OPERATOR
 from tests.support.delegates.xnnpack_sketch import SPARSITY, Sketch, codes, delegated
 
@@ -185,6 +186,11 @@ def test_dynamic_tensors_are_allowed_unless_disabled():
     assert delegate.allows_dynamic_tensors(effective())
     assert not delegate.allows_dynamic_tensors(effective(flags=FLAGS["disable_subgraph_reshaping"]))
     assert not delegate.allows_dynamic_tensors(effective(disable_subgraph_reshaping=True))
+
+
+@pytest.mark.parametrize(("release", "allowed"), [("tf-2.16", False), ("tf-2.17", True), ("litert-1.0.1", True)])
+def test_dynamic_tensors_are_allowed_since_a_release(release, allowed):
+    assert XnnpackDelegate().allows_dynamic_tensors(effective(), parse_release(release)) == allowed
 
 
 def test_log_line():

@@ -23,6 +23,9 @@ from ..rules import BOOKS
 from ..rules.checks import NpuTarget
 
 SOCS = ("Tensor_G3", "Tensor_G4", "Tensor_G5", "Tensor_G6")
+_UNSUPPORTED = ("Tensor_G3", "Tensor_G4")
+"""The SoCs that the plugin knows, but that Google's SDK does not support (LiteRT#8943)."""
+_SDK = "https://ai.google.dev/edge/litert/next/tensor-sdk"
 _OLD_NAMES = {"g3": "Tensor_G3", "g4": "Tensor_G4", "g5": "Tensor_G5"}
 _DEFAULT_SOC = "Tensor_G3"
 _OLD_NAME_LINE = "g3/g4/g5 is deprecated. Please use Tensor_G3/G4/G5 instead."
@@ -79,10 +82,14 @@ class GooglePlugin(NpuPlugin):
         """Return a line if the SoC has an old name."""
         return (_OLD_NAME_LINE,) if (options["soc"] or _DEFAULT_SOC) in _OLD_NAMES else ()
 
+    def warnings(self, options: OptionValues, release: Release) -> Iterator[str]:
+        """Yield a warning if the plugin knows the SoC, but Google does not support it."""
+        if (soc := _soc(options)) in _UNSUPPORTED:
+            yield f"the plugin accepts {soc}, but Google supports only Tensor_G5 and later chips ({_SDK})"
+
     def fault(self, graph: Graph, options: OptionValues, release: Release) -> Refusal | None:
         """Return a failure if the plugin does not know the SoC, or if the op filters cannot be read."""
-        soc = options["soc"] or _DEFAULT_SOC
-        soc = _OLD_NAMES.get(soc, soc)
+        soc = _soc(options)
         if soc not in SOCS:
             return plugin_refusal(SOC, graph, f"Invalid soc model for device type: {soc}")
         fault = _filters_of(options).fault if release.is_at_least(_FILTERS_SINCE) else ""
@@ -154,6 +161,11 @@ def _operator_name(node: Node) -> str:
 def _is_filtered(verdict: Verdict) -> bool:
     code = BOOKS["google"].code_of(OP_FILTER)
     return verdict.is_supported or any(reason.code == code for reason in verdict.reasons)
+
+
+def _soc(options: OptionValues) -> str:
+    soc = options["soc"] or _DEFAULT_SOC
+    return _OLD_NAMES.get(soc, soc)
 
 
 def _filters_of(options: OptionValues) -> OpFilters:
