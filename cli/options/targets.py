@@ -395,7 +395,7 @@ def devices_option(description: str) -> Decorator:
     )
 
 
-_DEVICE = devices_option("A phone, SoC or board, such as pixel10. --delegate then names some of its delegates.")
+_DEVICE = devices_option("A phone, SoC or board, such as pixel10.")
 _FOR = click.option(
     "--for",
     "device_groups",

@@ -52,7 +52,7 @@ def _delegation(library: Any, source: str, accelerators: int) -> dict[str, list[
     ]
     if any(getattr(library, name)(*arguments) for name, arguments in calls):
         return {}
-    return dict(_taken(library, metrics, index) for index in range(number.value))
+    return dict(_taken(library, metrics, index) for index in range(len(HardwareAccelerator)) if index < number.value)
 
 
 def _taken(library: Any, metrics: ctypes.c_void_p, index: int) -> tuple[str, list[int]]:

@@ -123,14 +123,7 @@ def _summary(summary: LogSummary, columns: int, verbose: bool) -> Iterator[Line]
     if summary.parts:
         text = ", ".join(f"{part} ({counted(count, 'line')})" for part, count in summary.parts)
         yield from fact("other lines", text, columns)
-    if summary.refusals:
-        yield Line("  refused operators")
-        for op, reason, times in summary.refusals:
-            often = f" ({times:,} times)" if times > 1 else ""
-            yield from paragraph(message(f"{op}: {reason}{often}" if reason else f"{op}{often}"), columns, "    ", "      ")
-        default = find_delegate(APPLIED_BY_DEFAULT)
-        if any(op == f"{OTHER_KERNEL}{default.kernel_name}" for op, *_ in summary.refusals):
-            yield from paragraph(f"{default.provider_name}{_APPLIED_FIRST}", columns, "      ", "      ")
+    yield from _refusals(summary, columns)
     if summary.errors:
         yield Line("  errors", BAD)
         for error in summary.errors:
@@ -145,6 +138,18 @@ def _summary(summary: LogSummary, columns: int, verbose: bool) -> Iterator[Line]
             "the log does not show what the delegate did; record it from the start of the run to its end", columns, "  ", "    "
         )
     yield from unused_lines(summary, columns, verbose)
+
+
+def _refusals(summary: LogSummary, columns: int) -> Iterator[Line]:
+    if not summary.refusals:
+        return
+    yield Line("  refused operators")
+    for op, reason, times in summary.refusals:
+        often = f" ({times:,} times)" if times > 1 else ""
+        yield from paragraph(message(f"{op}: {reason}{often}" if reason else f"{op}{often}"), columns, "    ", "      ")
+    default = find_delegate(APPLIED_BY_DEFAULT)
+    if any(op == f"{OTHER_KERNEL}{default.kernel_name}" for op, *_ in summary.refusals):
+        yield from paragraph(f"{default.provider_name}{_APPLIED_FIRST}", columns, "      ", "      ")
 
 
 def _result(summary: LogSummary, columns: int) -> Iterator[Line]:
