@@ -16,6 +16,7 @@ _SMALLEST = 3
 _WIDTHS = (1, 2, 4, 8)
 _LONGEST_KEY = 256
 """Number of bytes of a key that are compared, more than a key has that is asked for."""
+_STEPS_OF_A_SEARCH = 10
 _READING = "reading the options of custom operators"
 
 
@@ -61,6 +62,7 @@ class FlexbufferMap:
         from flatbuffers import flexbuffers  # imported here because few models need it
 
         self._map: Any = {}
+        self._values: dict[str, Any] = {}
         self._is_valid = False
         try:
             root = flexbuffers.GetRoot(_StoredValue(memoryview(content)))
@@ -74,17 +76,29 @@ class FlexbufferMap:
         """Whether the content is a flexbuffer. A valid flexbuffer need not have a map."""
         return self._is_valid
 
+    def _value(self, key: str) -> Any:
+        """Return the value of a key. A key is searched for once. Raise one of ``_READING_ERRORS`` if there is none."""
+        if key not in self._values:
+            spend_steps(_STEPS_OF_A_SEARCH, _READING)
+            try:
+                self._values[key] = self._map[key]
+            except _READING_ERRORS:
+                self._values[key] = None
+        if self._values[key] is None:
+            raise KeyError(key)
+        return self._values[key]
+
     def has(self, key: str) -> bool:
         """Return whether the map has a key with a value other than null."""
         try:
-            return not self._map[key].IsNull
+            return not self._value(key).IsNull
         except _READING_ERRORS:
             return False
 
     def text(self, key: str) -> str | None:
         """Return the value of a key as text, or None if the value is not a string."""
         try:
-            value: Any = self._map[key]
+            value = self._value(key)
             if not value.IsString:
                 return None
             text = value.AsString
@@ -97,7 +111,7 @@ class FlexbufferMap:
         """Return the map under a key, or an empty map if there is no map."""
         entries = FlexbufferMap(b"")
         try:
-            value: Any = self._map[key]
+            value = self._value(key)
             entries._map = value.AsMap if value.IsMap else {}
         except _READING_ERRORS:
             pass
@@ -106,7 +120,7 @@ class FlexbufferMap:
     def integers(self, key: str) -> list[int]:
         """Return the integers of the vector under a key, or an empty list if there is no vector."""
         try:
-            value: Any = self._map[key]
+            value = self._value(key)
             vector = value.AsTypedVector if value.IsTypedVector or value.IsFixedTypedVector else value.AsVector
             spend_steps(len(vector), _READING)
             return [int(vector[position].AsInt) for position in range(len(vector))]
@@ -116,7 +130,7 @@ class FlexbufferMap:
     def number(self, key: str) -> float | None:
         """Return the value of a key as a number, or None if the value is not a number."""
         try:
-            value: Any = self._map[key]
+            value = self._value(key)
             return float(value.AsFloat) if value.IsNumeric else None
         except _READING_ERRORS:
             return None
@@ -124,7 +138,7 @@ class FlexbufferMap:
     def integer(self, key: str) -> int | None:
         """Return the value of a key as an integer, without its fraction, or None if the value is not a number."""
         try:
-            value: Any = self._map[key]
+            value = self._value(key)
             if not (value.IsNumeric or value.IsBool):
                 return None
             return int(value.AsFloat if value.IsFloat else value.AsInt)

@@ -38,7 +38,7 @@ KINDS = {
 """The compared results in the plural, by their names in ``accuracy.json``. Other names are already words."""
 
 
-class Compared(NamedTuple):
+class AgreedVerdicts(NamedTuple):
     """The numbers of results of a kind that were compared, and that agree."""
 
     kind: str
@@ -61,7 +61,7 @@ class Accuracy(Declared):
     releases: str
     measured: str
     sample: int | None
-    agreement: tuple[Compared, ...]
+    agreement: tuple[AgreedVerdicts, ...]
     not_simulated: str
 
 
@@ -110,6 +110,6 @@ def accuracy() -> AccuracyTable:
     return AccuracyTable(tuple(targets), tuple(Unseen(**entry) for entry in data["unseen"]))
 
 
-def _compared(agreement: dict[str, list[int]]) -> Iterator[Compared]:
+def _compared(agreement: dict[str, list[int]]) -> Iterator[AgreedVerdicts]:
     for kind, (agree, compared) in agreement.items():
-        yield Compared(KINDS.get(kind, kind), agree, compared)
+        yield AgreedVerdicts(KINDS.get(kind, kind), agree, compared)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from delegate_sim.device.compare.reconcile import NOT_COMPARED
-from delegate_sim.device.records.scoreboard import CLASSES, EQUAL, Compared, Score, Scoreboard
+from delegate_sim.device.records.scoreboard import CLASSES, EQUAL, ComparedValue, RecordScore, Scoreboard
 
 from ...console.layout import counted, message
 from ...console.terminal import Line
@@ -28,11 +28,11 @@ def scoreboard_lines(board: Scoreboard, width: int, verbose: bool) -> Iterator[L
     yield from more_lines(0 if verbose else max(len(scores) - _SHOWN, 0), "record")
 
 
-def _text(score: Score) -> str:
+def _text(score: RecordScore) -> str:
     where = ", ".join([part for part in (score.subject or score.file, score.accelerator, score.release) if part])
     return f"{score.status}: {where}: {'; '.join(map(_value, score.values)) or score.reason}"
 
 
-def _value(part: Compared) -> str:
+def _value(part: ComparedValue) -> str:
     difference = f" ({part.difference})" if part.difference else ""
     return f"{part.value}: predicted {part.predicted}, recorded {part.recorded}{difference}"

@@ -60,7 +60,7 @@ _NOT_COMPARED_CLASSES = (NO_MODEL, OTHER_MODEL, UNREADABLE, NOT_SIMULATED, UNKNO
 
 
 @dataclass(frozen=True, slots=True)
-class Compared(Declared):
+class ComparedValue(Declared):
     """A value that was predicted and recorded. ``difference`` is its class, or "" if both are equal."""
 
     columns = (Column("value"), Column("predicted"), Column("recorded"), Column("difference"))
@@ -72,12 +72,12 @@ class Compared(Declared):
 
 
 @dataclass(frozen=True, slots=True)
-class Score(Declared):
+class RecordScore(Declared):
     """A record, and its comparison. ``status`` is ``equal``, ``different`` or ``not-compared``."""
 
     columns = (
         *(Column("file"), Column("subject"), Column("accelerator"), Column("release"), Column("status")),
-        *(Column("reason"), Column("values", LIST, parts=Compared.columns)),
+        *(Column("reason"), Column("values", LIST, parts=ComparedValue.columns)),
     )
 
     file: str
@@ -88,7 +88,7 @@ class Score(Declared):
     status: str
     reason: str
     """The class of a record that is not compared, or ""."""
-    values: tuple[Compared, ...]
+    values: tuple[ComparedValue, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +98,10 @@ class Scoreboard(Declared):
     document = "scoreboard"
     columns = (
         *(Column(key, INTEGER) for key in ("equal", "different", "not_compared")),
-        Column("records", LIST, source="scores", parts=Score.columns),
+        Column("records", LIST, source="scores", parts=RecordScore.columns),
     )
 
-    scores: tuple[Score, ...]
+    scores: tuple[RecordScore, ...]
 
     @property
     def equal(self) -> int:
@@ -163,7 +163,7 @@ class _Predictions:
         self.known: dict[tuple[str, str, str], Predicted] = {}
         self.digests: dict[str, str] = {}
 
-    def score(self, asked: Asked, recorded: Recorded) -> Score:
+    def score(self, asked: Asked, recorded: Recorded) -> RecordScore:
         release = asked.release or self.release or NEWEST.name
         subject = asked.operator if asked.operator is not None else asked.model
         accelerator = asked.accelerator
@@ -177,10 +177,10 @@ class _Predictions:
             if not values:
                 raise _NotCompared(STATES_NOTHING)
         except _NotCompared as reason:
-            return Score(asked.file, subject, accelerator, release, NOT_COMPARED, str(reason), ())
+            return RecordScore(asked.file, subject, accelerator, release, NOT_COMPARED, str(reason), ())
         other = next((part.difference for part in values if part.difference in _NOT_COMPARED_CLASSES), "")
         status = NOT_COMPARED if other else DIFFERENT if any(part.difference for part in values) else EQUAL
-        return Score(asked.file, subject, accelerator, release, status, other, tuple(values))
+        return RecordScore(asked.file, subject, accelerator, release, status, other, tuple(values))
 
     def _target(self, asked: Asked, release: str) -> Target:
         name = asked.delegate or ("" if asked.accelerator else self.delegate or "")
@@ -227,7 +227,7 @@ class _Predictions:
                 raise _NotCompared(UNREADABLE) from error
         return self.loaded[1:]
 
-    def _operator(self, asked: Asked, recorded: Recorded) -> list[Compared]:
+    def _operator(self, asked: Asked, recorded: Recorded) -> list[ComparedValue]:
         target = self._target(asked, asked.release)
         rule = target.delegate.rules_for(target.options).rule_of(asked.operator or "")
         accepts = rule is not None and (rule.introduced is None or rule.introduced <= target.release)
@@ -236,7 +236,7 @@ class _Predictions:
         difference = ACCEPTED_ONLY_PREDICTED if accepts else REFUSED_ONLY_PREDICTED
         return [_values("operator", _yes(accepts), _yes(recorded.accepts), difference)]
 
-    def _log(self, asked: Asked, recorded: Recorded) -> tuple[list[Compared], str, str]:
+    def _log(self, asked: Asked, recorded: Recorded) -> tuple[list[ComparedValue], str, str]:
         assert recorded.log is not None
         named = asked if asked.model in self.models else Asked(asked.file, "", "", "", "")
         model, _ = self._model(self._path(named))
@@ -251,7 +251,7 @@ class _Predictions:
         if result.status == NOT_COMPARED:
             return [], result.setting.delegate.name, result.run.release.name
         difference = {REPRODUCED: "", EXPLAINED: LOG_EXPLAINED}.get(result.status, LOG_UNEXPLAINED)
-        counts = Compared("log", str(result.simulated.delegated), str(result.device.delegated), difference)
+        counts = ComparedValue("log", str(result.simulated.delegated), str(result.device.delegated), difference)
         return [counts], result.setting.delegate.name, result.run.release.name
 
 
@@ -260,7 +260,7 @@ def _predicted(run: Run) -> Predicted:
     return Predicted(measure(run), Counter(delegated))
 
 
-def _compared(predicted: Predicted, recorded: Recorded) -> Iterator[Compared]:
+def _compared(predicted: Predicted, recorded: Recorded) -> Iterator[ComparedValue]:
     """Yield the comparison of each value that the record states."""
     measures = predicted.measures
     is_running = measures.outcome not in NOT_RUNNING
@@ -270,7 +270,7 @@ def _compared(predicted: Predicted, recorded: Recorded) -> Iterator[Compared]:
     if not is_running or recorded.loads is False:
         return
     if recorded.nodes is not None and recorded.nodes != measures.nodes:
-        yield Compared("nodes", str(measures.nodes), str(recorded.nodes), OTHER_MODEL)
+        yield ComparedValue("nodes", str(measures.nodes), str(recorded.nodes), OTHER_MODEL)
         return
     delegated = measures.delegated_nodes
     if recorded.delegated is not None:
@@ -290,8 +290,8 @@ def _compared(predicted: Predicted, recorded: Recorded) -> Iterator[Compared]:
             yield _values("right outputs", _yes(not is_wrong), _yes(recorded.is_right), difference)
 
 
-def _values(value: str, predicted: str, recorded: str, difference: str) -> Compared:
-    return Compared(value, predicted, recorded, "" if predicted == recorded else difference)
+def _values(value: str, predicted: str, recorded: str, difference: str) -> ComparedValue:
+    return ComparedValue(value, predicted, recorded, "" if predicted == recorded else difference)
 
 
 def _yes(value: bool) -> str:

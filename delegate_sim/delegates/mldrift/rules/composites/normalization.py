@@ -55,8 +55,11 @@ RMS_NORM: Checks = tuple(
 
 
 def attributes(node: NodeView) -> FlexbufferMap:
-    """Return the attributes of a composite."""
-    return FlexbufferMap(bytes(node.options.composite_attributes or ()))
+    """Return the attributes of a composite. They are read once, however many checks ask for them."""
+    of_nodes: dict[int, FlexbufferMap] = node.graph.results.get("composite attributes", (), dict)
+    if node.node.index not in of_nodes:
+        of_nodes[node.node.index] = FlexbufferMap(bytes(node.options.composite_attributes or ()))
+    return of_nodes[node.node.index]
 
 
 _AXES = "_TENSOR_V1_reduction_axes"
