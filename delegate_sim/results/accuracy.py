@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+import pkgutil
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import NamedTuple
 
 from ..foundation.columns import INTEGER, LIST, Column, Declared
@@ -98,7 +98,7 @@ class AccuracyTable(Declared):
 
 def accuracy() -> AccuracyTable:
     """Return the measurements that are stored in the package. Records that were not measured are left out."""
-    data = json.loads((files(__package__) / "accuracy.json").read_text("utf-8"))
+    data = json.loads(pkgutil.get_data(__package__, "accuracy.json") or b"{}")
     targets = [
         Accuracy(
             agreement=tuple(_compared(entry["agreement"])),

@@ -48,8 +48,9 @@ def invalid_node(model: Model, loaded: set[Hashable] | None = None) -> Refusal |
             if node.op not in checked or own in loaded or node.is_custom:
                 continue
             fault = next(_wrong(model, node, model.options(node)), None)
-            loaded.add(own)
-            if fault is not None:
+            if fault is None:
+                loaded.add(own)
+            else:
                 return NODE_NOT_LOADED.refusal(
                     "{problem}",
                     subgraph=graph.index,

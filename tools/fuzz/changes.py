@@ -253,7 +253,7 @@ def _zip_again(generator: random.Random, content: bytes) -> bytes:
             name = _name(generator, entry.filename).replace(_NOT_UTF8, "d")  # zipfile cannot write it
             extra = generator.choice((b"", b"", b"", b"\x01\x00\x10\x00" + bytes([255] * 16), bytes(60_000)))
             counts = generator.random() < 0.5
-            for number in range(_repeats(generator, data, len(data) + 2 * len(extra) + 200)):
+            for number in range(_repeats(generator, data, (len(data) + 2 * len(extra) + 200) * len(archive.infolist()))):
                 info = zipfile.ZipInfo(f"{number}{name}" if counts and number else name)
                 info.compress_type, info.extra = method, extra
                 target.writestr(info, data)
@@ -270,7 +270,7 @@ def _zip_again(generator: random.Random, content: bytes) -> bytes:
 
 
 def _repeats(generator: random.Random, data: bytes, size: int) -> int:
-    """Return the number of times to write a member, whose copy takes ``size`` bytes. Limits hold for each model."""
+    """Return the number of times to write a member, if all members with as many copies take ``size`` bytes for each copy."""
     most = _MOST_MODELS if data[4:8] == b"TFL3" or data[:2] == b"PK" else _MOST_MEMBERS
     return min(generator.choice((1, 1, 1, 1, 2, 50, most)), most, max(1, _MOST_ARCHIVED // size))
 

@@ -208,5 +208,5 @@ def number_risks(graph: Graph, subset: Subset, options: OptionValues, release: R
     """Yield what one partition may compute wrongly, in the order of its nodes."""
     doubt = _DOUBT if is_read(release) else _OTHER_RELEASE
     part = GraphPart(graph, subset)
-    for rule, affected, node in affected_nodes(part, subset.nodes, _RULES_OF[options["backend"]], release):
+    for rule, affected, node in affected_nodes(part, subset.nodes, _RULES_OF[options["backend"].removesuffix("-only")], release):
         yield rule.risk(affected, node, doubt)

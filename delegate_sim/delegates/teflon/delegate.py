@@ -140,12 +140,12 @@ class TeflonDelegate(Delegate):
     ) -> Refusal | None:
         """Return the crash of the driver rocket at an ADD (``rkt_ml_subgraph_create``, ``rkt_ml.c``), or None."""
         graph, results = decision.graph, set[int]()
-        for node in [graph.nodes[index] for index in subset.nodes] if options["driver"] == ROCKET else ():
+        for node in [graph.view(graph.nodes[index]) for index in subset.nodes] if options["driver"] == ROCKET else ():
             if node.op == "ADD":
-                if node.inputs[0] not in results:
-                    return LONE_ADDITION.failure(graph.view(node).input(0), node.index)
-                results.remove(node.inputs[0])  # The convolution then writes the result of the ADD.
-            results.add(node.outputs[0])
+                if node.input(0).index not in results:
+                    return LONE_ADDITION.failure(node.input(0), node.node.index)
+                results.remove(node.input(0).index)  # The convolution then writes the result of the ADD.
+            results.add(node.output(0).index)
         return None
 
     def number_risks(self, graph: Graph, subset: Subset, options: OptionValues, release: Release = NEWEST) -> Iterator[Refusal]:

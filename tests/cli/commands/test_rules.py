@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import delegate_sim
+from delegate_sim.apps.needs import CODES as APP
 from delegate_sim.delegates.neutron.rules import RULES
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.delegates.vela.delegate import EXPLAINED as VELA
@@ -86,6 +87,7 @@ def known_codes():
         *SUGGESTIONS,
         *EXPLAINED,
         *VELA,
+        *APP,
         *(code for name in DELEGATE_NAMES for code in find_delegate(name).kinds),
     }
 
