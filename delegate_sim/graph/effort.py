@@ -197,7 +197,7 @@ class Effort:
 
     @property
     def _sizes(self) -> Mapping[str, int]:
-        return _sizes(self._model)
+        return self.cache.get("sizes", (self._model,), lambda: _sizes(self._model))
 
     @property
     def _nodes(self) -> int:
@@ -205,14 +205,18 @@ class Effort:
 
     @property
     def _forms(self) -> int:
-        return _count_forms(self._model)
+        return sum(
+            [
+                graph.results.get("number of forms", (), functools.partial(_count_forms, graph))
+                for graph in file_graphs(self._model)
+            ]
+        )
 
 
 def _reason(limit: int) -> str:
     return f"the simulations of a command are limited to {raised(limit):,} nodes{how_to_raise()}"
 
 
-@functools.lru_cache(maxsize=4)
 def _sizes(model: Model) -> Mapping[str, int]:
     """Return the sizes of operands, subgraphs and bodies of composites, by words for them.
 
@@ -253,12 +257,7 @@ def _body(model: Model, node: Node) -> int:
     return index if 0 < index < len(model.subgraphs) else 0
 
 
-@functools.lru_cache(maxsize=4)
-def _count_forms(model: Model) -> int:
-    return sum(map(_count_forms_of, file_graphs(model)))
-
-
-def _count_forms_of(graph: Graph) -> int:
+def _count_forms(graph: Graph) -> int:
     forms = [*[_form_of(graph.model, tensor) for tensor in graph.tensors], None]
 
     def form_of(node: Node) -> Hashable:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ...errors import LimitError
-from ...graph.graph import file_graphs
+from ...graph.graph import Graph, file_graphs
 from ...hypothetical.fixed_inputs import computes_shapes, open_inputs
 from ...model.model import Model, Tensor
 from ...rules.kinds import Problem
@@ -84,17 +84,11 @@ def types(search: CauseSearch, state: SearchState) -> FoundEvidence:
     return (Evidence(identity, cases, Remedy(conversion=conversion)),)
 
 
-@functools.lru_cache(maxsize=4)
 def form(model: Model) -> str:
     """Return the quantization of a model: ``float``, ``float16``, ``dynamic-range``, ``int16`` or ``integer``."""
-    forms = {_form_of(tensor) for graph in file_graphs(model) for tensor in graph.tensors}
-    computes_in_float = any(
-        tensor.type == "FLOAT32" and not tensor.is_constant
-        for graph in file_graphs(model)
-        for node in graph.nodes
-        if node.op not in ("QUANTIZE", "DEQUANTIZE")
-        for tensor in graph.view(node).outputs
-    )
+    facts = [graph.results.get("forms of tensors", (), functools.partial(_forms_in, graph)) for graph in file_graphs(model)]
+    forms = {name for names, _ in facts for name in names}
+    computes_in_float = any(is_float for _, is_float in facts)
     if "int16" in forms:
         return "int16"
     if "integer" in forms:
@@ -102,6 +96,17 @@ def form(model: Model) -> str:
     if "weights" in forms and computes_in_float:
         return "dynamic-range"
     return "float16" if "float16" in forms else "float"
+
+
+def _forms_in(graph: Graph) -> tuple[frozenset[str], bool]:
+    """Return the forms of a graph's tensors, and whether a node computes float results."""
+    computes_in_float = any(
+        tensor.type == "FLOAT32" and not tensor.is_constant
+        for node in graph.nodes
+        if node.op not in ("QUANTIZE", "DEQUANTIZE")
+        for tensor in graph.view(node).outputs
+    )
+    return frozenset(map(_form_of, graph.tensors)), computes_in_float
 
 
 def _form_of(tensor: Tensor) -> str:

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from ...graph.graph import NodeView, file_graphs
+from ...graph.graph import Graph, NodeView, file_graphs
 from ...hypothetical.hypothetical_changes import NodeKey
 from ...model.model import Model
 from ...model.precompiled import is_program
@@ -84,14 +84,11 @@ def _fills_a_table(node: NodeView) -> bool:
     return bool(nodes) and all(inner.op != "CALL_ONCE" and works_on_text(graphs[called].view(inner)) for inner in nodes)
 
 
-@functools.lru_cache(maxsize=4)
 def text_nodes(model: Model) -> frozenset[NodeKey]:
     """Return all nodes of a model that work on text."""
-    return frozenset(
-        [
-            NodeKey(graph.index, node.index)
-            for graph in file_graphs(model)
-            for node in graph.nodes
-            if works_on_text(graph.view(node))
-        ]
-    )
+    of_graphs = [graph.results.get("text nodes", (), functools.partial(_text_nodes_in, graph)) for graph in file_graphs(model)]
+    return frozenset[NodeKey]().union(*of_graphs)
+
+
+def _text_nodes_in(graph: Graph) -> frozenset[NodeKey]:
+    return frozenset([NodeKey(graph.index, node.index) for node in graph.nodes if works_on_text(graph.view(node))])
