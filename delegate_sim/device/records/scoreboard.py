@@ -36,27 +36,8 @@ LOG_EXPLAINED, LOG_UNEXPLAINED = "log-explained", "log-unexplained"
 NO_MODEL, OTHER_MODEL, UNREADABLE = "no-model", "other-model", "unreadable-model"
 NOT_SIMULATED, UNKNOWN_RELEASE, STATES_NOTHING = "not-simulated", "unknown-release", "states-nothing"
 
-CLASSES = {
-    FAILS_ONLY_PREDICTED: "the simulation says that the model fails on the accelerator, and it ran",
-    FAILS_ONLY_RECORDED: "the model failed on the accelerator, and the simulation says that it runs",
-    MORE_PREDICTED: "the simulation gives the accelerator more nodes than the device did",
-    FEWER_PREDICTED: "the simulation gives the accelerator fewer nodes than the device did",
-    OTHER_OPERATORS: "as many nodes, but of other operators",
-    WRONG_ONLY_PREDICTED: "the simulation says that outputs are wrong, and they were right",
-    WRONG_ONLY_RECORDED: "outputs were wrong, and the simulation does not say so",
-    ACCEPTED_ONLY_PREDICTED: "the rules accept nodes of the operator, and the device did not",
-    REFUSED_ONLY_PREDICTED: "the rules have no node of the operator, and the device took some",
-    LOG_EXPLAINED: "the log differs, and an assumption about the device explains it (reconcile)",
-    LOG_UNEXPLAINED: "the log differs, and no assumption explains it (reconcile)",
-    NO_MODEL: "the model is not among the given models",
-    OTHER_MODEL: "the given model is another file: its digest or its number of nodes differs",
-    UNREADABLE: "the given model cannot be simulated",
-    NOT_SIMULATED: "the accelerator is not simulated",
-    UNKNOWN_RELEASE: "the rules of the release are not known",
-    STATES_NOTHING: "the record states nothing that can be compared",
-}
-"""The classes of differences, and of records that are not compared."""
 _NOT_COMPARED_CLASSES = (NO_MODEL, OTHER_MODEL, UNREADABLE, NOT_SIMULATED, UNKNOWN_RELEASE, STATES_NOTHING)
+"""The classes of records that are not compared. All others are classes of differences."""
 
 
 @dataclass(frozen=True, slots=True)

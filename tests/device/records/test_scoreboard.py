@@ -10,8 +10,9 @@ import pytest
 from delegate_sim.device.parse.log import read_lines
 from delegate_sim.device.records import scoreboard
 from delegate_sim.device.records.reading import Asked, Recorded
-from delegate_sim.device.records.scoreboard import CLASSES, score_records
+from delegate_sim.device.records.scoreboard import score_records
 from delegate_sim.errors import OptionError
+from delegate_sim_cli.text.device.scoreboard import CLASSES
 from tools.packaging.wheel import MODEL
 
 RELEASE = "litert-2.3"
