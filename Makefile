@@ -24,7 +24,7 @@ TENSORFLOW ?= python3
 TFLM ?= python3
 TORCH ?= python3
 
-.PHONY: setup accuracy lock demo browser screenshots page-figures examples viewers stores notebook web web-figures web-equality site test matrix wheel release installs lint conformance numbers planted fixtures docs schema sources upstream-diff upstream-wheels gpu-comparison fix-table sweep-models sweep-table peers peer-costs rewrites advice micro-fixes micro-crashes model-types android-releases releases driver-profiles bench bench-scan fuzz fuzz-guided faults coverage mutation audit sbom clean
+.PHONY: setup accuracy lock demo browser screenshots page-figures examples viewers stores notebook web web-figures web-equality site test matrix wheel release installs lint types language conformance numbers planted fixtures docs schema sources upstream-diff upstream-wheels gpu-comparison fix-table sweep-models sweep-table peers peer-costs rewrites advice micro-fixes micro-crashes model-types android-releases releases driver-profiles bench bench-scan fuzz fuzz-guided faults coverage mutation audit sbom clean
 
 setup: $(STAMP)
 
@@ -108,7 +108,12 @@ notebook: setup  ## run docs/notebooks/first-model.ipynb with nbclient
 lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(MAKE) --no-print-directory --jobs 2 types language
+
+types: setup
 	$(BIN)/mypy
+
+language: setup
 	$(BIN)/python -m tools.language
 	$(BIN)/python -m tools.messages
 

@@ -13,7 +13,7 @@ import re
 import sys
 import tokenize
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -92,33 +92,36 @@ class Problem:
 
 def problems_of_module(path: str, text: str) -> Iterator[Problem]:
     """Yield the problems of a Python module."""
-    tree = ast.parse(text)
-    for line, docstring in docstrings(tree):
+    nodes = list(ast.walk(ast.parse(text)))
+    for line, docstring in docstrings(nodes):
         if opening := _OPENING.match(docstring.lstrip()):
             yield Problem(path, line, f"a docstring opens with {opening[0]}: open with a verb or a noun")
         yield from problems_of_prose(path, line, docstring)
     if path.startswith(FOLDERS_WITH_MESSAGES):
-        for line, message in messages(tree):
+        for line, message in messages(nodes):
             yield from problems_of_prose(path, line, message)
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT:
             yield from problems_of_prose(path, token.start[0], token.string)
     fields = {
         id(statement.target)
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.ClassDef)
         for statement in node.body
         if isinstance(statement, ast.AnnAssign)
     }
-    for line, name, is_local in names(tree, fields):
+    checked: set[str] = set()
+    for line, name, is_local in names(nodes, fields):
         if is_local and name in _LOCAL_NAMES and not path.startswith(FOLDERS_WITH_ANY_LOCAL_NAME):
             yield Problem(path, line, f"the local name {name}: use {_LOCAL_NAMES[name]}")
-        yield from spelling(path, line, re.sub(r"([a-z])([A-Z])", r"\1 \2", name.replace("_", " ")), "the name ")
+        if name not in checked:
+            checked.add(name)
+            yield from spelling(path, line, re.sub(r"([a-z])([A-Z])", r"\1 \2", name.replace("_", " ")), "the name ")
 
 
-def docstrings(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """Yield the docstrings of a module, of its classes and functions, and of variables, with their first lines."""
-    for node in ast.walk(tree):
+def docstrings(nodes: Sequence[ast.AST]) -> Iterator[tuple[int, str]]:
+    """Yield the docstrings among the nodes of a module, of its classes and functions, and of variables, with their first lines."""
+    for node in nodes:
         if not isinstance(node, (ast.Module, ast.ClassDef, *_FUNCTIONS)) or _is_command(node):
             continue
         for statement in node.body:
@@ -128,10 +131,10 @@ def docstrings(tree: ast.Module) -> Iterator[tuple[int, str]]:
                     yield statement.lineno, text
 
 
-def messages(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """Yield the strings of a module that have a space and are no docstrings, and the help texts of commands, with their lines."""
-    other = set(docstrings(tree))
-    for node in ast.walk(tree):
+def messages(nodes: Sequence[ast.AST]) -> Iterator[tuple[int, str]]:
+    """Yield the strings among the nodes of a module that have a space and are no docstrings, and the help texts of commands, with their lines."""
+    other = set(docstrings(nodes))
+    for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
             message = (node.lineno, node.value)
             if message not in other and node.value not in LINES_OF_THE_RUNTIME:
@@ -144,9 +147,9 @@ def _is_command(node: ast.AST) -> bool:
     return any(isinstance(call, ast.Call) and ast.unparse(call.func) == "click.command" for call in decorators)
 
 
-def names(tree: ast.Module, fields: set[int]) -> Iterator[tuple[int, str, bool]]:
-    """Yield the names that a module defines, with their lines, and whether each is a variable outside of a class body."""
-    for node in ast.walk(tree):
+def names(nodes: Sequence[ast.AST], fields: set[int]) -> Iterator[tuple[int, str, bool]]:
+    """Yield the names that the nodes of a module define, with their lines, and whether each is a variable outside of a class body."""
+    for node in nodes:
         if isinstance(node, (ast.ClassDef, *_FUNCTIONS)):
             yield node.lineno, node.name, False
         elif isinstance(node, ast.arg):
@@ -159,17 +162,20 @@ def problems_of_prose(path: str, line: int, text: str) -> Iterator[Problem]:
     """Yield British spellings and idioms in text, outside of quoted code."""
     prose = _CODE.sub(_blank, text)
     yield from spelling(path, line, prose, "")
+    lower = prose.lower()
     for idiom, instead in _IDIOMS.items():
-        for place in re.finditer(idiom, prose, re.IGNORECASE):
-            yield Problem(path, line + prose.count("\n", 0, place.start()), f"{place[0]!r}: write {instead}")
+        for place in re.finditer(idiom, lower):
+            yield Problem(path, line + prose.count("\n", 0, place.start()), f"{prose[place.start() : place.end()]!r}: write {instead}")
 
 
 def spelling(path: str, line: int, text: str, prefix: str) -> Iterator[Problem]:
     """Yield British spellings in a text."""
+    lower = text.lower()
     for british, american in _BRITISH.items():
-        for place in re.finditer(british, text, re.IGNORECASE):
+        for place in re.finditer(british, lower):
             number = line + text.count("\n", 0, place.start())
-            yield Problem(path, number, f"{prefix}{place[0]!r} is British spelling: {american} in American")
+            word = text[place.start() : place.end()]
+            yield Problem(path, number, f"{prefix}{word!r} is British spelling: {american} in American")
 
 
 def problems_of_page(path: str, text: str) -> Iterator[Problem]:
