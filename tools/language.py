@@ -165,7 +165,9 @@ def problems_of_prose(path: str, line: int, text: str) -> Iterator[Problem]:
     lower = prose.lower()
     for idiom, instead in _IDIOMS.items():
         for place in re.finditer(idiom, lower):
-            yield Problem(path, line + prose.count("\n", 0, place.start()), f"{prose[place.start() : place.end()]!r}: write {instead}")
+            yield Problem(
+                path, line + prose.count("\n", 0, place.start()), f"{prose[place.start() : place.end()]!r}: write {instead}"
+            )
 
 
 def spelling(path: str, line: int, text: str, prefix: str) -> Iterator[Problem]:

@@ -326,6 +326,71 @@ def test_an_operand_with_more_batches_than_the_result_gpu_build_broadcast(op, fi
     assert (measure(run).outcome, getattr(run.refusal, "code", None)) == (PREDICTED if code else TAKEN, code)
 
 
+SAME, PIXEL, ROW = (1, 4, 4, 8), (1, 1, 1, 8), (1, 1, 4, 8)
+CONVOLUTION = {"stride_h": 1, "stride_w": 1, "dilation_h_factor": 1, "dilation_w_factor": 1}
+PADDINGS = ([[0, 0], [1, 1], [0, 0], [0, 0]], (4, 2), "INT32")
+"""A constant is its elements, its shape and its type; a shape is a second input."""
+
+
+@pytest.mark.parametrize(
+    ("op", "second", "result", "options", "is_accepted"),
+    [
+        ("ADD", SAME, SAME, {}, True),
+        ("ADD", PIXEL, SAME, {}, True),
+        ("ADD", ROW, SAME, {}, False),
+        ("MUL", ROW, SAME, {}, True),
+        ("SUB", PIXEL, SAME, {}, True),
+        ("SUB", ROW, SAME, {}, False),
+        ("SUB", ([1.0] * 8, (8,), "FLOAT32"), SAME, {}, True),
+        ("SUB", ([1.0], (1, 1), "FLOAT32"), SAME, {}, True),
+        ("SUB", ([1.0] * 128, (4, 4, 8), "FLOAT32"), SAME, {}, False),
+        ("MUL", ([1.0] * 128, (4, 4, 8), "FLOAT32"), SAME, {}, True),
+        ("MEAN", ([2, 1], (2,), "INT32"), PIXEL, {"keep_dims": True}, True),
+        ("MEAN", ([1], (1,), "INT32"), ROW, {"keep_dims": True}, False),
+        ("PAD", PADDINGS, (1, 6, 4, 8), {}, True),
+        ("RESIZE_BILINEAR", ([8, 8], (2,), "INT32"), (1, 8, 8, 8), {}, True),
+        ("RESIZE_BILINEAR", ([8, 2], (2,), "INT32"), (1, 8, 2, 8), {}, False),
+        ("RESIZE_NEAREST_NEIGHBOR", ([2, 8], (2,), "INT32"), (1, 2, 8, 8), {}, False),
+        ("CONCATENATION", (1, 4, 2, 8), (1, 4, 6, 8), {"axis": 2}, True),
+        ("CONV_2D", ([1.0] * 64, (8, 1, 1, 8), "FLOAT32"), SAME, CONVOLUTION, True),
+        ("CONV_2D", ([1.0] * 32, (8, 1, 1, 4), "FLOAT32"), SAME, CONVOLUTION, False),
+    ],
+)
+def test_cases_of_shaders_for_opengl_gpu_build_shader_case(op, second, result, options, is_accepted):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    inputs = [graph.input("x", "FLOAT32", SAME)]
+    if len(second) == 4:
+        inputs.append(graph.input("second", "FLOAT32", second))
+    else:
+        elements, shape, type = second
+        inputs.append(graph.tensor("second", type, shape, elements))
+    if op == "CONV_2D":
+        inputs.append(graph.tensor("bias", "FLOAT32", (8,), [0.0] * 8))
+    output = graph.tensor("y", "FLOAT32", result)
+    graph.node(op, inputs, [output], options=options)
+    graph.outputs(output)
+    model = builder.bytes()
+    codes = []
+    for backend in ("opencl", "opengl"):
+        (run,) = delegate_sim.analyze(model, "gpu", {"gpu_backend": backend}, defaults="api").to_dict()["runs"]
+        assert nodes(run, "supported") == [0]
+        codes.append((run["refusal"] or {}).get("code"))
+    assert codes == [None, None if is_accepted else "gpu-build-shader-case"]
+
+
+def test_three_rows_of_paddings_on_opengl_gpu_build_shader_case():
+    """Upstream then sets the padding of the batch to 1, which OpenGL's shader refuses."""
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    paddings = graph.tensor("paddings", "INT32", (3, 2), [[0, 0], [1, 1], [0, 0]])
+    output = graph.tensor("y", "FLOAT32", (1, 6, 8))
+    graph.node("PAD", [graph.input("x", "FLOAT32", (1, 4, 8)), paddings], [output])
+    graph.outputs(output)
+    (run,) = delegate_sim.analyze(builder.bytes(), "gpu", {"gpu_backend": "opengl"}, defaults="api").runs
+    assert run.refusal.code == "gpu-build-shader-case"
+
+
 @pytest.mark.parametrize(
     ("op", "backend", "code"),
     [

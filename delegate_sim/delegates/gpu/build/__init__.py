@@ -7,7 +7,7 @@ operations without a shader.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from importlib import import_module
 
@@ -18,7 +18,8 @@ from ....refusal import Refusal, Refused
 from ....releases.catalogue import NEWEST, Release
 from ...gpu_compatibility.checks import CELL_STATE, OUTPUT_STATE, is_full_lstm
 from ..failures import build_error, predicted_error
-from .model import GpuModel, Value
+from .model import GpuModel
+from .opengl import check_opengl
 from .reader import NodeReader, Parser, Values
 from .transformations import clean_up
 
@@ -50,8 +51,7 @@ def build_partition(
         clean_up(model, graph)
         _check_elementwise(model)
         if is_opengl:
-            _check_shaders(model)
-            _check_batches(model, [values.of(index) for index in subset.inputs if not graph.tensors[index].is_constant])
+            check_opengl(model, [values.of(index) for index in subset.inputs if not graph.tensors[index].is_constant])
     except Refused as error:
         failure = error.refusal
         return failure if failure.node is not None else replace(failure, node=current)
@@ -71,32 +71,6 @@ def _check_elementwise(model: GpuModel) -> None:
         for value in operation.inputs:
             if value.shape[0] > 1:
                 raise predicted_error("gpu-build-broadcast", operation.node, found=f"{value.shape[0]:,}")
-
-
-_WITHOUT_SHADER = frozenset(
-    (
-        *("BATCHED_MATMUL", "CAST", "CUMSUM", "EQUAL", "GATHER", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL"),
-        *("LOGICAL_AND", "NOT_EQUAL", "ONE_HOT", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_PROD", "SELECT_V2", "SIGN"),
-        *("SPLIT", "SUM", "TRANSPOSE"),
-    )
-)
-"""The operations of the delegate's model that no shader of OpenGL implements (``Registry``, ``gl/kernels/registry.cc``).
-
-Constants and unpacked weights have no shader either, but the delegate merges most of them into their consumers.
-"""
-
-
-def _check_shaders(model: GpuModel) -> None:
-    for operation in model.operations:
-        if operation.kind in _WITHOUT_SHADER:
-            raise predicted_error("gpu-build-shader", operation.node)
-
-
-def _check_batches(model: GpuModel, inputs: Sequence[Value]) -> None:
-    known = [*inputs, *[value for operation in model.operations for value in (*operation.inputs, *operation.outputs)]]
-    sizes = [*dict.fromkeys(value.shape[0] for value in known)]
-    if len(sizes) > 1:
-        raise predicted_error("gpu-build-batch", found=f"{sizes[0]:,}", needed=f"{sizes[1]:,}")
 
 
 def _add_node(model: GpuModel, values: Values, view: NodeView) -> None:

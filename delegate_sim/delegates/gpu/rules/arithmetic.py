@@ -215,6 +215,7 @@ def _add_constant_operand(reader: NodeReader, operation: Operation) -> None:
         layout = LINEAR
     else:
         layout = HW if tensor.rank == 2 else HWC
+    operation.attributes = layout
     reader.read(constant, layout, elements)
 
 
@@ -261,8 +262,7 @@ def parse_reduction(reader: NodeReader) -> None:
 
 def parse_mean(reader: NodeReader) -> None:
     """Parse MEAN (``MeanOperationParser``)."""
-    reader.add_one_to_one("MEAN")
-    _axes(reader)
+    reader.add_one_to_one("MEAN").attributes = frozenset(_axes(reader))
 
 
 def _axes(reader: NodeReader) -> list[int]:

@@ -30,7 +30,7 @@ def parse_conv_2d(reader: NodeReader) -> None:
         reader.add_input(operation, 0)
         reader.add_input(operation, 1)
     else:
-        operation = reader.add("CONVOLUTION_2D")
+        operation = reader.add("CONVOLUTION_2D", channels // weights[3] if weights[3] else None)
         reader.add_input(operation, 0)
     reader.add_outputs(operation)
     reader.fuse_activation(operation)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping, Sequence
 
+from ....model.numbers import as_list
 from ....rules.kinds import SHAPE, TENSOR_TYPE
 from ....rules.operands import at_least, exactly, operand
 from ....rules.rule import Check
@@ -225,8 +226,11 @@ _PAD = gpu_rule("PadOperationParser", *copying.PAD, version_up_to=2)
 
 def parse_pad(reader: NodeReader) -> None:
     """Parse PAD and similar operators (``PadOperationParser``)."""
-    reader.add_one_to_one("PAD")
-    reader.read(1, HW, INT32_VALUES)
+    operation = reader.add_one_to_one("PAD")
+    rows, _ = reader.read(1, HW, INT32_VALUES)
+    paddings = reader.view.value(reader.view.input(1))
+    # If there are three rows, upstream sets the padding of the batch to 1.
+    operation.attributes = rows == 3 or (paddings is not None and any(as_list(paddings[:2])))
 
 
 # Building the model
