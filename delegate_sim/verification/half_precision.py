@@ -184,12 +184,12 @@ class _SeenValues:
 
 def _divisors(graph: Graph) -> set[int]:
     """Return the tensors by which a node divides, and the tensors whose zeros make such a tensor zero."""
-    found = {node.input(place) for node in graph.nodes for place in _DIVISORS.get(node.op, ())}
+    divisors = {node.input(place) for node in graph.nodes for place in _DIVISORS.get(node.op, ())}
     for index in reversed(graph.execution_plan):
         node = graph.nodes[index]
-        if node.op in _ZERO_IF_OPERAND_IS and not found.isdisjoint(node.outputs):
-            found.update(node.inputs)
-    return found
+        if node.op in _ZERO_IF_OPERAND_IS and not divisors.isdisjoint(node.outputs):
+            divisors.update(node.inputs)
+    return divisors
 
 
 @dataclass
