@@ -57,11 +57,8 @@ _LANES = 4
 
 
 def _moved_operand(node: NodeView, part: GraphPart) -> Affected | None:
-    result = node.output(0).shape
-    for tensor in elementwise.runtime_operands(node) or ():
-        if elementwise.is_read_elsewhere(tensor.shape, bhwc(tensor.shape), result):
-            return Affected(tensor, {"other": list(result)})
-    return None
+    operands = [elementwise.moved(tensor, node.output(0)) for tensor in elementwise.runtime_operands(node) or ()]
+    return next(filter(None, operands), None)
 
 
 def _is_smaller(tensor: Tensor, result: Tensor) -> bool:
@@ -148,15 +145,14 @@ def _mean_elsewhere(node: NodeView, part: GraphPart) -> Affected | None:
 
 
 def _joined_output(node: NodeView, part: GraphPart) -> Affected | None:
-    source = node.input(0)
-    is_merged = len(node.node.inputs) == 1 and part.writer(source) is not None and part.only_reader(source) is not None
-    return Affected(source) if is_merged and part.is_output(source) else None
+    is_merged = len(node.node.inputs) == 1 and part.writer_of_read_output(node.input(0)) is not None
+    return Affected(node.input(0)) if is_merged else None
 
 
 def _merged_output(node: NodeView, part: GraphPart) -> Affected | None:
     source = chains.runtime_operand(node)
-    writer = None if source is None else part.writer(source)
-    if source is None or writer is None or not part.is_output(source) or part.only_reader(source) is None:
+    writer = part.writer_of_read_output(source)
+    if source is None or writer is None:
         return None
     is_elementwise = chains.runtime_operand(writer) is not None or fused_activation(writer) != "NONE"
     return Affected(source) if is_elementwise and source.shape == node.output(0).shape else None
