@@ -27,7 +27,7 @@ _NOT_SIMULATED = "errors that spread from node to node, and sums inside convolut
 _TEXTS = {
     RESULT: "{tensor} has {elements} that float16 cannot hold, up to {value:.3g}",
     TOTAL: "{tensor} has {elements} with a total that float16 cannot hold, up to {value:.3g}",
-    ZERO_DIVISOR: "{tensor} has {elements} that float16 rounds to 0, such as {value:.3g}, and a later node divides by it",
+    ZERO_DIVISOR: "{tensor} has {elements} that float16 rounds to 0, such as {value:.3g}, so a later node divides by 0",
     CONSTANT_ZERO: "float16 rounds the constant {tensor} ({value:.3g}) to 0",
     CONSTANT_INFINITE: "the constant {tensor} has {elements} that float16 cannot hold, such as {value:.3g}",
 }

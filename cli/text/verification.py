@@ -21,7 +21,9 @@ def verification_lines(result: Verification, width: int, verbose: bool) -> Itera
     """Yield the text of a verification: a verdict, the outputs and the node at fault of each signature."""
     where = f"{result.on} ({name(result.software)})" if result.software else result.on
     inputs = f"{counted(result.samples, 'set')} of input values"
-    if result.is_right:
+    if result.is_right and result.delegated_nodes == 0:
+        yield from paragraph(f"{where} runs no node, so only the CPU was compared with itself, for {inputs}", width)
+    elif result.is_right:
         yield from paragraph(f"{where} computes the right numbers, for {inputs}", width, style=GOOD)
     elif any(entry.failure for entry in result.entries):
         yield from paragraph(f"{where} does not run the model", width, style=BAD)

@@ -26,6 +26,8 @@ _OVERFLOW = 65520.0
 _REDUCTIONS = ("SUM", "MEAN")
 _DIVISORS: Mapping[str, tuple[int, ...]] = {"DIV": (1,), "LOG": (0,), "RSQRT": (0,)}
 """The operands that must not be zero, keyed by operator."""
+_ZERO_IF_OPERAND_IS = frozenset({"ABS", "EXPAND_DIMS", "MUL", "NEG", "RESHAPE", "SQRT", "SQUARE", "SQUEEZE", "TRANSPOSE"})
+"""Operators whose results are zero where the operand is zero."""
 _ELEMENTWISE = frozenset({"ADD", "DIV", "MAXIMUM", "MINIMUM", "MUL", "SELECT", "SELECT_V2", "SUB", "WHERE"})
 
 RESULT, TOTAL, ZERO_DIVISOR = "result-overflows", "total-overflows", "divisor-vanishes"
@@ -180,6 +182,16 @@ class _SeenValues:
         return max(self.least, self.greatest, key=abs)
 
 
+def _divisors(graph: Graph) -> set[int]:
+    """Return the tensors by which a node divides, and the tensors whose zeros make such a tensor zero."""
+    divisors = {node.input(place) for node in graph.nodes for place in _DIVISORS.get(node.op, ())}
+    for index in reversed(graph.execution_plan):
+        node = graph.nodes[index]
+        if node.op in _ZERO_IF_OPERAND_IS and not divisors.isdisjoint(node.outputs):
+            divisors.update(node.inputs)
+    return divisors
+
+
 @dataclass
 class _Survey:
     model: Model
@@ -192,6 +204,7 @@ class _Survey:
         self.graph: Graph = file_graph(self.model, self.model.subgraphs[self.entry.subgraph])
         outputs = [self.graph.tensors[index] for node in self.graph.nodes for index in node.outputs if index >= 0]
         self.results = [tensor.index for tensor in outputs if tensor.type == "FLOAT32"]
+        self._divisors = _divisors(self.graph)
 
     def add(self, values: Mapping[int, InputArray]) -> None:
         """Add the values of one sample."""
@@ -241,7 +254,7 @@ class _Survey:
                 if seen.infinite and not (totals is not None and totals.infinite):
                     is_certain = seen.infinite > seen.negative
                     yield self._problem(node, RESULT, tensor, seen.extreme, seen.infinite, is_certain=is_certain)
-                if seen.zero and self._is_divisor(tensor.index):
+                if seen.zero and tensor.index in self._divisors:
                     yield self._problem(node, ZERO_DIVISOR, tensor, seen.smallest, seen.zero)
 
     def _constants(self, node: Node) -> Iterator[PrecisionProblem]:
@@ -267,10 +280,6 @@ class _Survey:
         seen = _SeenValues()
         seen.add(values)
         return seen, int(np.count_nonzero(values))
-
-    def _is_divisor(self, index: int) -> bool:
-        readers = self.graph.readers.get(index, ())
-        return any(node.input(place) == index for node in readers for place in _DIVISORS.get(node.op, ()))
 
     def _problem(
         self, node: Node, kind: str, tensor: Tensor, value: float, elements: int, *, is_certain: bool = True

@@ -1,4 +1,4 @@
-"""The rules for wrong numbers, on a sample of small models, against the numbers of LiteRT's GPU accelerator.
+"""The rules for wrong numbers and for failed builds, on small models, against what LiteRT's GPU accelerator did.
 
 The recorded results lie beside the repository, in ../shared; without them these tests are skipped.
 """
@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+import delegate_sim
 from tests.support.delegates.mldrift_numbers import risks_of
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
@@ -26,15 +27,18 @@ pytestmark = pytest.mark.skipif(
 )
 
 
+def records(release):
+    with gzip.open(RECORDS / f"litert-{release}.jsonl.gz", "rt") as lines:
+        return [record for record in map(json.loads, lines) if record["corpus"] == "numbers"]
+
+
 def sample(release):
     """Return names of models with right and with wrong numbers that the GPU runs wholly."""
     names = {"right": [], "wrong": []}
-    with gzip.open(RECORDS / f"litert-{release}.jsonl.gz", "rt") as lines:
-        for record in map(json.loads, lines):
-            # Where a condition holds, the values can be equal by chance.
-            is_by_chance = "right_by_values" in record
-            if record["corpus"] == "numbers" and record["outcome"] == "gpu" and record["verdict"] in names and not is_by_chance:
-                names[record["verdict"]].append(record["model"])
+    for record in records(release):
+        # Where a condition holds, the values can be equal by chance.
+        if record["outcome"] == "gpu" and record["verdict"] in names and "right_by_values" not in record:
+            names[record["verdict"]].append(record["model"])
     return {verdict: random.Random(7).sample(own, SAMPLE) for verdict, own in names.items()}
 
 
@@ -47,3 +51,25 @@ def test_a_sample_agrees_with_the_real_numbers(release):
     assert [name for name in names["right"] if any(certainty == "wrong" for _, _, certainty in found[name])] == []
     possible = [name for name in names["right"] if found[name]]
     assert len(possible) <= SAMPLE // 50, possible
+
+
+def fails(model, release):
+    """Return whether the GPU's model or one of its kernels is said not to build."""
+    options = {"backend": "webgpu", "build_kernels": True}
+    report = delegate_sim.analyze(model, "mldrift", options, runtime=f"litert-{release}", defaults="benchmark")
+    return report.runs[0].refusal is not None
+
+
+def has_depthwise_without_bias(model):
+    nodes = [node for subgraph in delegate_sim.load(model).subgraphs for node in subgraph.nodes]
+    return any(node.op == "DEPTHWISE_CONV_2D" and len(node.inputs) == 2 for node in nodes)
+
+
+@pytest.mark.parametrize("release", ["2.1.6", "2.2.0", "2.3.0"])
+def test_failed_builds_are_predicted(release):
+    """In 15 recorded models, the CPU kernel of a depthwise convolution without a bias crashed, and not the GPU (learned.md)."""
+    failed = [record["model"] for record in records(release) if record["outcome"] in ("create-failed", "crash")]
+    with zipfile.ZipFile(MODELS) as models:
+        missed = [name for name in failed if not fails(models.read(name), release)]
+        of_cpu = [name for name in failed if has_depthwise_without_bias(models.read(name))]
+    assert (missed, len(of_cpu)) == (of_cpu, 15 if release == "2.3.0" else 6)

@@ -13,6 +13,7 @@ COMPUTED = {
     "MUL": np.multiply,
     "NEG": np.negative,
     "RSQRT": lambda values: values**-0.5,
+    "SQRT": lambda values: values**0.5,
     "SQUARE": np.square,
     "SUM": lambda values, axes: values.sum(tuple(axes), keepdims=True),
 }

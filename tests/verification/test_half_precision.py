@@ -50,6 +50,9 @@ def report_of(nodes, values, tmp_path, shape=None, failing=()):
         ([("MUL", -1e9)], [0.0], [(0, "constant-overflows", -1e9, 1, False)]),
         ([("ABS",), ("RSQRT",)], [1e-9], [(0, "divisor-vanishes", 1e-9, 1, True)]),
         ([("ABS",), ("RSQRT",)], [1e-4], []),
+        # The square root of a number that becomes 0 is 0 too.
+        ([("ABS",), ("SQRT",), ("RSQRT",)], [1e-9], [(0, "divisor-vanishes", 1e-9, 1, True)]),
+        ([("ABS",), ("ADD", 1.0), ("RSQRT",)], [1e-9], []),
         ([("ABS",), ("NEG",)], [1e-9], []),
     ],
 )

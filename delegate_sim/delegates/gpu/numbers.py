@@ -33,7 +33,8 @@ from ..mldrift.numbers.rule import (
     number_rule,
     pad_value,
 )
-from ..mldrift.shapes import Bhwc, bhwc
+from ..mldrift.rules.checks import integers
+from ..mldrift.shapes import Bhwc, axes_of, bhwc, filled
 from ..options import OptionValues
 
 OLDEST_READ = parse_release("litert-1.2.0")
@@ -56,11 +57,8 @@ _LANES = 4
 
 
 def _moved_operand(node: NodeView, part: GraphPart) -> Affected | None:
-    result = node.output(0).shape
-    for tensor in elementwise.runtime_operands(node) or ():
-        if elementwise.is_read_elsewhere(tensor.shape, bhwc(tensor.shape), result):
-            return Affected(tensor, {"other": list(result)})
-    return None
+    operands = [elementwise.moved(tensor, node.output(0)) for tensor in elementwise.runtime_operands(node) or ()]
+    return next(filter(None, operands), None)
 
 
 def _is_smaller(tensor: Tensor, result: Tensor) -> bool:
@@ -137,25 +135,37 @@ def _else_rows(node: NodeView, part: GraphPart) -> Affected | None:
     return Affected(branch) if branch.is_constant and branch.rank == 3 and branch.shape[0] > 1 else None
 
 
+def _mean_elsewhere(node: NodeView, part: GraphPart) -> Affected | None:
+    source, result, axes = node.input(0), node.output(0), integers(node, 1)
+    if not axes or not 0 < source.rank <= len(Bhwc._fields):
+        return None
+    reduced = tuple(axes_of(source.rank)[axis % source.rank] for axis in axes)
+    written = filled(bhwc(source.shape), reduced, (1,) * len(reduced))
+    return Affected(result, {"other": list(source.shape)}) if written != bhwc(result.shape) else None
+
+
 def _joined_output(node: NodeView, part: GraphPart) -> Affected | None:
-    source = node.input(0)
-    is_merged = len(node.node.inputs) == 1 and part.writer(source) is not None and part.only_reader(source) is not None
-    return Affected(source) if is_merged and part.is_output(source) else None
+    is_merged = len(node.node.inputs) == 1 and part.writer_of_read_output(node.input(0)) is not None
+    return Affected(node.input(0)) if is_merged else None
 
 
 def _merged_output(node: NodeView, part: GraphPart) -> Affected | None:
     source = chains.runtime_operand(node)
-    writer = None if source is None else part.writer(source)
-    if source is None or writer is None or not part.is_output(source) or part.only_reader(source) is None:
+    writer = part.writer_of_read_output(source)
+    if source is None or writer is None:
         return None
     is_elementwise = chains.runtime_operand(writer) is not None or fused_activation(writer) != "NONE"
     return Affected(source) if is_elementwise and source.shape == node.output(0).shape else None
 
 
-def _own(name: str, operators: tuple[str, ...], find: RiskFinder, **facts: Any) -> NumberRule:
-    return number_rule(name, operators, find, _TEXTS, **_READ, **facts)
+def _own(name: str, operators: tuple[str, ...], find: RiskFinder | None, **facts: Any) -> NumberRule:
+    return number_rule(name, operators, find, _TEXTS, **{**_READ, **facts})
 
 
+READ_OUTPUT = _own(
+    "output-read", (), None, fixed_in=parse_release("tf-2.13"), read_in="Read in the source of tf-2.10 to tf-2.12, not run."
+)
+"""The condition that every result of a node is judged by. Its source was read in all releases that have the problem."""
 _BY_NAME = {rule.name: rule for rule in SHARED}
 
 
@@ -178,11 +188,13 @@ _BOTH = (
     _own("dwconv-multiplier", ("DEPTHWISE_CONV_2D",), products.multiplied),
     _own("elementwise-output", chains.ELEMENTWISE, _merged_output),
     _own("fc-rows", ("FULLY_CONNECTED",), products.several_rows),
+    READ_OUTPUT,
 )
 _OPENCL = (
     *[_shared(name) for name in ("pad-rank3", "bmm-broadcast", "cumsum-exclusive-reverse", "cumsum-axis", "select-cond-layout")],
     _own("elementwise-operand-size", ("ADD",), _unrepeated),
     _own("bmm-adj", ("BATCH_MATMUL",), _transposed),
+    _own("mean-place", ("MEAN",), _mean_elsewhere),
     _own("one-hot-index", ("ONE_HOT",), _first_index),
     _own("select-cond-channel", _SELECTIONS, _channel),
     _own("select-cond-place", _SELECTIONS, _place, fixed_in=parse_release("litert-2.1.6")),
@@ -205,8 +217,13 @@ def is_read(release: Release) -> bool:
 
 
 def number_risks(graph: Graph, subset: Subset, options: OptionValues, release: Release) -> Iterator[Refusal]:
-    """Yield what one partition may compute wrongly, in the order of its nodes."""
+    """Yield what one partition may compute wrongly, in the order of its nodes, and then the outputs that nodes read."""
     doubt = _DOUBT if is_read(release) else _OTHER_RELEASE
     part = GraphPart(graph, subset)
+    named = set()
     for rule, affected, node in affected_nodes(part, subset.nodes, _RULES_OF[options["backend"].removesuffix("-only")], release):
+        named.add(affected.tensor.index)
         yield rule.risk(affected, node, doubt)
+    for index in sorted(part.outputs - named) if READ_OUTPUT.counts_in(release) else ():
+        for reader in part.readers(graph.tensor(index))[:1]:
+            yield READ_OUTPUT.risk(Affected(graph.tensor(index)), reader.index, _DOUBT)

@@ -8,7 +8,7 @@ import pytest
 import delegate_sim
 from delegate_sim.delegates.gpu.delegate import DELEGATE
 from delegate_sim.delegates.gpu.numbers import RULES
-from tests.support.delegates.mldrift_numbers import model_of, one, zeros
+from tests.support.delegates.mldrift_numbers import ints, model_of, one, zeros
 
 IMAGE = (1, 4, 4, 8)
 VALID = {"padding": 1, "stride_h": 1, "stride_w": 1}
@@ -66,7 +66,21 @@ def joined(outputs):
     return model_of(tensors, [("ABS", "x", "a", {}), ("CONCATENATION", "a", "b", {"axis": 3}), ("ABS", "b", "y", {})], outputs)
 
 
+def mean(shape, axes, result, **options):
+    return model_of({"x": shape, "a": ints(*axes), "y": result}, [("MEAN", "x a", "y", options)])
+
+
+def pooled(outputs):
+    tensors = {"x": IMAGE, "z": IMAGE, "a": IMAGE, "y": (1, 2, 2, 8)}
+    return model_of(tensors, [("ADD", "x z", "a", {}), ("MAX_POOL_2D", "a", "y", POOL)], outputs)
+
+
 OPENCL = {
+    "mean of the channels of rank 3": (mean((1, 16, 4), (2,), (1, 16)), [(0, "mean-place")]),
+    "mean of the channels that stay": (mean((1, 16, 4), (2,), (1, 16, 1), keep_dims=True), []),
+    "mean of an image": (mean((1, 4, 4, 8), (1, 2), (1, 8)), []),
+    "mean of rows and batches": (mean((1, 16, 4), (0, -1), (16,)), [(0, "mean-place")]),
+    "mean of rank 3 over the second dimension": (mean((2, 16, 4), (1,), (2, 4)), []),
     "constant of another layout": (binary("MUL", (3, 5), zeros(3, 5), (3, 5)), [(0, "elementwise-const-layout")]),
     "constant of one value for each channel": (binary("MUL", (3, 5), zeros(5), (3, 5)), []),
     "operand of lower rank": (binary("SUB", (4, 2, 4, 8), (2, 4, 8), (4, 2, 4, 8)), [(0, "elementwise-mixed-ranks")]),
@@ -139,6 +153,20 @@ def test_risks_on_opengl(model, expected):
 @pytest.mark.parametrize(("runtime", "expected"), [("litert-2.1.5", [(0, "select-cond-place")]), ("litert-2.1.6", [])])
 def test_the_place_of_a_condition_in_old_releases(runtime, expected):
     assert risks(OLD, runtime=runtime) == expected
+
+
+@pytest.mark.parametrize(
+    ("outputs", "runtime", "expected"),
+    [("a y", "tf-2.12", [(1, "output-read")]), ("a y", "tf-2.13", []), ("y", "tf-2.12", [])],
+)
+def test_an_output_that_another_node_reads(outputs, runtime, expected):
+    """TensorFlow issues 38732 and 53781."""
+    assert risks(pooled(outputs), runtime=runtime) == expected
+
+
+def test_an_output_has_one_risk():
+    report = delegate_sim.analyze(chained("a y"), "gpu", runtime="tf-2.12").to_dict()["runs"][0]
+    assert [risk["code"] for risk in report["number_risks"]] == ["gpu-numbers-elementwise-output"]
 
 
 def test_a_release_that_was_not_read_has_a_doubt():

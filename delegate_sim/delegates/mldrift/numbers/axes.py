@@ -8,7 +8,7 @@ from ....model import schema
 from ....model.model import Tensor
 from ..rules.checks import integers
 from ..shapes import axes_of, bhwc
-from .rule import Affected, GraphPart, number_rule
+from .rule import Affected, GraphPart, number_rule, vector
 
 _LANES = 4
 """The number of channels that a kernel reads at once."""
@@ -21,11 +21,6 @@ def _has_incomplete_lanes(tensor: Tensor) -> bool:
 def _axis(node: NodeView, tensor: Tensor) -> int | None:
     axes = integers(node, 1)
     return axes[0] % tensor.rank if axes and tensor.rank else None
-
-
-def _vector_softmax(node: NodeView, part: GraphPart) -> Affected | None:
-    source = node.input(0)
-    return Affected(source) if source.rank == 1 and source.element_count > 1 else None
 
 
 def _is_only_batch(tensor: Tensor, axis: int) -> bool:
@@ -98,7 +93,7 @@ def _bits(node: NodeView, part: GraphPart) -> Affected | None:
 
 
 RULES = (
-    number_rule("softmax-rank1", ("SOFTMAX",), _vector_softmax),
+    number_rule("softmax-rank1", ("SOFTMAX",), vector),
     number_rule("cumsum-exclusive-reverse", ("CUMSUM",), _unordered, is_before_backend=True),
     number_rule("cumsum-axis", ("CUMSUM",), _other_axis, is_before_backend=True),
     number_rule("cumsum-batch1", ("CUMSUM",), _sum_of_batches),

@@ -45,6 +45,12 @@ def is_read_elsewhere(shape: tuple[int, ...], layout: Bhwc, result: tuple[int, .
     )
 
 
+def moved(tensor: Tensor, result: Tensor) -> Affected | None:
+    """Find a runtime operand of which the GPU reads other elements than the CPU."""
+    is_elsewhere = is_read_elsewhere(tensor.shape, bhwc(tensor.shape), result.shape)
+    return Affected(tensor, {"other": list(result.shape)}) if is_elsewhere else None
+
+
 def constant_layout(constant: Tensor) -> Bhwc:
     """Return the sizes of a constant operand along the GPU's axes.
 
@@ -82,9 +88,7 @@ def _constant_elsewhere(node: NodeView, part: GraphPart) -> Affected | None:
 
 def _operand_elsewhere(node: NodeView, part: GraphPart) -> Affected | None:
     operands = _constant_and_other(node)
-    if operands is None or not is_read_elsewhere(operands[1].shape, bhwc(operands[1].shape), node.output(0).shape):
-        return None
-    return Affected(operands[1], {"other": list(node.output(0).shape)})
+    return None if operands is None else moved(operands[1], node.output(0))
 
 
 def _constant_batches(node: NodeView, part: GraphPart) -> Affected | None:
@@ -123,10 +127,7 @@ def _condition_elsewhere(node: NodeView, part: GraphPart) -> Affected | None:
     condition, result = node.input(0), node.output(0)
     # A condition of SELECT may have one element for each batch.
     is_of_batches = condition.element_count == 1 or (node.op == "SELECT" and condition.rank == 1)
-    if is_of_batches or result.rank > 4 or condition.rank > result.rank:
-        return None
-    is_elsewhere = is_read_elsewhere(condition.shape, bhwc(condition.shape), result.shape)
-    return Affected(condition, {"other": list(result.shape)}) if is_elsewhere else None
+    return None if is_of_batches or result.rank > 4 or condition.rank > result.rank else moved(condition, result)
 
 
 def _negative_base(node: NodeView, part: GraphPart) -> Affected | None:

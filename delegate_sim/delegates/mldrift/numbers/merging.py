@@ -92,10 +92,9 @@ def _has_mergeable_weights(node: NodeView) -> bool:
 
 def _fused_output(node: NodeView, part: GraphPart) -> Affected | None:
     source = _other_operand(node)
-    if source is None or not part.is_output(source) or part.only_reader(source) is None:
-        return None
-    writer = part.writer(source)
-    return Affected(source) if writer is not None and is_merged_after_weights(writer, part) else None
+    writer = part.writer_of_read_output(source)
+    is_merged = writer is not None and is_merged_after_weights(writer, part)
+    return Affected(source) if source is not None and is_merged else None
 
 
 def changes_nothing(node: NodeView) -> bool:
@@ -126,11 +125,9 @@ def _is_output_behind_slices(node: NodeView, part: GraphPart) -> bool:
 
 def _removed_behind_output(node: NodeView, part: GraphPart) -> Affected | None:
     source = node.input(0)
-    if not changes_nothing(node) or not part.is_output(source) or part.only_reader(source) is None:
-        return None
-    if part.writer(source) is None or (node.op in _SLICES and not _is_output_behind_slices(node, part)):
-        return None
-    return Affected(source)
+    is_removed = changes_nothing(node) and part.writer_of_read_output(source) is not None
+    is_written = node.op in _SLICES and is_removed and not _is_output_behind_slices(node, part)
+    return Affected(source) if is_removed and not is_written else None
 
 
 def _comes_early_from_split(tensor: Tensor, part: GraphPart) -> NodeView | None:

@@ -8,7 +8,7 @@ from ....model import schema
 from ....model.model import Tensor
 from ....releases.catalogue import parse_release
 from ..shapes import are_groups_split, groups_of
-from .rule import Affected, GraphPart, number_rule
+from .rule import Affected, GraphPart, number_rule, vector
 
 
 def _is_quantized(weights: Tensor) -> bool:
@@ -59,11 +59,6 @@ def _transposed(node: NodeView, part: GraphPart) -> Affected | None:
         if taken != meant:
             return Affected(result, {"axis": axis, "taken": taken, "meant": meant})
     return None
-
-
-def _vector(node: NodeView, part: GraphPart) -> Affected | None:
-    source = node.input(0)
-    return Affected(source) if source.rank == 1 and source.element_count > 1 else None
 
 
 def _is_flattened(node: NodeView) -> bool:
@@ -126,7 +121,7 @@ RULES = (
     number_rule("grouped-conv", ("CONV_2D",), _grouped, is_before_backend=True),
     number_rule("dwconv-1x1-multiplier", ("DEPTHWISE_CONV_2D",), _depthwise, is_before_backend=True),
     number_rule("tconv-same-padding", ("TRANSPOSE_CONV",), _transposed),
-    number_rule("fc-rank1", ("FULLY_CONNECTED",), _vector, is_before_backend=True),
+    number_rule("fc-rank1", ("FULLY_CONNECTED",), vector, is_before_backend=True),
     number_rule(
         "fc-flatten",
         ("FULLY_CONNECTED",),

@@ -57,6 +57,11 @@ class GraphPart:
             self._outputs_of[index] = self.outputs.intersection(node.node.outputs)
         return self._outputs_of[index]
 
+    def writer_of_read_output(self, tensor: Tensor | None) -> NodeView | None:
+        """Return the node that computes an output if exactly one node of the part reads this output, or None."""
+        is_read = tensor is not None and self.is_output(tensor) and self.only_reader(tensor) is not None
+        return self.writer(tensor) if tensor is not None and is_read else None
+
     def is_input(self, tensor: Tensor) -> bool:
         """Return whether a tensor enters the part at run time."""
         return tensor.index >= 0 and not tensor.is_constant and self.writer(tensor) is None
@@ -223,6 +228,12 @@ _POSITIVE = frozenset({"EXP", "LOGISTIC", "RSQRT", "SOFTMAX"})
 _NOT_NEGATIVE = _POSITIVE | {"ABS", "RELU", "RELU6", "RELU_0_TO_1", "SQRT", "SQUARE", "SQUARED_DIFFERENCE"}
 """Operators whose results are never negative."""
 _CLIPPED = frozenset({"RELU", "RELU6"})
+
+
+def vector(node: NodeView, part: GraphPart) -> Affected | None:
+    """Find a first operand of rank 1 with several elements."""
+    source = node.input(0)
+    return Affected(source) if source.rank == 1 and source.element_count > 1 else None
 
 
 def is_never_negative(part: GraphPart, tensor: Tensor) -> bool:
