@@ -20,6 +20,7 @@ from tools.docs import site
 from . import publication
 from .environments import ROOT, Environment, make, run, scratch, uv
 from .publication import PAGE
+from .version import NAMED
 from .wheel import modules_missing, use
 
 DIST, RELEASE = ROOT / "dist", ROOT / "build" / "release"
@@ -91,14 +92,15 @@ def add_sbom(tools: Environment, wheel: Path, folder: Path) -> None:
 
 
 def unready() -> list[str]:
-    """Return what keeps the repository from being released: the changelog, the citation, or a tag that exists."""
+    """Return what keeps the repository from being released: the changelog, another version in a file, or a tag that exists."""
     problems = []
     text = CHANGELOG.read_text("utf-8")
     heading = re.search(rf"^## {re.escape(__version__)} - (\d{{4}}-\d\d-\d\d)$", text, re.MULTILINE)
     if heading is None:
         problems.append(f"CHANGELOG.md has no heading '## {__version__} - {date.today().isoformat()}'")
-    if f"version: {__version__}" not in (ROOT / "CITATION.cff").read_text("utf-8"):
-        problems.append(f"CITATION.cff names another version than {__version__}")
+    if "\n## Unreleased\n" in text:
+        problems.append("CHANGELOG.md has a section 'Unreleased': `make version NEW=...` makes it that of a version")
+    problems += [f"{name} does not name {__version__}" for name in NAMED if __version__ not in (ROOT / name).read_text("utf-8")]
     tagged = subprocess.run(
         ["git", "tag", "--list", f"v{__version__}"], cwd=ROOT, capture_output=True, text=True, check=False
     ).stdout.strip()
@@ -107,7 +109,7 @@ def unready() -> list[str]:
         for name in ("HEAD", f"v{__version__}^{{commit}}")
     )
     if tagged and head.stdout != at.stdout:
-        problems.append(f"the tag v{__version__} is at another commit: raise the version in delegate_sim/version.py")
+        problems.append(f"the tag v{__version__} is at another commit: `make version NEW=...` raises the version")
     return problems
 
 
