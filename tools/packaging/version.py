@@ -10,7 +10,8 @@ from delegate_sim.version import __version__
 
 from .environments import ROOT
 
-NAMED = ("delegate_sim/version.py", "CITATION.cff", "docs/ci.md", "docs/installing.md", "docs/reduce.md", "docs/pictures/card.svg")
+_PAGES = ("docs/ci.md", "docs/installing.md", "docs/reduce.md", "docs/pictures/card.svg")
+NAMED = ("delegate_sim/version.py", "CITATION.cff", *_PAGES)
 """The files that name the version, besides the changelog."""
 
 
