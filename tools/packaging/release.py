@@ -7,6 +7,7 @@ need accounts are printed.
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -86,8 +87,14 @@ def add_sbom(tools: Environment, wheel: Path, folder: Path) -> None:
     (information,) = unpacked.glob("*.dist-info")
     (information / "sboms").mkdir()
     target = information / "sboms" / "delegate-sim.cdx.json"
+    required = folder.parent / "required.txt"
+    limits = ("--universal", "--python-version", "3.10", "--generate-hashes", "--constraint", str(ROOT / "requirements-demo.lock"))
+    uv("pip", "compile", "--quiet", str(ROOT / "pyproject.toml"), *limits, "--output-file", str(required))
     options = ("--pyproject", str(ROOT / "pyproject.toml"), "--output-reproducible", "--output-file", str(target))
-    run([tools.python, "-m", "cyclonedx_py", "requirements", str(ROOT / "requirements-demo.lock"), *options])
+    run([tools.python, "-m", "cyclonedx_py", "requirements", str(required), *options])
+    document = json.loads(target.read_text("utf-8"))
+    document["metadata"]["component"]["version"] = __version__
+    target.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
     run([tools.python, "-m", "wheel", "pack", str(unpacked), "--dest-dir", str(wheel.parent)])
 
 
