@@ -24,7 +24,7 @@ TENSORFLOW ?= python3
 TFLM ?= python3
 TORCH ?= python3
 
-.PHONY: setup accuracy lock demo browser screenshots page-figures examples viewers stores notebook web web-figures web-equality site test matrix wheel release installs lint types language conformance numbers planted fixtures docs schema sources upstream-diff upstream-wheels gpu-comparison fix-table sweep-models sweep-table peers peer-costs rewrites advice micro-fixes micro-crashes model-types android-releases releases driver-profiles bench bench-scan fuzz fuzz-guided faults coverage mutation audit sbom clean
+.PHONY: setup accuracy lock demo browser screenshots page-figures examples viewers stores notebook web web-figures web-equality site test matrix wheel version release installs lint types language conformance numbers planted fixtures docs schema sources upstream-diff upstream-wheels gpu-comparison fix-table sweep-models sweep-table peers peer-costs rewrites advice micro-fixes micro-crashes model-types android-releases releases driver-profiles bench bench-scan fuzz fuzz-guided faults coverage mutation audit sbom clean
 
 setup: $(STAMP)
 
@@ -94,6 +94,9 @@ web-equality: setup  ## compare the answers of the browser application with thos
 
 wheel: setup  ## build the wheel, install it into a clean environment and use it there
 	$(BIN)/python -m tools.packaging.wheel
+
+version: setup  ## write the number of a new version and today's date where the repository names them (NEW=0.3.0)
+	$(BIN)/python -m tools.packaging.version $(NEW)
 
 release: setup  ## build the source distribution and the wheel into dist/, check them, and print what is left to do
 	$(BIN)/python -m tools.packaging.release

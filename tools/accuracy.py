@@ -61,7 +61,7 @@ def main() -> int:
     """Measure the entries that the arguments choose, and write each as soon as it is measured."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--only", action="append", metavar="TEXT", help="only entries whose target or command contains this text")
-    parser.add_argument("--sample", type=int, default=40, help="the number of models of each corpus (default: 40)")
+    parser.add_argument("--sample", type=int, default=100, help="the number of models of each corpus (default: 100)")
     parser.add_argument("--all", action="store_true", help="all models; this takes hours")
     parser.add_argument("--jobs", type=int, default=2)
     arguments = parser.parse_args()

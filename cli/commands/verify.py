@@ -76,7 +76,7 @@ def command(
     if samples + len(data) == 0:
         raise click.UsageError("no inputs to run the models on: give --samples or --data")
     if [second, on, precision].count(None) != 2:
-        raise click.UsageError("give two models, or one model with --on or --precision")
+        raise click.UsageError("give a second model, --on or --precision, and only one of them")
     if python and second is not None:
         raise click.UsageError("--python needs --on or --precision")
     if second is not None:

@@ -27,7 +27,7 @@ def find_engine(delegate: Delegate, runtime: Runtime | None = None) -> Engine:
     """
     traits = delegate.live
     if traits is None:
-        return NoEngine(delegate, "an engine, because it runs only on its own platform")
+        return NoEngine(delegate, "an engine for this platform")
     if isinstance(traits, AcceleratorTraits):
         return AcceleratorEngine(delegate, traits, runtime)
     if isinstance(traits, VelaTraits):

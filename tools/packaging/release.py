@@ -7,6 +7,7 @@ need accounts are printed.
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -20,6 +21,7 @@ from tools.docs import site
 from . import publication
 from .environments import ROOT, Environment, make, run, scratch, uv
 from .publication import PAGE
+from .version import NAMED
 from .wheel import modules_missing, use
 
 DIST, RELEASE = ROOT / "dist", ROOT / "build" / "release"
@@ -85,20 +87,27 @@ def add_sbom(tools: Environment, wheel: Path, folder: Path) -> None:
     (information,) = unpacked.glob("*.dist-info")
     (information / "sboms").mkdir()
     target = information / "sboms" / "delegate-sim.cdx.json"
+    required = folder.parent / "required.txt"
+    limits = ("--universal", "--python-version", "3.10", "--generate-hashes", "--constraint", str(ROOT / "requirements-demo.lock"))
+    uv("pip", "compile", "--quiet", str(ROOT / "pyproject.toml"), *limits, "--output-file", str(required))
     options = ("--pyproject", str(ROOT / "pyproject.toml"), "--output-reproducible", "--output-file", str(target))
-    run([tools.python, "-m", "cyclonedx_py", "requirements", str(ROOT / "requirements-demo.lock"), *options])
+    run([tools.python, "-m", "cyclonedx_py", "requirements", str(required), *options])
+    document = json.loads(target.read_text("utf-8"))
+    document["metadata"]["component"]["version"] = __version__
+    target.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
     run([tools.python, "-m", "wheel", "pack", str(unpacked), "--dest-dir", str(wheel.parent)])
 
 
 def unready() -> list[str]:
-    """Return what keeps the repository from being released: the changelog, the citation, or a tag that exists."""
+    """Return what keeps the repository from being released: the changelog, another version in a file, or a tag that exists."""
     problems = []
     text = CHANGELOG.read_text("utf-8")
     heading = re.search(rf"^## {re.escape(__version__)} - (\d{{4}}-\d\d-\d\d)$", text, re.MULTILINE)
     if heading is None:
         problems.append(f"CHANGELOG.md has no heading '## {__version__} - {date.today().isoformat()}'")
-    if f"version: {__version__}" not in (ROOT / "CITATION.cff").read_text("utf-8"):
-        problems.append(f"CITATION.cff names another version than {__version__}")
+    if "\n## Unreleased\n" in text:
+        problems.append("CHANGELOG.md has a section 'Unreleased': `make version NEW=...` makes it that of a version")
+    problems += [f"{name} does not name {__version__}" for name in NAMED if __version__ not in (ROOT / name).read_text("utf-8")]
     tagged = subprocess.run(
         ["git", "tag", "--list", f"v{__version__}"], cwd=ROOT, capture_output=True, text=True, check=False
     ).stdout.strip()
@@ -107,7 +116,7 @@ def unready() -> list[str]:
         for name in ("HEAD", f"v{__version__}^{{commit}}")
     )
     if tagged and head.stdout != at.stdout:
-        problems.append(f"the tag v{__version__} is at another commit: raise the version in delegate_sim/version.py")
+        problems.append(f"the tag v{__version__} is at another commit: `make version NEW=...` raises the version")
     return problems
 
 

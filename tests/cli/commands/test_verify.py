@@ -77,9 +77,9 @@ def test_in_float16(model, run, tmp_path, monkeypatch, value, code, kinds):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ([], "give two models, or one model with --on or --precision"),
-        (["--on", "cpu", "--precision", "fp16"], "give two models, or one model with --on or --precision"),
-        (["m.tflite", "--on", "cpu"], "give two models, or one model with --on or --precision"),
+        ([], "give a second model, --on or --precision, and only one of them"),
+        (["--on", "cpu", "--precision", "fp16"], "give a second model, --on or --precision, and only one of them"),
+        (["m.tflite", "--on", "cpu"], "give a second model, --on or --precision, and only one of them"),
         (["m.tflite", "--python", "p"], "--python needs --on or --precision"),
         (["--on", "gpu"], "'gpu' is not one of"),
         (["--on", "cpu", "--samples", "0"], "no inputs to run the models on"),
