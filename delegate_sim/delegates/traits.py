@@ -134,6 +134,8 @@ class PluginTraits:
     """A regular expression for a library's name. Its groups are the numbers of the version that the plugin is linked to."""
     numbered_needs: str = ""
     """The text of ``needs`` for such a library, with a field for each number."""
+    compiled_line: str = ""
+    """The start of a line that the plugin prints for each compiled partition. Empty if it prints none."""
 
     def arguments(self, options: Mapping[str, Any]) -> Iterator[str]:
         """Yield the flags of LiteRT's tool for the plugin's options."""

@@ -113,7 +113,7 @@ class ProgramTest(FailureTest):
 
 
 class LiveTest(FailureTest):
-    """The real code of a delegate on this host. It fails if it does not compile or create the model, or if it crashes."""
+    """The real code of a delegate on this host. It fails if it does not compile, create or run the model, or if it crashes."""
 
     def __init__(self, name: str, options: Mapping[str, str]) -> None:
         delegate = find_live(name)
@@ -127,7 +127,10 @@ class LiveTest(FailureTest):
 
     def run(self, content: bytes) -> ObservedFailure | None:
         """Give the model to the delegate. See ``FailureTest``."""
-        decision = self._engine.decide(load(content), self._options)
+        decision = self._engine.decide(load(content), self._options, to_end=True)
+        stage = decision.second_stage
+        if stage is not None and stage.has_failed:
+            return ObservedFailure("", _shown(error_line("\n".join(stage.errors)) or "not compiled"))
         if not decision.has_failed:
             return None
         line, end = error_line(decision.output), _shown(decision.end)

@@ -38,6 +38,7 @@ class IntelPlugin(NpuPlugin):
         "the release of OpenVINO that the plugin is linked to: pip install openvino",
         numbered_library=r"libopenvino\.so\.(\d\d)(\d)(\d)",
         numbered_needs="OpenVINO 20{0}.{1}.{2}, which the plugin is linked to: pip install openvino==20{0}.{1}.{2}",
+        compiled_line="Model export done",
     )
     socs = SOCS
     options = (soc_option("PTL", SOCS, "has no effect before the compiler runs"), *COMMON_OPTIONS)
