@@ -16,15 +16,28 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class LiveArguments(NamedTuple):
-    """The values of ``--live`` and ``--live-report``."""
+    """The values of ``--live``, ``--live-report`` and ``--sdk``."""
 
     live: bool
     live_report: str | None
+    sdks: Sequence[str] = ()
 
     @property
     def is_given(self) -> bool:
         """Whether at least one of the options is given."""
-        return self.live or self.live_report is not None
+        return self.live or self.live_report is not None or bool(self.sdks)
+
+
+def sdk_option(command: Command) -> Command:
+    """Add ``--sdk`` to a command."""
+    return click.option(
+        "--sdk",
+        "sdks",
+        metavar="FOLDER",
+        multiple=True,
+        type=click.Path(exists=True, file_okay=False),
+        help="With --live: the folder of a vendor's SDK, or of its libraries for Linux on x86-64.",
+    )(command)
 
 
 def live_options(command: Command) -> Command:

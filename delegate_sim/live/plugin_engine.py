@@ -37,7 +37,7 @@ _ERROR = re.compile(
 _RAISED_IN = re.compile(r"(?:: Error)?: Exception from \S{1,200}$")
 _MOST_MESSAGES = 5
 _UNLOADED = re.compile(
-    r"(?:Could not load shared library [^:]{0,300}|Failed to load [^:]{0,300}library(?: from [^:]{0,300})?): (.*)|"
+    r"(?:Could not load shared library [^:]{0,300}|Failed to load [^:]{0,300}(?:library|API)(?: from [^:]{0,300})?): (.*)|"
     r"(Fail to load .{0,300} library)"
 )
 
@@ -45,10 +45,19 @@ _UNLOADED = re.compile(
 class PluginEngine(Engine):
     """An engine that partitions a model with LiteRT's tool, and reads the tool's log lines and partitions."""
 
-    def __init__(self, delegate: Delegate, traits: PluginTraits, runtime: packages.Runtime | None = None) -> None:
+    def __init__(
+        self, delegate: Delegate, traits: PluginTraits, runtime: packages.Runtime | None = None, sdks: Sequence[str] = ()
+    ) -> None:
         self._runtime = runtime or packages.installed_runtime()
         super().__init__(delegate, _lacks(traits, self._runtime.folder))
         self._traits = traits
+        self.searched = _library_folders(self._runtime, traits, sdks)
+        """The folders in which libraries are searched before the folders of the system's loader."""
+
+    @property
+    def libraries(self) -> Mapping[str, str | None]:
+        """The vendor's libraries that the plugin and its compiler open, with the paths of those in the searched folders."""
+        return {name: _library_path(name, self.searched) for name in self._traits.opened}
 
     @property
     def software(self) -> str:
@@ -89,6 +98,8 @@ class PluginEngine(Engine):
         texts = [_RAISED_IN.sub("", match["text"] or match["library"]) for match in matches]
         messages = [text for text in (*dict.fromkeys(texts), finished.words) if text][-_MOST_MESSAGES:]
         missing = next((match["path"] for match in matches if match["path"]), "")
+        if missing and self._traits.compiler_needs:
+            missing = f"{Path(missing).name} in {Path(missing).parent}. {self._traits.compiler_needs}"
         passed = sum(line.startswith(self._traits.compiled_line) for line in printed) if self._traits.compiled_line else None
         at_fault = 0 if len(counts) == 1 else passed
         built = [
@@ -136,9 +147,8 @@ class PluginEngine(Engine):
                 *self._traits.arguments(options),
                 *_texts(self._traits, options, Path(folder)),
             ]
-            folders = _library_folders(self._runtime, self._traits)
-            _link_library(self._traits.relative_library, folders, Path(folder))
-            environment = {**os.environ, "LD_LIBRARY_PATH": os.pathsep.join(folders)}
+            _link_library(self._traits.relative_library, self.searched, Path(folder))
+            environment = {**os.environ, "LD_LIBRARY_PATH": os.pathsep.join(self.searched)}
             finished = run_limited(command, environment, folder)
             return finished, result.read_bytes() if result.is_file() and result.stat().st_size else None
 
@@ -168,23 +178,39 @@ def _texts(traits: PluginTraits, options: OptionValues, folder: Path) -> Iterato
             yield f"--{flag}={path}"
 
 
-def _library_folders(runtime: packages.Runtime, traits: PluginTraits) -> list[str]:
+def _library_folders(runtime: packages.Runtime, traits: PluginTraits, sdks: Sequence[str]) -> list[str]:
     library_path = os.environ.get("LD_LIBRARY_PATH")
+    variable, below = traits.variable
+    root = os.environ.get(variable, "")
     owners = [(runtime.package_folder(package), folder) for package, folder in traits.libraries]
     return [
+        *([str(Path(root, below))] if root else []),
+        *[str(folder) for sdk in sdks for folder in _sdk_folders(Path(sdk).absolute(), traits)],
         *(library_path.split(os.pathsep) if library_path else []),
         *[str(owner / folder) for owner, folder in owners if owner is not None],
         str(runtime.folder),
     ]
 
 
+def _sdk_folders(sdk: Path, traits: PluginTraits) -> Iterator[Path]:
+    """Yield the folders of an SDK that may have libraries. The SDK may be inside or outside of the vendor's package."""
+    for _, folder in traits.libraries:
+        parts = Path(folder).parts
+        yield from [path for path in (sdk.joinpath(*parts[start:]) for start in range(len(parts))) if path.is_dir()]
+    yield sdk
+
+
+def _library_path(name: str, folders: Iterable[str]) -> str | None:
+    return next((str(path) for path in [Path(folder, name) for folder in folders] if path.is_file()), None)
+
+
 def _link_library(relative: str, folders: Iterable[str], folder: Path) -> None:
     """Link a vendor's library to the path below the tool's folder at which newer plugins open it."""
-    library = next((path for path in [Path(own, Path(relative).name) for own in folders] if path.is_file()), None)
-    if relative and library is not None:
+    library = _library_path(Path(relative).name, folders) if relative else None
+    if library is not None:
         link = folder / relative
         link.parent.mkdir(parents=True)
-        link.symlink_to(library.resolve())
+        link.symlink_to(Path(library).resolve())
 
 
 def _partitioned(model: Model, lines: tuple[str, ...], written: bytes | None, number: int) -> LiveDecision:

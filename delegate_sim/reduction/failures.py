@@ -115,10 +115,10 @@ class ProgramTest(FailureTest):
 class LiveTest(FailureTest):
     """The real code of a delegate on this host. It fails if it does not compile, create or run the model, or if it crashes."""
 
-    def __init__(self, name: str, options: Mapping[str, str]) -> None:
+    def __init__(self, name: str, options: Mapping[str, str], sdks: Sequence[str] = ()) -> None:
         delegate = find_live(name)
-        self._name, self._given = name, options
-        self._engine = ready_engine(delegate)
+        self._name, self._given, self._sdks = name, options, sdks
+        self._engine = ready_engine(delegate, sdks)
         lacks = lacking(self._engine)
         if lacks:
             raise OptionError(f"{name} cannot run here: it lacks {lacks} ('delegate-sim doctor' shows more)")
@@ -139,6 +139,7 @@ class LiveTest(FailureTest):
     def command(self, path: str) -> str:
         """Return the command that runs the delegate."""
         options = [word for name, value in self._given.items() for word in ("--option", f"{name}={value}")]
+        options += [word for sdk in self._sdks for word in ("--sdk", sdk)]
         return command_line(["analyze", path, "--delegate", self._name, *options, "--live"])
 
 

@@ -24,6 +24,7 @@ ERRORS = (
     "ERROR: [apply_plugin.cc:455] ERROR: [litert/compiler/plugin/compiler_plugin.cc:504]",
 )
 MISSING = 'Cannot load library "/x/libloader.so": no such file'
+NEEDS = find_delegate("npu-intel").live.compiler_needs
 DONE = "INFO: [openvino_compiler_plugin.cc:643] Model export done"
 MESSAGES = "Exception in compilation; <E> no memory; it failed with status 248"
 TWO = (
@@ -67,7 +68,7 @@ def fails(*lines):
             SecondStage(
                 False,
                 (BuiltPartition(1, False, message=f"{MISSING}; it failed with status 248"),),
-                lacks="/x/libloader.so",
+                lacks=f"libloader.so in /x. {NEEDS}",
             ),
             id="the compiler lacks a library",
         ),
