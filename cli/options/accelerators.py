@@ -36,7 +36,7 @@ def sdk_option(command: Command) -> Command:
         metavar="FOLDER",
         multiple=True,
         type=click.Path(exists=True, file_okay=False),
-        help="With --live: the folder of a vendor's SDK, or of its libraries for Linux on x86-64.",
+        help="A folder with a vendor's libraries.",
     )(command)
 
 
@@ -46,7 +46,7 @@ def live_options(command: Command) -> Command:
         "--live-report",
         metavar="FILE",
         type=OutputPath(),
-        help="With --live: write the differences to a file. The file has no weights and no names.",
+        help="With --live: write the differences, without weights and names.",
     )(command)
     return click.option(
         "--live",
