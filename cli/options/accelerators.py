@@ -51,7 +51,7 @@ def live_options(command: Command) -> Command:
     return click.option(
         "--live",
         is_flag=True,
-        help="Compare the real delegate with the simulation. Exit with 1 if they differ.",
+        help="Also run the real delegate, and compare.",
     )(command)
 
 

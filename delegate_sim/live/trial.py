@@ -64,12 +64,12 @@ class TestedEngines(Declared):
 
 def tested_engines(sdks: Sequence[str]) -> TestedEngines:
     """Test every engine. Engines of the same installation are tested once. ``sdks`` are the folders of vendors' SDKs."""
-    found: dict[str, tuple[str, SecondStage | None]] = {}
+    tested: dict[str, tuple[str, SecondStage | None]] = {}
     trials = []
     for engine in engines(sdks):
-        if engine.installation not in found:
-            found[engine.installation] = _tested(engine, to_end=True)
-        lack, stage = found[engine.installation]
+        if engine.installation not in tested:
+            tested[engine.installation] = _tested(engine, to_end=True)
+        lack, stage = tested[engine.installation]
         built = None if stage is None else stage.is_built and not stage.run_failure
         problems = () if stage is None or built else (stage.lacks,) if stage.lacks else stage.errors
         places = (engine.libraries, tuple(engine.searched)) if isinstance(engine, PluginEngine) else ({}, ())
