@@ -13,6 +13,7 @@ from delegate_sim.live import engines
 from delegate_sim.live.comparison import run_and_compare
 from delegate_sim.live.engine import BuiltPartition, SecondStage
 from delegate_sim.live.runtime_engine import _second_stage
+from delegate_sim.reduction.failures import LiveTest
 from tests.support.delegates.npu_models import chain, compiled
 from tests.support.live.plugin_tool import find_engine, stand_in
 
@@ -83,6 +84,20 @@ def test_answers_of_a_compiler(stage, applied, expected):
     found = stage(applied)
     assert found == expected
     assert found.has_failed == (not expected.is_built and not expected.lacks)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the tool runs on Linux only")
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        pytest.param(ERRORS, MESSAGES, id="the compiler fails"),
+        pytest.param((MISSING,), None, id="a missing library is no failure of the model"),
+    ],
+)
+def test_a_model_that_is_not_compiled_can_be_reduced(tmp_path, monkeypatch, lines, message):
+    stand_in(tmp_path, monkeypatch)(ops=("RELU",), end=f"if '--cmd=apply' in sys.argv:\n    {fails(*lines)}\nsys.exit(0)")
+    failure = LiveTest("npu-intel", {}).run(chain(["RELU", "NEG"]).bytes())
+    assert (failure and failure.message) == message
 
 
 NODES = ((1, True), (2, False), (3, None))
