@@ -22,7 +22,8 @@ _PLUGIN_FILE = re.compile(r"(?:qnn|openvino)_compiler_plugin")
 """Matches the source files of plugins that print errors before nodes are selected."""
 _COMPILER_WORDS = re.compile(r"apply compiler plugins|failed compilation|failed to apply plugin|NPU islands")
 _LOADER_WORDS = re.compile(
-    r"[Dd]ispatch (?:library|runtime|delegate|API)|QNN context|context binary|restore model from compiled|bytecode compiled with|DISPATCH_OP"
+    r"[Dd]ispatch (?:library|runtime|delegate|API)|QNN context|context binary|restore model from compiled|"
+    r"bytecode compiled with|DISPATCH_OP"
 )
 """Matches errors of the code that loads compiled parts (``litert/runtime/dispatch`` and ``litert/vendors``)."""
 
