@@ -17,6 +17,7 @@ from ..console.output_file import FileCommand, output_option
 from ..console.terminal import TEXT_OR_JSON, format_option, show_progress, width, write, write_result
 from ..exits import DONE
 from ..models import naming_its_model, one_path, read_model
+from ..options.accelerators import sdk_option
 from ..options.delegate_flags import own_options
 from ..text.reduction import reduction_lines, report_text
 
@@ -50,6 +51,7 @@ Operators and their options, types, shapes and quantization parameters stay. --f
 )
 @click.option("--live", type=click.Choice(LIVE_NAMES), metavar="DELEGATE", help="A real delegate that does not take the model.")
 @click.option("--option", "options", metavar="KEY=VALUE", multiple=True, help="With --live: an option of the delegate.")
+@sdk_option
 @click.option("--on", type=click.Choice(PLACES), help="A real delegate that computes wrong numbers, as verify --on finds them.")
 @format_option("Text to read, JSON for programs, or Markdown for a report.", (*TEXT_OR_JSON, "markdown"))
 @naming_its_model
@@ -61,6 +63,7 @@ def command(
     seconds: int,
     live: str | None,
     options: Sequence[str],
+    sdks: Sequence[str],
     on: str | None,
     form: str,
 ) -> int:
@@ -69,15 +72,15 @@ def command(
         raise click.UsageError("give one of --command, --live and --on")
     if match and program is None:
         raise click.UsageError("--match needs --command")
-    if options and live is None:
-        raise click.UsageError("--option needs --live")
+    if (options or sdks) and live is None:
+        raise click.UsageError("--option and --sdk need --live")
     model = read_model(one_path(path))
     show_progress(f"reducing {path}")
     test: FailureTest
     if program is not None:
         test = ProgramTest(program, match, seconds)
     else:
-        test = LiveTest(live, own_options(options)) if live is not None else NumbersTest(str(on))
+        test = LiveTest(live, own_options(options), sdks) if live is not None else NumbersTest(str(on))
     result = reduce_model(model, test, lambda step: show_progress(f"reducing {path}: {step}"))
     write_chunks(written, [result.content])
     if form == "markdown":

@@ -16,15 +16,28 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class LiveArguments(NamedTuple):
-    """The values of ``--live`` and ``--live-report``."""
+    """The values of ``--live``, ``--live-report`` and ``--sdk``."""
 
     live: bool
     live_report: str | None
+    sdks: Sequence[str] = ()
 
     @property
     def is_given(self) -> bool:
         """Whether at least one of the options is given."""
-        return self.live or self.live_report is not None
+        return self.live or self.live_report is not None or bool(self.sdks)
+
+
+def sdk_option(command: Command) -> Command:
+    """Add ``--sdk`` to a command."""
+    return click.option(
+        "--sdk",
+        "sdks",
+        metavar="FOLDER",
+        multiple=True,
+        type=click.Path(exists=True, file_okay=False),
+        help="A folder with a vendor's libraries.",
+    )(command)
 
 
 def live_options(command: Command) -> Command:
@@ -33,12 +46,12 @@ def live_options(command: Command) -> Command:
         "--live-report",
         metavar="FILE",
         type=OutputPath(),
-        help="With --live: write the differences to a file. The file has no weights and no names.",
+        help="With --live: write the differences, without weights and names.",
     )(command)
     return click.option(
         "--live",
         is_flag=True,
-        help="Compare the real delegate with the simulation. Exit with 1 if they differ.",
+        help="Also run the real delegate, and compare.",
     )(command)
 
 

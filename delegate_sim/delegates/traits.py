@@ -134,6 +134,14 @@ class PluginTraits:
     """A regular expression for a library's name. Its groups are the numbers of the version that the plugin is linked to."""
     numbered_needs: str = ""
     """The text of ``needs`` for such a library, with a field for each number."""
+    opened: tuple[str, ...] = ()
+    """The file names of the vendor's libraries that the plugin and the compiler behind it open on a computer."""
+    variable: tuple[str, str] = ("", "")
+    """An environment variable that names the SDK, and the folder below it. If it is set, the plugin searches only there."""
+    compiler_needs: str = ""
+    """A text for users: where the compiler behind the plugin looks for its libraries, and how they get there."""
+    compiled_line: str = ""
+    """The start of a line that the plugin prints for each compiled partition. Empty if it prints none."""
 
     def arguments(self, options: Mapping[str, Any]) -> Iterator[str]:
         """Yield the flags of LiteRT's tool for the plugin's options."""

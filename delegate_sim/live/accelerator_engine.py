@@ -11,7 +11,7 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from ..delegates.base import Delegate
@@ -25,7 +25,7 @@ from ..model.model import Model
 from ..results.report.accelerator_stack import Stack, parse_accelerators, simulate_stack
 from ..results.report.measures import measure
 from ..runtime.interpreter import Run
-from .engine import Engine, LiveDecision
+from .engine import BuiltPartition, Engine, LiveDecision, SecondStage
 from .process import run_limited
 
 INSTALL = "a Vulkan driver: apt install chromium-common, which includes SwiftShader"
@@ -70,6 +70,9 @@ def _has_drivers(folder: str) -> bool:
 _PROGRAM = str(Path(__file__).with_name("compiled_model.py"))
 _PREFIX = "ERROR: "
 _TAKEN = "delegation: "
+_BUILT, _RAN, _ERROR = "built: ", "ran: ", "error: "
+_MOST_ERRORS = 3
+_TAKEN_NODES = re.compile(r"(\d{1,9}) operations will run on")
 _ACCELERATOR_OF = {delegate: name for name, delegate in ACCELERATORS.items()}
 
 
@@ -101,7 +104,7 @@ class AcceleratorEngine(Engine):
         """LiteRT's values for options that its Python API cannot set."""
         return self._traits.fixed
 
-    def decide(self, model: Model, options: OptionValues) -> LiveDecision:
+    def decide(self, model: Model, options: OptionValues, *, to_end: bool = False) -> LiveDecision:
         """Compile the model in a separate process."""
         for name, value in self._traits.fixed.items():
             if options[name] != value:
@@ -112,15 +115,34 @@ class AcceleratorEngine(Engine):
         with tempfile.TemporaryDirectory() as folder:
             source = Path(folder, "model.tflite")
             source.write_bytes(bytes(model.content))
-            command = python_file(_PROGRAM, str(source), *self._traits.arguments(options), python=self._runtime.python)
+            arguments = [*self._traits.arguments(options), *(["run"] if to_end else [])]
+            command = python_file(_PROGRAM, str(source), *arguments, python=self._runtime.python)
             finished = run_limited(command, with_driver(self._driver), folder)
         output = finished.output.splitlines()
         if finished.words and not any(self._traits.adapter in line for line in output):
             return LiveDecision(True, finished.words, lacks=INSTALL, output=finished.output)
-        failed = bool(finished.words)
-        counts = next((json.loads(line.removeprefix(_TAKEN)) for line in output if line.startswith(_TAKEN)), None)
+        printed = {
+            key: json.loads(line.removeprefix(key)) for key in (_TAKEN, _BUILT, _RAN) for line in output if line.startswith(key)
+        }
+        counts = printed.get(_TAKEN)
         taken = {name: (nodes, partitions) for name, (nodes, partitions) in counts.items() if nodes} if counts else None
+        if _BUILT in printed:
+            second_stage = SecondStage(
+                True,
+                self._built(output, taken),
+                seconds=printed[_BUILT],
+                run_seconds=printed.get(_RAN),
+                run_failure="" if _RAN in printed else _run_failure(output, finished.words),
+            )
+            return LiveDecision(False, "", self._messages(output), taken=taken, second_stage=second_stage)
+        failed = bool(finished.words)
         return LiveDecision(failed, finished.words, self._messages(output), output=finished.output if failed else "", taken=taken)
+
+    def _built(self, output: Iterable[str], taken: Mapping[str, tuple[int, int]] | None) -> tuple[BuiltPartition, ...]:
+        """Return the accelerator's only partition. Older releases print its nodes only if nodes are left."""
+        counts = [int(match[1]) for match in map(_TAKEN_NODES.search, output) if match]
+        nodes = next(iter(counts), None) if taken is None else taken.get(_ACCELERATOR_OF[self.delegate.name], (0, 0))[0]
+        return () if nodes == 0 else (BuiltPartition(nodes, True),)
 
     def expected(self, model: Model, run: Run) -> LiveDecision:
         """Return the simulated messages, and whether compilation fails.
@@ -153,3 +175,10 @@ class AcceleratorEngine(Engine):
                         messages.append(tuple(current))
                     current = None
         return tuple([text for message in messages for text in message])
+
+
+def _run_failure(output: Sequence[str], end: str) -> str:
+    """Return the errors that were printed after the kernels were built, or how the process ended."""
+    start = next(number for number, line in enumerate(output) if line.startswith(_BUILT))
+    errors = [re.sub(f"^(?:{_PREFIX}|{_ERROR})", "", line) for line in output[start:] if line.startswith((_PREFIX, _ERROR))]
+    return "; ".join(errors[:_MOST_ERRORS]) or end

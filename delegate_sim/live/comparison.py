@@ -17,7 +17,7 @@ from ..releases.catalogue import DEFAULT_RELEASE, Release, parse_release
 from ..results.report.rule_set import rule_set_version
 from ..runtime.interpreter import Run, option_values, simulate
 from ..runtime.target import Target
-from .engine import Engine, LiveCompilation, LiveDecision, LivePartition, LivePlacement, taken_text
+from .engine import Engine, LiveDecision, LivePartition, LivePlacement, taken_text
 from .live_runs import decided_run
 
 _SHOWN = 3
@@ -44,7 +44,7 @@ class LiveResult(Declared):
             source=lambda live: None if live.decision.placements is None else live.decision.figures,
             is_optional=True,
         ),
-        Column("compilation", OBJECT, is_optional=True),
+        Column("second_stage", OBJECT, source="decision.second_stage", is_optional=True),
     )
 
     name: str
@@ -52,8 +52,6 @@ class LiveResult(Declared):
     """The name of the code, such as ``litert-2.3.0``."""
     decision: LiveDecision
     differences: tuple[str, ...] = ()
-    compilation: LiveCompilation | None = None
-    """The answer of the vendor's compiler; None if it was not asked."""
     is_run: bool = True
     """True if the code ran. If the code did not run, the decision names the missing requirements."""
 
@@ -97,27 +95,21 @@ def run_and_compare(engine: Engine, model: Model, target: Target, release: Relea
     """
     if not target.delegate.is_live_only:
         run = simulate(model, replace(target, release=release, defaults="api"))
-        return run, _with_compilation(compare_live(engine, model, run), engine, model, run.options)
-    result = _with_compilation(run_live(engine, model, target.options), engine, model, target.options)
+        return run, compare_live(engine, model, run, to_end=True)
+    result = run_live(engine, model, target.options, to_end=True)
     placements = result.decision.placements
     return None if placements is None else decided_run(model, target, engine, result.decision, placements), result
 
 
-def _with_compilation(result: LiveResult, engine: Engine, model: Model, options: OptionValues) -> LiveResult:
-    """Return a result with the answer of the vendor's compiler, if nodes were selected."""
-    is_selected = result.is_run and not result.decision.has_failed and bool(result.decision.partitions)
-    return replace(result, compilation=engine.compilation(model, options)) if is_selected else result
-
-
-def run_live(engine: Engine, model: Model, options: OptionValues) -> LiveResult:
+def run_live(engine: Engine, model: Model, options: OptionValues, *, to_end: bool = False) -> LiveResult:
     """Run a delegate's real code on a model, without a simulation."""
-    live = engine.decide(model, options)
+    live = engine.decide(model, options, to_end=to_end)
     return LiveResult(engine.delegate.name, engine.software, live, is_run=not live.lacks)
 
 
-def compare_live(engine: Engine, model: Model, run: Run) -> LiveResult:
+def compare_live(engine: Engine, model: Model, run: Run, *, to_end: bool = False) -> LiveResult:
     """Run a delegate's real code on a model with the options of a simulated run, and compare both decisions."""
-    result = run_live(engine, model, run.options)
+    result = run_live(engine, model, run.options, to_end=to_end)
     simulated = engine.expected(model, run)
     if result.decision.lacks and simulated.has_failed:
         # The simulation predicts that the model cannot be read. No library changes this, so the result counts as a run.

@@ -1,6 +1,7 @@
 """Compile a model with LiteRT's ``CompiledModel`` and the GPU accelerator. The accelerator prints refusals.
 
-From LiteRT 2.4 on, also print how many nodes each accelerator takes: ``delegation: {JSON}``.
+From LiteRT 2.4 on, also print how many nodes each accelerator takes: ``delegation: {JSON}``. With the argument ``run``, also run
+the first signature once, and print how long the steps take: ``built: SECONDS`` and ``ran: SECONDS``.
 """
 
 from __future__ import annotations
@@ -8,27 +9,50 @@ from __future__ import annotations
 import ctypes
 import json
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import ai_edge_litert
+import numpy as np
 from ai_edge_litert.compiled_model import CompiledModel
 from ai_edge_litert.gpu_options import GpuOptions
 from ai_edge_litert.hardware_accelerator import HardwareAccelerator
 from ai_edge_litert.options import Options
 
 
-def _main(source: str, accelerators: str, precision: str) -> int:
+def _main(source: str, accelerators: str, precision: str, then: str = "") -> int:
     requested = HardwareAccelerator.GPU | HardwareAccelerator.CPU if "cpu" in accelerators.split(",") else HardwareAccelerator.GPU
     options = Options(hardware_accelerators=requested, gpu_options=GpuOptions(enforce_f32=precision == "fp32"))
+    start = time.perf_counter()
     try:
-        CompiledModel.from_file(source, options=options)
+        model = CompiledModel.from_file(source, options=options)
     except (RuntimeError, ValueError) as error:
         print(f"error: {error}", flush=True)
         return 1
+    built = time.perf_counter() - start
     library = ctypes.CDLL(str(Path(ai_edge_litert.__file__).with_name("libLiteRt.so")))
     if hasattr(library, "LiteRtCompiledModelGetDelegationMetrics"):
         print(f"delegation: {json.dumps(_delegation(library, source, int(requested)))}", flush=True)
+    if then == "run":
+        print(f"built: {built}", flush=True)
+        return _run(model)
+    return 0
+
+
+def _run(model: CompiledModel) -> int:
+    try:
+        inputs, outputs = model.create_input_buffers(0), model.create_output_buffers(0)
+        for index, buffer in enumerate(inputs):
+            buffer.write(np.zeros(model.get_input_buffer_requirements(index)["buffer_size"], np.uint8))
+        start = time.perf_counter()
+        model.run_by_index(0, inputs, outputs)
+        for buffer in outputs:
+            buffer.read(1, np.uint8)  # waits until the accelerator has finished
+    except (RuntimeError, ValueError) as error:
+        print(f"error: {error}", flush=True)
+        return 1
+    print(f"ran: {time.perf_counter() - start}", flush=True)
     return 0
 
 

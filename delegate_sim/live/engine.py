@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from ..delegates.base import Delegate
 from ..delegates.decision import FileNode
 from ..delegates.options import OptionValues
-from ..foundation.columns import INTEGER, LIST, YES_OR_NO, Column, Declared, attributes
+from ..foundation.columns import INTEGER, LIST, NUMBER, YES_OR_NO, Column, Declared, attributes
 from ..model.model import Model
 from ..runtime.interpreter import Run
 
@@ -83,6 +83,61 @@ def taken_text(taken: Mapping[str, tuple[int, int]]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class BuiltPartition(Declared):
+    """A partition after the second stage. Values that the code does not tell are None."""
+
+    columns = (
+        *(Column("nodes", INTEGER), Column("built", YES_OR_NO, source="is_built"), Column("size", INTEGER), Column("message")),
+    )
+
+    nodes: int | None
+    is_built: bool | None
+    """Whether the compiler or the runtime built the partition."""
+    size: int | None = None
+    """The size of the partition's code, in bytes."""
+    message: str = ""
+    """The errors about the partition. Empty if there are none."""
+
+
+@dataclass(frozen=True, slots=True)
+class SecondStage(Declared):
+    """The result for the selected nodes: a compiler compiled them, or a runtime built their kernels and ran the model.
+
+    ``messages`` are the errors about no single partition, and how the process ended. Inputs of a run are zeros.
+    """
+
+    columns = (
+        *(Column("built", YES_OR_NO, source="is_built"), Column("partitions", LIST, parts=BuiltPartition.columns)),
+        *(Column("messages", LIST), Column("lacks")),
+        *[Column(key, NUMBER, digits=4) for key in ("seconds", "run_seconds")],
+        Column("run_failure"),
+    )
+
+    is_built: bool
+    partitions: tuple[BuiltPartition, ...]
+    messages: tuple[str, ...] = ()
+    lacks: str = ""
+    """The library that the compiler does not find, or "" if it finds all."""
+    seconds: float | None = None
+    """The time that the compiler or the runtime took."""
+    run_seconds: float | None = None
+    """The time of one run on this host. None if the code cannot run here, or if the run failed."""
+    run_failure: str = ""
+    """Description of a failed run on this host. Empty if the model ran, or if the code cannot run here."""
+
+    @property
+    def has_failed(self) -> bool:
+        """True if the code refused the partitions, or if the run failed. A missing library is no failure."""
+        return not self.lacks and (not self.is_built or bool(self.run_failure))
+
+    @property
+    def errors(self) -> tuple[str, ...]:
+        """All errors, without repetitions."""
+        own = [partition.message for partition in self.partitions if partition.message]
+        return tuple(dict.fromkeys([*own, *self.messages, *([self.run_failure] if self.run_failure else [])]))
+
+
+@dataclass(frozen=True, slots=True)
 class LiveDecision:
     """The decision of a delegate's real code, or of the simulation.
 
@@ -110,22 +165,8 @@ class LiveDecision:
     """The output of a program that failed. Empty if ``end`` has the message."""
     taken: Mapping[str, tuple[int, int]] | None = None
     """For each accelerator, such as ``gpu``, the numbers of delegated nodes and delegate kernels; None if they are not known."""
-
-
-@dataclass(frozen=True, slots=True)
-class LiveCompilation(Declared):
-    """The answer of a vendor's compiler about the nodes that its plugin selected.
-
-    ``partitions`` counts the compiled partitions, and ``size`` the bytes of their code. ``messages`` are the errors of the
-    compiler, and how its process ended.
-    """
-
-    columns = (Column("is_compiled", YES_OR_NO), *attributes("partitions", "size", type=INTEGER), Column("messages", LIST))
-
-    is_compiled: bool
-    partitions: int
-    size: int
-    messages: tuple[str, ...]
+    second_stage: SecondStage | None = None
+    """The result of compilation, or of building and running; None if this was not tried."""
 
 
 class Engine(ABC):
@@ -159,16 +200,15 @@ class Engine(ABC):
         """The name and version of the real code, such as ``litert-2.3.0``."""
 
     @abstractmethod
-    def decide(self, model: Model, options: OptionValues) -> LiveDecision:
-        """Run the code on a model in a separate process. Raise OptionError for options that the code does not accept."""
+    def decide(self, model: Model, options: OptionValues, *, to_end: bool = False) -> LiveDecision:
+        """Run the code on a model in a separate process. Raise OptionError for options that the code does not accept.
+
+        With ``to_end``, the second stage follows if nodes are selected.
+        """
 
     @abstractmethod
     def expected(self, model: Model, run: Run) -> LiveDecision:
         """Return the decision of a simulated run in the engine's format."""
-
-    def compilation(self, model: Model, options: OptionValues) -> LiveCompilation | None:
-        """Compile the selected nodes in a separate process. Return None if the code has no compiler behind its decision."""
-        return None
 
 
 class NoEngine(Engine):
@@ -179,7 +219,7 @@ class NoEngine(Engine):
         """Empty, because there is no code."""
         return ""
 
-    def decide(self, model: Model, options: OptionValues) -> LiveDecision:
+    def decide(self, model: Model, options: OptionValues, *, to_end: bool = False) -> LiveDecision:
         """Raise NotImplementedError. This method is never called."""
         raise NotImplementedError
 

@@ -6,7 +6,7 @@ downloads the code.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ..delegates.base import Delegate
 from ..delegates.registry import LIVE_NAMES, find_live
@@ -19,10 +19,11 @@ from .runtime_engine import RuntimeEngine
 from .vela.engine import VelaEngine
 
 
-def find_engine(delegate: Delegate, runtime: Runtime | None = None) -> Engine:
+def find_engine(delegate: Delegate, runtime: Runtime | None = None, sdks: Sequence[str] = ()) -> Engine:
     """Return a delegate's engine. The engine's ``lacks`` names the requirements that are missing on this host.
 
-    ``runtime`` is LiteRT as another Python has it, for engines of plugins and accelerators. A missing library from a vendor is
+    ``runtime`` is LiteRT as another Python has it, for engines of plugins and accelerators. ``sdks`` are the folders of vendors'
+    SDKs. A missing library from a vendor is
     detected only when the engine runs.
     """
     traits = delegate.live
@@ -32,10 +33,10 @@ def find_engine(delegate: Delegate, runtime: Runtime | None = None) -> Engine:
         return AcceleratorEngine(delegate, traits, runtime)
     if isinstance(traits, VelaTraits):
         return VelaEngine(delegate, traits)
-    return PluginEngine(delegate, traits, runtime) if isinstance(traits, PluginTraits) else RuntimeEngine(delegate)
+    return PluginEngine(delegate, traits, runtime, sdks) if isinstance(traits, PluginTraits) else RuntimeEngine(delegate)
 
 
-def engines() -> Iterator[Engine]:
-    """Yield all engines."""
+def engines(sdks: Sequence[str] = ()) -> Iterator[Engine]:
+    """Yield all engines. ``sdks`` are the folders of vendors' SDKs."""
     for name in LIVE_NAMES:
-        yield find_engine(find_live(name))
+        yield find_engine(find_live(name), sdks=sdks)

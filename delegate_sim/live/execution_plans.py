@@ -9,10 +9,12 @@ from __future__ import annotations
 import ctypes
 import json
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from ai_edge_litert.interpreter import Interpreter
 
 _OK = 0
@@ -156,14 +158,34 @@ def _numbers(array: Any) -> tuple[int, ...]:
     return tuple((ctypes.c_int * array.contents.size).from_address(start))
 
 
-def _main(source: str, result: str) -> None:
+def _main(source: str, result: str, then: str = "") -> None:
     content: dict[str, Any] = {"error": "", "plans": []}
+    model = Path(source).read_bytes()
     try:
-        for plan in plans(Path(source).read_bytes()):
+        for plan in plans(model):
             content["plans"].append([list(step.nodes) if isinstance(step, Partition) else step for step in plan])
     except (ValueError, RuntimeError) as error:
         content["error"] = str(error)
     Path(result).write_text(json.dumps(content), encoding="utf-8")
+    if then == "run" and not content["error"]:
+        content |= _run(model)
+        Path(result).write_text(json.dumps(content), encoding="utf-8")
+
+
+def _run(model: bytes) -> dict[str, Any]:
+    """Build the kernels again, and run the first subgraph once with zeros. Return the times in seconds, and an error."""
+    start = time.perf_counter()
+    interpreter = Interpreter(model_content=model)
+    interpreter.allocate_tensors()
+    built = time.perf_counter() - start
+    try:
+        for detail in interpreter.get_input_details():
+            interpreter.set_tensor(detail["index"], np.zeros(detail["shape"], detail["dtype"]))
+        start = time.perf_counter()
+        interpreter.invoke()
+    except (ValueError, RuntimeError) as error:
+        return {"built": built, "run_error": str(error)}
+    return {"built": built, "ran": time.perf_counter() - start}
 
 
 if __name__ == "__main__":

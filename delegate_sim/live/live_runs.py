@@ -5,7 +5,7 @@ The real code decides. Its decision becomes a run, in the same form as the resul
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ..delegates.base import Delegate
@@ -54,9 +54,12 @@ def run_side(model: Model, target: Target) -> Side:
     return Side(model, run_target(model, target))
 
 
-def ready_engine(delegate: Delegate) -> Engine:
-    """Return the engine of a delegate. Raises OptionError if requirements are known to be missing on this host."""
-    engine = find_engine(delegate)
+def ready_engine(delegate: Delegate, sdks: Sequence[str] = ()) -> Engine:
+    """Return the engine of a delegate. Raises OptionError if requirements are known to be missing on this host.
+
+    ``sdks`` are the folders of vendors' SDKs.
+    """
+    engine = find_engine(delegate, sdks=sdks)
     if engine.lacks:
         raise OptionError(f"{delegate.name} cannot run here: {engine.lacks} is missing ('delegate-sim doctor' shows more)")
     return engine

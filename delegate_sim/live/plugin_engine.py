@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +20,7 @@ from ..model.model import Model, Node, Subgraph
 from ..model.precompiled import is_dispatch, precompiled
 from ..model.reader import load
 from ..runtime.interpreter import Run
-from .engine import Engine, LiveCompilation, LiveDecision, LiveNode, LivePartition
+from .engine import BuiltPartition, Engine, LiveDecision, LiveNode, LivePartition, SecondStage
 from .naming import result_names, with_distinct_names
 from .process import Finished, run_limited
 
@@ -30,13 +31,13 @@ _COMPARED = re.compile(r"^(Partition strategy|Partitioned subgraph|Partitioning 
 _YIELDED = re.compile(r"Partitioning yielded (\d{1,9}) new subgraphs")
 _ERROR = re.compile(
     r"(?:ERROR: \[[^\]]{1,200}\] (?!ERROR: \[)|[\d. ]{1,40}ms \[ ERROR \] {1,9})(?P<text>\S.{0,1000})|"
-    r"(?P<library>Cannot load library .{1,1000})"
+    r"(?P<library>Cannot load library \"?(?P<path>[^\"]{1,500}).{0,1000})"
 )
 """Matches the errors of a vendor's compiler."""
 _RAISED_IN = re.compile(r"(?:: Error)?: Exception from \S{1,200}$")
 _MOST_MESSAGES = 5
 _UNLOADED = re.compile(
-    r"(?:Could not load shared library [^:]{0,300}|Failed to load [^:]{0,300}library(?: from [^:]{0,300})?): (.*)|"
+    r"(?:Could not load shared library [^:]{0,300}|Failed to load [^:]{0,300}(?:library|API)(?: from [^:]{0,300})?): (.*)|"
     r"(Fail to load .{0,300} library)"
 )
 
@@ -44,18 +45,27 @@ _UNLOADED = re.compile(
 class PluginEngine(Engine):
     """An engine that partitions a model with LiteRT's tool, and reads the tool's log lines and partitions."""
 
-    def __init__(self, delegate: Delegate, traits: PluginTraits, runtime: packages.Runtime | None = None) -> None:
+    def __init__(
+        self, delegate: Delegate, traits: PluginTraits, runtime: packages.Runtime | None = None, sdks: Sequence[str] = ()
+    ) -> None:
         self._runtime = runtime or packages.installed_runtime()
         super().__init__(delegate, _lacks(traits, self._runtime.folder))
         self._traits = traits
+        self.searched = _library_folders(self._runtime, traits, sdks)
+        """The folders in which libraries are searched before the folders of the system's loader."""
+
+    @property
+    def libraries(self) -> Mapping[str, str | None]:
+        """The vendor's libraries that the plugin and its compiler open, with the paths of those in the searched folders."""
+        return {name: _library_path(name, self.searched) for name in self._traits.opened}
 
     @property
     def software(self) -> str:
         """The release of the tool and the plugins."""
         return self._runtime.release
 
-    def decide(self, model: Model, options: OptionValues) -> LiveDecision:
-        """Run the tool in a separate process."""
+    def decide(self, model: Model, options: OptionValues, *, to_end: bool = False) -> LiveDecision:
+        """Run the tool in a separate process. For the second stage, run it again with the vendor's compiler."""
         content = self._content(model, options)
         finished, written = self._run_tool(content, options, "partition")
         printed = [_PREFIX.sub("", line) for line in finished.output.splitlines()]
@@ -63,21 +73,45 @@ class PluginEngine(Engine):
         is_closed = self.delegate.is_live_only or (bool(self._traits.closed_line) and self._traits.closed_line in printed)
         if finished.status == 0:
             numbers = [int(match[1]) for match in map(_YIELDED.search, printed) if match]
-            return replace(_partitioned(load(content), lines, written, numbers[-1] if numbers else 0), is_closed=is_closed)
+            decision = replace(_partitioned(load(content), lines, written, numbers[-1] if numbers else 0), is_closed=is_closed)
+            if to_end and decision.partitions:
+                return replace(decision, second_stage=self._second_stage(content, options, decision.partitions))
+            return decision
         is_crash = finished.status is not None and finished.status < 0
         lacks = "" if lines else _missing_library(printed, self._traits)
         is_decided = is_crash and bool(lines)
         return LiveDecision(True, finished.words, lines, None, lacks, is_closed, is_decided=is_decided, output=finished.output)
 
-    def compilation(self, model: Model, options: OptionValues) -> LiveCompilation:
-        """Run the tool with the vendor's compiler in a separate process."""
-        finished, written = self._run_tool(self._content(model, options), options, "apply")
+    def _second_stage(self, content: bytes, options: OptionValues, partitions: Sequence[LivePartition]) -> SecondStage:
+        """Compile the partitions. The plugin compiles them in order, and stops at the first one that the compiler refuses."""
+        start = time.monotonic()
+        finished, written = self._run_tool(content, options, "apply")
+        seconds = time.monotonic() - start
+        counts = list(map(len, partitions))
         if finished.status == 0 and written is not None:
             sizes = precompiled(load(written)).code_sizes
-            return LiveCompilation(bool(sizes), len(sizes), sum(sizes), ())
-        matches = [_ERROR.match(line) for line in finished.output.splitlines()]
-        printed = [_RAISED_IN.sub("", match["text"] or match["library"]) for match in matches if match is not None]
-        return LiveCompilation(False, 0, 0, (*dict.fromkeys(printed), finished.words)[-_MOST_MESSAGES:])
+            known = sizes if len(sizes) == len(counts) else [None] * len(counts)
+            built = [BuiltPartition(nodes, bool(sizes), size) for nodes, size in zip(counts, known, strict=True)]
+            return SecondStage(bool(sizes), tuple(built), seconds=seconds)
+        printed = [_PREFIX.sub("", line) for line in finished.output.splitlines()]
+        matches = [match for match in map(_ERROR.match, finished.output.splitlines()) if match is not None]
+        texts = [_RAISED_IN.sub("", match["text"] or match["library"]) for match in matches]
+        messages = [text for text in (*dict.fromkeys(texts), finished.words) if text][-_MOST_MESSAGES:]
+        missing = next((match["path"] for match in matches if match["path"]), "")
+        if missing and self._traits.compiler_needs:
+            missing = f"{Path(missing).name} in {Path(missing).parent}. {self._traits.compiler_needs}"
+        passed = sum(line.startswith(self._traits.compiled_line) for line in printed) if self._traits.compiled_line else None
+        at_fault = 0 if len(counts) == 1 else passed
+        built = [
+            BuiltPartition(
+                nodes,
+                None if at_fault is None or number > at_fault else number < at_fault,
+                message="; ".join(messages) if number == at_fault else "",
+            )
+            for number, nodes in enumerate(counts)
+        ]
+        others = () if at_fault is not None and at_fault < len(counts) else tuple(messages)
+        return SecondStage(False, tuple(built), others, missing, seconds)
 
     def _content(self, model: Model, options: OptionValues) -> bytes:
         # Tensor names must not change if options select nodes by name.
@@ -113,9 +147,8 @@ class PluginEngine(Engine):
                 *self._traits.arguments(options),
                 *_texts(self._traits, options, Path(folder)),
             ]
-            folders = _library_folders(self._runtime, self._traits)
-            _link_library(self._traits.relative_library, folders, Path(folder))
-            environment = {**os.environ, "LD_LIBRARY_PATH": os.pathsep.join(folders)}
+            _link_library(self._traits.relative_library, self.searched, Path(folder))
+            environment = {**os.environ, "LD_LIBRARY_PATH": os.pathsep.join(self.searched)}
             finished = run_limited(command, environment, folder)
             return finished, result.read_bytes() if result.is_file() and result.stat().st_size else None
 
@@ -145,23 +178,39 @@ def _texts(traits: PluginTraits, options: OptionValues, folder: Path) -> Iterato
             yield f"--{flag}={path}"
 
 
-def _library_folders(runtime: packages.Runtime, traits: PluginTraits) -> list[str]:
+def _library_folders(runtime: packages.Runtime, traits: PluginTraits, sdks: Sequence[str]) -> list[str]:
     library_path = os.environ.get("LD_LIBRARY_PATH")
+    variable, below = traits.variable
+    root = os.environ.get(variable, "")
     owners = [(runtime.package_folder(package), folder) for package, folder in traits.libraries]
     return [
+        *([str(Path(root, below))] if root else []),
+        *[str(folder) for sdk in sdks for folder in _sdk_folders(Path(sdk).absolute(), traits)],
         *(library_path.split(os.pathsep) if library_path else []),
         *[str(owner / folder) for owner, folder in owners if owner is not None],
         str(runtime.folder),
     ]
 
 
+def _sdk_folders(sdk: Path, traits: PluginTraits) -> Iterator[Path]:
+    """Yield the folders of an SDK that may have libraries. The SDK may be inside or outside of the vendor's package."""
+    for _, folder in traits.libraries:
+        parts = Path(folder).parts
+        yield from [path for path in (sdk.joinpath(*parts[start:]) for start in range(len(parts))) if path.is_dir()]
+    yield sdk
+
+
+def _library_path(name: str, folders: Iterable[str]) -> str | None:
+    return next((str(path) for path in [Path(folder, name) for folder in folders] if path.is_file()), None)
+
+
 def _link_library(relative: str, folders: Iterable[str], folder: Path) -> None:
     """Link a vendor's library to the path below the tool's folder at which newer plugins open it."""
-    library = next((path for path in [Path(own, Path(relative).name) for own in folders] if path.is_file()), None)
-    if relative and library is not None:
+    library = _library_path(Path(relative).name, folders) if relative else None
+    if library is not None:
         link = folder / relative
         link.parent.mkdir(parents=True)
-        link.symlink_to(library.resolve())
+        link.symlink_to(Path(library).resolve())
 
 
 def _partitioned(model: Model, lines: tuple[str, ...], written: bytes | None, number: int) -> LiveDecision:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from ..delegates.base import Delegate
 from ..delegates.options import OptionValues, parse_options
@@ -15,10 +18,12 @@ from ..graph.graph import file_graphs
 from ..model.model import Model
 from ..runtime.delegate_application import VALIDATION_PREFIX
 from ..runtime.interpreter import Run
-from .engine import Engine, LiveDecision, LiveNode, LivePartition
+from .engine import BuiltPartition, Engine, LiveDecision, LiveNode, LivePartition, SecondStage
 from .process import run_module
 
 _MODULE = "delegate_sim.live.execution_plans"
+_FAILED_KERNEL = re.compile(r"Node number (\d{1,9}) \(TfLite\w{1,100}Delegate\w{0,100}\) failed")
+"""Matches the runtime's message about a delegate kernel. Kernels have the numbers after those of the nodes."""
 
 
 class RuntimeEngine(Engine):
@@ -33,7 +38,7 @@ class RuntimeEngine(Engine):
         """The release of the interpreter."""
         return packages.runtime_release()
 
-    def decide(self, model: Model, options: OptionValues) -> LiveDecision:
+    def decide(self, model: Model, options: OptionValues, *, to_end: bool = False) -> LiveDecision:
         """Run the interpreter in a separate process."""
         if options != parse_options(self.delegate.name, self.delegate.options, {}):
             raise OptionError(
@@ -42,13 +47,15 @@ class RuntimeEngine(Engine):
         with tempfile.TemporaryDirectory() as folder:
             source, result = Path(folder, "model.tflite"), Path(folder, "plans.json")
             source.write_bytes(bytes(model.content))
-            finished = run_module(_MODULE, [str(source), str(result)], os.environ, folder)
-            if finished.words or not result.is_file():
+            finished = run_module(_MODULE, [str(source), str(result), *(["run"] if to_end else [])], os.environ, folder)
+            if not result.is_file() or (finished.words and not to_end):
                 return LiveDecision(True, finished.words or "it wrote nothing")
             output = json.loads(result.read_text(encoding="utf-8"))
         if output["error"]:
             return LiveDecision(True, f"it failed: {output['error']}")
-        return LiveDecision(False, partitions=self._partitions(model, output["plans"]))
+        partitions = self._partitions(model, output["plans"])
+        second_stage = _second_stage(model, partitions, output, finished.words) if to_end and partitions else None
+        return LiveDecision(False, partitions=partitions, second_stage=second_stage)
 
     def _partitions(self, model: Model, plans: list[list[list[int] | int]]) -> tuple[LivePartition, ...]:
         return tuple(
@@ -75,6 +82,20 @@ class RuntimeEngine(Engine):
             if subset.is_delegated
         ]
         return LiveDecision(False, partitions=tuple(partitions))
+
+
+def _second_stage(model: Model, partitions: tuple[LivePartition, ...], output: Mapping[str, Any], end: str) -> SecondStage:
+    """Return the result of a run. Before the run, the runtime has built the kernels of all partitions."""
+    failure = output.get("run_error") or end
+    kernel = _FAILED_KERNEL.search(failure)
+    at_fault = int(kernel[1]) - len(model.subgraphs[0].nodes) if kernel else -1
+    built = [
+        BuiltPartition(len(partition), True, message=failure if number == at_fault else "")
+        for number, partition in enumerate(partitions)
+    ]
+    return SecondStage(
+        True, tuple(built), seconds=output.get("built"), run_seconds=output.get("ran"), run_failure=failure.strip()
+    )
 
 
 def _fails_later(run: Run) -> bool:

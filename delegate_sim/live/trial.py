@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import NamedTuple
 
 from ..delegates.options import parse_options
-from ..foundation.columns import LIST, YES_OR_NO, Column, Declared, attributes
+from ..foundation.columns import LIST, OBJECT, YES_OR_NO, Column, Declared, attributes
 from ..model.reader import load
-from .engine import Engine
+from .engine import Engine, SecondStage
 from .engines import engines
 from .litert_lm import engine as litert_lm
+from .plugin_engine import PluginEngine
 
 _MODEL = (
     "HAAAAFRGTDMUACAAHAAUABAAGAAMAAAABAAIABQAAAAcAAAAHAAAABwAAAAoAAAADAEAACgBAAADAAAAAAAAAAAAAAABAAAACAAAAAQABAAEAAAAAQAAABQA"
@@ -23,12 +26,20 @@ _MODEL = (
 
 
 class TestedEngine(NamedTuple):
-    """A delegate or engine: its name, version, the requirements that this host does not meet, and whether it can be simulated."""
+    """A delegate or engine: its name, version, the requirements that this host does not meet, and whether it can be simulated.
+
+    ``built`` tells whether the second stage, such as the vendor's compiler, works; None if it was not reached. ``problems`` are
+    its errors. ``libraries`` are the vendor's libraries that the code opens, with their paths, and ``searched`` the folders.
+    """
 
     target: str
     software: str
     lacks: str
     is_simulated: bool
+    built: bool | None = None
+    problems: tuple[str, ...] = ()
+    libraries: Mapping[str, str | None] = MappingProxyType({})
+    searched: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +54,7 @@ class TestedEngines(Declared):
             parts=(
                 *(Column("target"), Column("ready", YES_OR_NO, source=lambda trial: not trial.lacks)),
                 *(*attributes("software", "lacks"), Column("simulated", YES_OR_NO, source="is_simulated")),
+                *(Column("built", YES_OR_NO), Column("problems", LIST), Column("libraries", OBJECT), Column("searched", LIST)),
             ),
         ),
     )
@@ -50,15 +62,19 @@ class TestedEngines(Declared):
     engines: tuple[TestedEngine, ...]
 
 
-def tested_engines() -> TestedEngines:
-    """Test every engine. Engines of the same installation are tested once."""
-    lacks: dict[str, str] = {}
+def tested_engines(sdks: Sequence[str]) -> TestedEngines:
+    """Test every engine. Engines of the same installation are tested once. ``sdks`` are the folders of vendors' SDKs."""
+    tested: dict[str, tuple[str, SecondStage | None]] = {}
     trials = []
-    for engine in engines():
-        if engine.installation not in lacks:
-            lacks[engine.installation] = lacking(engine)
-        lack = lacks[engine.installation]
-        trials.append(TestedEngine(engine.delegate.name, engine.software, lack, not engine.delegate.is_live_only))
+    for engine in engines(sdks):
+        if engine.installation not in tested:
+            tested[engine.installation] = _tested(engine, to_end=True)
+        lack, stage = tested[engine.installation]
+        built = None if stage is None else stage.is_built and not stage.run_failure
+        problems = () if stage is None or built else (stage.lacks,) if stage.lacks else stage.errors
+        places = (engine.libraries, tuple(engine.searched)) if isinstance(engine, PluginEngine) else ({}, ())
+        is_simulated = not engine.delegate.is_live_only
+        trials.append(TestedEngine(engine.delegate.name, engine.software, lack, is_simulated, built, problems, *places))
     trials.append(TestedEngine(litert_lm.NAME, litert_lm.software(), litert_lm.try_engine(), True))
     return TestedEngines(tuple(trials))
 
@@ -68,8 +84,12 @@ def lacking(engine: Engine) -> str:
 
     If the engine reports no missing requirement, run the engine on a small model.
     """
+    return _tested(engine)[0]
+
+
+def _tested(engine: Engine, *, to_end: bool = False) -> tuple[str, SecondStage | None]:
     if not engine.is_ready:
-        return engine.lacks
+        return engine.lacks, None
     options = parse_options(engine.delegate.name, engine.delegate.options, engine.fixed_options)
-    decision = engine.decide(load(base64.b64decode(_MODEL)), options)
-    return decision.lacks or decision.end
+    decision = engine.decide(load(base64.b64decode(_MODEL)), options, to_end=to_end)
+    return decision.lacks or decision.end, decision.second_stage

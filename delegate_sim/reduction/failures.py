@@ -113,12 +113,12 @@ class ProgramTest(FailureTest):
 
 
 class LiveTest(FailureTest):
-    """The real code of a delegate on this host. It fails if it does not compile or create the model, or if it crashes."""
+    """The real code of a delegate on this host. It fails if it does not compile, create or run the model, or if it crashes."""
 
-    def __init__(self, name: str, options: Mapping[str, str]) -> None:
+    def __init__(self, name: str, options: Mapping[str, str], sdks: Sequence[str] = ()) -> None:
         delegate = find_live(name)
-        self._name, self._given = name, options
-        self._engine = ready_engine(delegate)
+        self._name, self._given, self._sdks = name, options, sdks
+        self._engine = ready_engine(delegate, sdks)
         lacks = lacking(self._engine)
         if lacks:
             raise OptionError(f"{name} cannot run here: it lacks {lacks} ('delegate-sim doctor' shows more)")
@@ -127,7 +127,10 @@ class LiveTest(FailureTest):
 
     def run(self, content: bytes) -> ObservedFailure | None:
         """Give the model to the delegate. See ``FailureTest``."""
-        decision = self._engine.decide(load(content), self._options)
+        decision = self._engine.decide(load(content), self._options, to_end=True)
+        stage = decision.second_stage
+        if stage is not None and stage.has_failed:
+            return ObservedFailure("", _shown(error_line("\n".join(stage.errors)) or "not compiled"))
         if not decision.has_failed:
             return None
         line, end = error_line(decision.output), _shown(decision.end)
@@ -136,6 +139,7 @@ class LiveTest(FailureTest):
     def command(self, path: str) -> str:
         """Return the command that runs the delegate."""
         options = [word for name, value in self._given.items() for word in ("--option", f"{name}={value}")]
+        options += [word for sdk in self._sdks for word in ("--sdk", sdk)]
         return command_line(["analyze", path, "--delegate", self._name, *options, "--live"])
 
 

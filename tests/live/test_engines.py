@@ -53,7 +53,7 @@ def test_partitions_that_are_not_simulated():
     engine = find_engine("xnnpack")
     model = delegate_sim.load(chain(["RELU", "NEG"]).bytes())
     (run,) = delegate_sim.analyze(model, "xnnpack", defaults="api").runs
-    engine.decide = lambda model, options: LiveDecision(False, partitions=((LiveNode("RELU", (0, 0)),),))
+    engine.decide = lambda model, options, **_: LiveDecision(False, partitions=((LiveNode("RELU", (0, 0)),),))
     assert compare_live(engine, model, run).differences == (
         "simulated, but not live: a partition of node 0 RELU, node 1 NEG",
         "live, but not simulated: a partition of node 0 RELU",

@@ -18,7 +18,7 @@ from ...console.output_file import output_option
 from ...console.terminal import width, write_lines
 from ...gathering import gathered
 from ...models import Models
-from ...options.accelerators import AcceleratorArguments, LiveArguments, accelerator_options, live_options
+from ...options.accelerators import AcceleratorArguments, LiveArguments, accelerator_options, live_options, sdk_option
 from ...options.delegate_flags import ALL_DELEGATES, DelegateCommand
 from ...options.op_profile import op_profile_option
 from ...options.targets import delegates_option, runtime_option, target_arguments
@@ -67,6 +67,7 @@ def _spans(releases: Iterable[str]) -> str:
 )
 @op_profile_option
 @live_options
+@sdk_option
 @target_arguments(runtime=[runtime_option(f"The release: {_spans(RELEASES)}.")])
 @partial(output_options, further=(CARD,))
 @output_option()

@@ -28,7 +28,7 @@ _FORMS = ("text", "json")
 
 def _refuse_other_options(request: Request) -> None:
     if not request.live.live:
-        raise click.UsageError("--live-report needs --live")
+        raise click.UsageError("--live-report and --sdk need --live")
     if not request.arguments.delegates or request.is_chain:
         raise click.UsageError(
             "--live needs --delegate and does not take --chain ('delegate-sim doctor' lists the delegates that can run here)"
@@ -49,7 +49,7 @@ def analyze_live(request: Request) -> int:
     _refuse_other_options(request)
     if request.outputs.form not in _FORMS:
         raise click.UsageError(f"with --live, --format must be {' or '.join(_FORMS)}")
-    engines = [ready_engine(target.delegate) for target in targets]
+    engines = [ready_engine(target.delegate, live.sdks) for target in targets]
     releases = [comparable_release(engine, target.release) for engine, target in zip(engines, targets, strict=True)]
     every: list[LiveResult] = []
     differences: list[dict[str, Any]] = []

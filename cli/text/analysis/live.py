@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from delegate_sim.foundation.printable import printable, shortened
 from delegate_sim.live.comparison import LiveResult
-from delegate_sim.live.engine import CPU, GONE, NPU, UNKNOWN, LiveCompilation, LivePlacement, figures_text, taken_text
+from delegate_sim.live.engine import CPU, GONE, NPU, UNKNOWN, LivePlacement, SecondStage, figures_text, taken_text
 from delegate_sim.model.model import Model
 
 from ...console.layout import counted, message, name
@@ -52,18 +52,40 @@ def live_lines(model: Model, results: Sequence[LiveResult], view: View) -> Itera
             notes += [*([estimates] if estimates else []), *_placements(model, result.decision.placements, view)]
         elif not result.is_compared:
             notes += _selection(model, result, view)
-        if result.compilation is not None:
-            notes += _compilation(result.compilation)
+        if result.decision.second_stage is not None:
+            notes += _second_stage(result.decision.second_stage, view)
         yield from item_lines(notes, view.width)
 
 
-def _compilation(compilation: LiveCompilation) -> Iterator[str]:
-    if compilation.is_compiled:
-        size = f"{compilation.size:,} bytes of code"
-        yield f"compiled: the vendor's compiler made {counted(compilation.partitions, 'partition')} ({size}); not run on a device"
-        return
-    yield "selected, but not compiled"
-    yield from map(shortened, compilation.messages)
+def _second_stage(stage: SecondStage, view: View) -> Iterator[str]:
+    took = "" if stage.seconds is None else f" in {_time(stage.seconds)}"
+    parts = f": {counted(len(stage.partitions), 'partition')}" if stage.partitions else ""
+    if not stage.is_built:
+        yield "selected, but not compiled" + (f": the compiler lacks {message(stage.lacks)}" if stage.lacks else "")
+    elif stage.run_seconds is not None:
+        yield f"built{took}{parts}; run on this computer in {_time(stage.run_seconds)}, with zeros as inputs"
+    elif stage.run_failure:
+        yield f"built{took}{parts}; the run on this computer failed: {shortened(message(stage.run_failure))}"
+    else:
+        yield f"compiled{took}{parts}; not run on a device"
+    shown = stage.partitions if view.verbose else stage.partitions[:_SHOWN]
+    for number, partition in enumerate(shown):
+        facts = [
+            *([counted(partition.nodes, "node")] if partition.nodes is not None else []),
+            *([f"{partition.size:,} bytes of code"] if partition.size is not None else []),
+            *([_STATES[partition.is_built]] if not (stage.is_built or stage.lacks) else []),
+            *(["failed in the run"] if partition.message and stage.is_built else []),
+        ]
+        error = f": {shortened(message(partition.message))}" if partition.message and not (stage.is_built or stage.lacks) else ""
+        if facts:
+            yield f"partition {number}: {', '.join(facts)}{error}"
+    if len(shown) < len(stage.partitions):
+        yield f"... and {len(stage.partitions) - len(shown):,} more partitions (--verbose lists all)"
+    yield from map(shortened, map(message, stage.messages))
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds >= 1 else f"{1000 * seconds:,.2f} ms"
 
 
 def _headline(result: LiveResult) -> str:
@@ -141,5 +163,6 @@ def _without_names(model: Model, placement: LivePlacement) -> str:
 
 
 _SHOWN = 12
+_STATES = {True: "compiled", False: "not compiled", None: "not known"}
 _TITLES = {CPU: "CPU", GONE: "removed or folded by the compiler", UNKNOWN: "refused by the compiler"}
 _ORDER = tuple(_TITLES)

@@ -47,7 +47,7 @@ _APPLIED_FIRST = (
 )
 _OUTCOMES = {
     COMPILED_FOR: "the model was compiled for this chip",
-    NOT_COMPILED_FOR: "the model could not be compiled for this chip",
+    NOT_COMPILED_FOR: "the model was not compiled for this chip",
     WHOLE: "delegated the whole graph",
     PART: "delegated part of the graph",
     NONE: "was applied, but took no node",

@@ -16,11 +16,14 @@ YES, NO, NOT_SHOWN = "yes", "no", "not-shown"
 _NPU = "NPU"
 _ERRORS = (Event.FAILURE, Event.OTHER_ERROR, Event.PLAIN_ERROR, Event.WARNED, Event.VENDOR_ERROR)
 _LOADING = (*_ERRORS, Event.CUSTOM_ERROR, Event.NODE_ERROR)
-_COMPILER_FILE = re.compile(r"compil|adapter_aot|compose_graph|graph_mapper", re.IGNORECASE)
+_COMPILER_FILE = re.compile(r"compil|adapter_aot|compose_graph|graph_mapper|create_model|operand_map|legaliz", re.IGNORECASE)
 """Matches the source files that print errors of a vendor's compiler (``litert/compiler`` and ``litert/vendors``)."""
+_PLUGIN_FILE = re.compile(r"(?:qnn|openvino)_compiler_plugin")
+"""Matches the source files of plugins that print errors before nodes are selected."""
 _COMPILER_WORDS = re.compile(r"apply compiler plugins|failed compilation|failed to apply plugin|NPU islands")
 _LOADER_WORDS = re.compile(
-    r"[Dd]ispatch (?:library|runtime|delegate|API)|QNN context|context binary|restore model from compiled|DISPATCH_OP"
+    r"[Dd]ispatch (?:library|runtime|delegate|API)|QNN context|context binary|restore model from compiled|"
+    r"bytecode compiled with|DISPATCH_OP"
 )
 """Matches errors of the code that loads compiled parts (``litert/runtime/dispatch`` and ``litert/vendors``)."""
 
@@ -79,7 +82,8 @@ def _compiler_errors(log: DeviceLog, lines: tuple[Statement, ...]) -> Iterator[S
     first = min([place for line in lines for place in line.places], default=None)
     for statement in log.statements_of(*_ERRORS):
         is_later = first is not None and max(statement.places, default=0) > first
-        if _COMPILER_WORDS.search(statement.line) or (is_later and _COMPILER_FILE.search(statement.values.get("source", ""))):
+        source = statement.values.get("source", "")
+        if _COMPILER_WORDS.search(statement.line) or (_COMPILER_FILE if is_later else _PLUGIN_FILE).search(source):
             yield statement
 
 

@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ...delegates.base import Delegate
@@ -19,12 +19,12 @@ from ...model.model import Model
 from ...model.reader import load
 from ...runtime.interpreter import Run
 from ...version import __version__
-from ..engine import Engine, LiveDecision, LivePlacement
+from ..engine import BuiltPartition, Engine, LiveDecision, LivePlacement, SecondStage
 from ..naming import with_numbered_names
 from ..process import Finished, run_module
-from .results import database, figures, placements, printed_reasons, unknown_placements, with_own_names
+from .results import database, figures, kernels, placements, printed_reasons, unknown_placements, with_own_names
 
-_FORMAT = 2
+_FORMAT = 3
 
 
 def find_decision(key: Sequence[str]) -> LiveDecision | None:
@@ -39,6 +39,7 @@ def find_decision(key: Sequence[str]) -> LiveDecision | None:
             tuple(map(str, entry["lines"])),
             placements=tuple([_placement(*fields) for fields in entry["nodes"]]),
             figures=dict(entry["figures"]),
+            second_stage=_second_stage(entry["built"]),
         )
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
@@ -54,6 +55,7 @@ def keep_decision(key: Sequence[str], decision: LiveDecision) -> None:
         "lines": decision.lines,
         "nodes": nodes,
         "figures": dict(decision.figures),
+        "built": [(part.nodes, part.size) for part in decision.second_stage.partitions] if decision.second_stage else [],
     }
     path = _path(key)
     try:
@@ -102,8 +104,8 @@ class VelaEngine(Engine):
         """The version of Vela. One installation of Vela compiles for every configuration."""
         return self.software
 
-    def decide(self, model: Model, options: OptionValues) -> LiveDecision:
-        """Run Vela in a separate process, or return the cached decision."""
+    def decide(self, model: Model, options: OptionValues, *, to_end: bool = False) -> LiveDecision:
+        """Run Vela in a separate process, or return the cached decision. Vela always compiles."""
         arguments = list(self._traits.arguments(options))
         key = (model.sha256, self.software, *arguments)
         cached = find_decision(key)
@@ -142,7 +144,13 @@ class VelaEngine(Engine):
             summary = next((path for name, path in written.items() if name.startswith("model_summary_")), None)
             placed = placements(model, database(tables.read_text(encoding="utf-8", errors="replace")), result, reasons)
             stated = {} if summary is None else figures(summary.read_text(encoding="utf-8", errors="replace"), result)
-        return LiveDecision(False, "", reasons.others, placements=placed, figures=stated), True
+            stage = _second_stage(kernels(placed, result))
+        return LiveDecision(False, "", reasons.others, placements=placed, figures=stated, second_stage=stage), True
+
+
+def _second_stage(built: Iterable[tuple[int, int | None]]) -> SecondStage | None:
+    partitions = tuple([BuiltPartition(int(nodes), True, None if size is None else int(size)) for nodes, size in built])
+    return SecondStage(True, partitions) if partitions else None
 
 
 def _lacks(version: str) -> str:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -130,6 +132,14 @@ def _unlisted(model: Model, compiled: Model, kernels: Collection[FileNode]) -> M
             if is_kept or (not node.outputs and node.op in without_outputs):
                 places.setdefault((graph.index, node.index), CPU)
     return places
+
+
+def kernels(placements: Sequence[LivePlacement], compiled: Model) -> list[tuple[int, int | None]]:
+    """Return the nodes of each NPU operator, and the bytes of its commands. The bytes are None if they cannot be assigned."""
+    counts = Counter([placement.kernel for placement in placements if placement.kernel is not None])
+    programs = [graph.tensors[node.inputs[0]] for graph in compiled.subgraphs for node in graph.nodes if node.op == KERNEL]
+    sizes = [math.prod(program.shape) for program in programs] if len(programs) == len(counts) else [None] * len(counts)
+    return [(counts[kernel], size) for kernel, size in zip(sorted(counts), sizes, strict=True)]
 
 
 def unknown_placements(model: Model, reasons: Reasons) -> tuple[LivePlacement, ...]:

@@ -84,7 +84,7 @@ def test_a_real_program(model, run, tmp_path):
         ([], "give one of --command, --live and --on"),
         (["--command", "a", "--on", "cpu"], "give one of --command, --live and --on"),
         (["--live", "xnnpack", "--match", "a"], "--match needs --command"),
-        (["--command", "a", "--option", "a=b"], "--option needs --live"),
+        (["--command", "a", "--option", "a=b"], "--option and --sdk need --live"),
         (["--live", "xnnpack", "--option", "a"], "takes KEY=VALUE, not 'a'"),
         (["--live", "nnapi"], "'nnapi' is not one of"),
         (["--command", "/no/such/program {model}"], "the command cannot be started: there is no program '/no/such/program'"),

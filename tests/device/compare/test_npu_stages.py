@@ -50,6 +50,27 @@ CASES = {
         NpuStages(175, 175, YES, NOT_SHOWN, NOT_SHOWN, ""),
         COMPILED_FOR,
     ),
+    # LiteRT#7603: a library behind MediaTek's plugin refuses a constant.
+    "a library refuses a constant": (
+        SELECTED.format(0, 8, 8, 1) + "ERROR: [create_model.cc:103] Failed to set param of per channel quant params\n",
+        NpuStages(8, 8, NO, NO, NO, "Failed to set param of per channel quant params"),
+        NOT_COMPILED_FOR,
+    ),
+    # LiteRT-CLI#80: the plugin does not start.
+    "the plugin does not start": (
+        "ERROR: [qnn_compiler_plugin.cc:350] Failed to create QNN manager: Failed to set up QNN manager\n",
+        NpuStages(None, None, NO, NO, NO, "Failed to create QNN manager: Failed to set up QNN manager"),
+        FAILED,
+    ),
+    # LiteRT#9364: the code is for another version of Neuron, although the runtime has made the kernel.
+    "the code is for another version": (
+        "VERBOSE: Replacing 1 out of 1 node(s) with delegate (DispatchDelegate) node, yielding 1 partitions for subgraph 0 ().\n"
+        "ERROR: Incompatible Neuron SDK major version: bytecode compiled with 8.2.30, but runtime is 9.2.0\n",
+        NpuStages(
+            None, None, YES, NO, NO, "Incompatible Neuron SDK major version: bytecode compiled with 8.2.30, but runtime is 9.2.0"
+        ),
+        WHOLE,
+    ),
     # LiteRT#8501: on the phone, CompiledModel goes on without the NPU.
     "the phone goes on without the NPU": (
         SELECTED.format(0, 470, 476, 2)

@@ -61,6 +61,7 @@ class GooglePlugin(NpuPlugin):
         (("ai_edge_litert_sdk_google_tensor", "data"),),
         "liblitert_plugin_compiler.so of Google's Tensor SDK: pip install ai-edge-litert-sdk-google-tensor, or LD_LIBRARY_PATH",
         MappingProxyType({"op_filters": "google_tensor_op_filters_proto"}),
+        opened=("liblitert_plugin_compiler.so",),
     )
     remedies_if_not_compiled = GOOGLE_REMEDIES
     socs = SOCS

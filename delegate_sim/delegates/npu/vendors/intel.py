@@ -38,6 +38,10 @@ class IntelPlugin(NpuPlugin):
         "the release of OpenVINO that the plugin is linked to: pip install openvino",
         numbered_library=r"libopenvino\.so\.(\d\d)(\d)(\d)",
         numbered_needs="OpenVINO 20{0}.{1}.{2}, which the plugin is linked to: pip install openvino==20{0}.{1}.{2}",
+        opened=("libopenvino_intel_npu_compiler_loader.so", "libopenvino_intel_npu_compiler.so"),
+        compiler_needs="OpenVINO looks for it only beside libopenvino.so. The package openvino does not have it: pip install "
+        "ai-edge-litert-sdk-intel, then python -c 'import ai_edge_litert_sdk_intel'",
+        compiled_line="Model export done",
     )
     socs = SOCS
     options = (soc_option("PTL", SOCS, "has no effect before the compiler runs"), *COMMON_OPTIONS)

@@ -41,6 +41,7 @@ class MediatekPlugin(NpuPlugin):
         (("ai_edge_litert_sdk_mediatek", "data/v8_0_10/host/lib"),),
         "libneuron_adapter.so of MediaTek's NeuroPilot SDK: pip install ai-edge-litert-sdk-mediatek, or LD_LIBRARY_PATH",
         closed_line="Use Get supported operations for partition.",
+        opened=("libneuron_adapter.so",),
         relative_library="external/neuro_pilot/v8_latest/host/lib/libneuron_adapter.so",
     )
     socs = SOCS

@@ -49,6 +49,8 @@ class QualcommPlugin(Delegate):
         (("ai_edge_litert_sdk_qualcomm", "data/lib/x86_64-linux-clang"), ("onnxruntime_qnn", "")),
         "Qualcomm's libraries: pip install onnxruntime-qnn for ai-edge-litert 2.2; for 2.3, also libQnnLpai.so of QAIRT: "
         "pip install ai-edge-litert-sdk-qualcomm, or set LD_LIBRARY_PATH",
+        opened=("libQnnSystem.so", "libQnnHtp.so", "libQnnIr.so", "libQnnSaver.so"),
+        compiled_line="Graph composed",
     )
     options = (soc_option("SM8750", SOCS[:_SHOWN], f"LiteRT lists {len(SOCS)} SoCs"), *COMMON_OPTIONS)
 

@@ -27,6 +27,9 @@ class SamsungPlugin(NpuPlugin):
         (("ai_edge_litert_sdk_samsung", "data/lib/x86_64-linux"),),
         "libgraph_wrapper.so of Samsung's Exynos AI LiteCore (pip install ai-edge-litert-sdk-samsung, or LD_LIBRARY_PATH), and a "
         "working build of the plugin, because the plugin in ai-edge-litert 2.3.0 cannot be loaded",
+        opened=("libgraph_wrapper.so", "libgraphgen_api.so"),
+        variable=("EXYNOS_AI_LITECORE_ROOT", "lib/x86_64-linux"),
+        compiled_line="Compile output: ",
     )
     remedies_if_not_compiled = SAMSUNG_REMEDIES
     socs = SOCS
