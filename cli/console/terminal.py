@@ -126,7 +126,7 @@ def plain(lines: Iterable[Line]) -> str:
     return "".join([f"{line.text}\n" for line in lines])
 
 
-def write_file(path: str, text: str | Iterable[str], *, is_updated: bool = False) -> None:
+def write_file(path: str, text: str | bytes | Iterable[str], *, is_updated: bool = False) -> None:
     """Write a file. An existing file is replaced when the new text is complete.
 
     An input file of the command is replaced only if ``is_updated`` is true. Raises ClickException.

@@ -22,6 +22,7 @@ from delegate_sim.runtime.target import Target
 from ...answers import Answer, ModelTable, Outputs, write_all
 from ...console.terminal import Line
 from ...models import Models, Unreadable, read_model, show_target
+from ...outputs import CARDS
 from ...options.accelerators import AcceleratorArguments, LiveArguments
 from ...options.op_profile import OpProfileArguments
 from ...options.targets import TargetArguments
@@ -30,6 +31,7 @@ from ...text.analysis.view import View
 
 if TYPE_CHECKING:
     from delegate_sim.gate.results import Case
+    from delegate_sim.page.card import Card
     from delegate_sim.timing.measured import Timing
 
     from ...text.analysis.overview import ModelRow
@@ -191,11 +193,15 @@ def _answer(job: AnalysisJob, report: Report, timings: Sequence[Timing], view: V
 
         return model_rows(report)
 
-    def card() -> str:
+    def card(form: str) -> str | bytes:
         from delegate_sim.page.card import card_of
-        from delegate_sim.page.card_picture import card_picture
+        from delegate_sim.page.card_markdown import card_markdown
+        from delegate_sim.page.card_picture import card_image, card_picture
 
-        return card_picture(card_of(report.model, [run for run in report.runs if not run.by_default]))
+        writer: Callable[[Card], str | bytes] = dict(zip(CARDS, (card_picture, card_image, card_markdown), strict=True))[form]
+        runs = [run for run in report.runs if not run.by_default]
+        without_answer = job.targets[len(report.runs) :] if len(runs) == len(report.runs) else ()
+        return writer(card_of(report.model, runs, without_answer, Effort(report.model).reason))
 
     return Answer(
         lambda: [list(advised().json_parts())],
