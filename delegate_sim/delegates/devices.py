@@ -67,7 +67,8 @@ _SEVERAL_KINDS = "Most devices"
 PHONES_TITLE = "Phones"
 _NPUS_TITLE = "NPUs of phones and computers: selected by the plugin, not compiled"
 _BOARDS_TITLE = "Boards"
-CARD_GROUPS = (PHONES_TITLE, _NPUS_TITLE, _BOARDS_TITLE)
+MICROCONTROLLERS_TITLE = "Microcontrollers"
+CARD_GROUPS = (PHONES_TITLE, _NPUS_TITLE, _BOARDS_TITLE, MICROCONTROLLERS_TITLE)
 """The kinds of devices on a card, in order."""
 _HEXAGON = DelegateOnDevice("hexagon")
 _NPUS = tuple(map(DelegateOnDevice, ("npu-google", "npu-mediatek", "npu-samsung")))
@@ -76,9 +77,9 @@ GROUPS: Mapping[str, DeviceGroup] = MappingProxyType(
     {
         ANDROID: DeviceGroup("Android phones", (GPU, *_NPUS, CPU, OLDER_GPU, _HEXAGON, NNAPI)),
         IPHONES: DeviceGroup("iPhones", (METAL, CORE_ML, CPU)),
-        BOARD: DeviceGroup("Boards", (*dict.fromkeys(_OF_BOARDS), CPU)),
+        BOARD: DeviceGroup(_BOARDS_TITLE, (*dict.fromkeys(_OF_BOARDS), CPU)),
         COMPUTERS: DeviceGroup("Computers", (WEBGPU, DelegateOnDevice("npu-intel"), CPU)),
-        MICROCONTROLLERS: DeviceGroup("Microcontrollers", ()),
+        MICROCONTROLLERS: DeviceGroup(MICROCONTROLLERS_TITLE, ()),
     }
 )
 """The kinds of devices, by the name that users type."""

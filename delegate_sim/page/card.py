@@ -4,29 +4,35 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from ..bundles.address import SEPARATOR, split_address
-from ..delegates.devices import CARD_GROUPS, ORDER, PHONES_TITLE, card_group, is_second_choice, places_of
+from ..delegates.devices import CARD_GROUPS, MICROCONTROLLERS_TITLE, ORDER, PHONES_TITLE, card_group, is_second_choice, places_of
+from ..delegates.registry import DELEGATE_NAMES
 from ..diagnosis.advice.commands import diagnose_command, fix_command
 from ..diagnosis.advice.plain_fix import PlainFix, search_fix
 from ..diagnosis.causes.change import result_words
 from ..diagnosis.examiner import Cost
 from ..diagnosis.shared_refusals import SharedRefusal, shared_refusals
+from ..errors import LimitError
 from ..foundation.printable import share
 from ..graph.effort import Effort
+from ..micro.preparation import Status
+from ..micro.report import MicroReport, analyze
 from ..model.model import Model
 from ..results.report.blockers import has_open_input
 from ..results.report.measures import TAKEN, Measures, awaits_compiler, measure
 from ..results.report.multiply_adds import compute_of
-from ..results.report.plan_strip import Lengths, node_state
+from ..results.report.plan_strip import DELEGATED, LEFT, Lengths, node_state
+from ..results.report.plan_strip import REFUSED as REFUSED_NODE
 from ..results.report.verdict import about_file, coverage, has_wrong_results, subject, unchecked_text, verdict_summary
 from ..rules.kinds import DYNAMIC_TENSORS
 from ..runtime.interpreter import REFUSED, Run
 from ..runtime.target import Target
 from ..version import __version__
+from .micro_view import micro_verdict
 
 _PLACES = {name: place for place, name in enumerate(ORDER)}
 _NEARLY_ALL = 0.99
@@ -106,14 +112,26 @@ class _Stop(NamedTuple):
     reason: str
 
 
-def card_of(model: Model, runs: Sequence[Run], without_answer: Sequence[Target] = (), reason: str = "") -> Card:
-    """Return the card of a model. ``runs`` must not be empty. ``reason`` says why other targets have no answer."""
+def card_of(
+    model: Model,
+    runs: Sequence[Run],
+    without_answer: Sequence[Target] = (),
+    reason: str = "",
+    micro: MicroReport | None = None,
+) -> Card:
+    """Return the card of a model. ``runs`` must not be empty. ``reason`` says why other targets have no answer.
+
+    A card of all delegates also has TensorFlow Lite Micro.
+    """
     model = without_folder(model)
     stops = [_Stop(shared, _reason(model, shared)) for shared in shared_refusals(model, runs)]
     reasons = {id(run): stop.reason for stop in stops for run in stop.shared.runs}
     names = [run.delegate.name for run in runs] + [target.delegate.name for target in without_answer]
     results = [_Result(run, _row(run, reasons.get(id(run), ""), names)) for run in runs]
     rows = [result.row for result in results] + [_unanswered(target, reason, names) for target in without_answer]
+    if micro is None and {*DELEGATE_NAMES} <= {*names}:
+        micro = _micro_report(model)
+    rows += [] if micro is None else [_micro_row(micro)]
     covered = coverage(runs)
     headline = about_file(runs[0], measure(runs[0])) + (_sentence(results, stops) or covered.verdict)
     unchecked = dict.fromkeys([unchecked_text(run.delegate, run.release) for run in runs])
@@ -173,6 +191,22 @@ def _unanswered(target: Target, reason: str, names: Sequence[str]) -> CardRow:
     return CardRow(target.delegate.name, *_names(target, names), False, 0, 0, False, 0, False, False, False, summary, ())
 
 
+def _micro_report(model: Model) -> MicroReport | None:
+    try:
+        return analyze(model)
+    except LimitError:
+        return None
+
+
+def _micro_row(report: MicroReport) -> CardRow:
+    runs, whole = report.computes, report.multiply_adds or len(report.nodes)
+    states = [DELEGATED if runs else LEFT if node.status is Status.OK else REFUSED_NODE for node in report.nodes]
+    summary = "runs the model" if runs else micro_verdict(report).removeprefix("TensorFlow Lite Micro ").removesuffix(".")
+    names = ("micro", "TensorFlow Lite Micro", "the CPU of microcontrollers", MICROCONTROLLERS_TITLE)
+    part = whole if runs else 0
+    return CardRow(*names, False, part, whole, not report.multiply_adds, 0, runs, runs, False, summary, _grouped(states))
+
+
 def _names(target: Target, names: Sequence[str]) -> tuple[str, str, str]:
     """Return the label of a target, its devices and its group."""
     delegate = target.delegate
@@ -203,6 +237,10 @@ def _summary(run: Run, measures: Measures) -> str:
 def _lengths(run: Run) -> Lengths:
     """Group consecutive nodes in the same state, in the order of the file, so that the strips of all targets align."""
     states = [node_state(subgraph, index) for subgraph in run.subgraphs for index in subgraph.graph.execution_plan]
+    return _grouped(states)
+
+
+def _grouped(states: Iterable[str]) -> Lengths:
     return tuple([(state, len(list(members))) for state, members in itertools.groupby(states)])
 
 

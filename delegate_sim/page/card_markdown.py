@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
+from ..delegates.devices import MICROCONTROLLERS_TITLE
 from ..foundation.printable import printable, shortened
 from ..results.report.plan_strip import DELEGATED, LEFT, MIXED, REFUSED, cells
 from .card import Card, CardRow
@@ -28,7 +29,7 @@ def card_markdown(card: Card) -> str:
 
 
 def _line(row: CardRow) -> str:
-    kernels = f"{row.kernels:,}" if row.lengths else ""
+    kernels = f"{row.kernels:,}" if row.lengths and row.group != MICROCONTROLLERS_TITLE else ""
     cell = f"**{_safe(row.label, 40)}**<br>{_safe(row.devices, 60)}"
     return f"| {cell} | {row_strip(row)} | {shown_share(row)} | {kernels} | {_safe(row.summary, 200)} |"
 

@@ -12,6 +12,7 @@ from importlib import import_module
 from itertools import groupby
 from typing import Any
 
+from ..delegates.devices import MICROCONTROLLERS_TITLE
 from ..errors import MissingPackageError
 from ..foundation.printable import printable, share, shortened
 from ..results.report.plan_strip import DELEGATED, LEFT, MIXED, REFUSED, cells
@@ -81,7 +82,9 @@ def card_image(card: Card) -> bytes:
     try:
         renderer: Any = import_module("resvg_py")
     except ModuleNotFoundError as error:
-        raise MissingPackageError("a PNG of a card needs the package resvg-py: pip install resvg-py; SVG needs no package") from error
+        raise MissingPackageError(
+            "a PNG of a card needs the package resvg-py: pip install resvg-py; SVG needs no package"
+        ) from error
     return bytes(renderer.svg_to_bytes(svg_string=card_picture(card), zoom=2.0))
 
 
@@ -92,7 +95,7 @@ def _words(card: Card) -> str:
 
 def shown_share(row: CardRow) -> str:
     """Return the share of a target as shown in its row."""
-    return share(row.part, row.whole) if row.lengths else "–"
+    return share(row.part, row.whole) if row.lengths else "-"
 
 
 def _draw_group(body: list[str], group: CardGroup, top: int, *, has_links: bool) -> int:
@@ -115,7 +118,10 @@ def _draw_row(body: list[str], row: CardRow, top: int, *, has_links: bool) -> in
     body += _strip(row, middle - _STRIP_HEIGHT // 2)
     body.append(_text(_SHARE_RIGHT, middle - 1, shown_share(row), 13, "card-ink", "700", anchor="end"))
     if row.lengths:
-        body.append(_text(_SHARE_RIGHT, middle + 12, f"of {'nodes' if row.counts_nodes else 'work'}", 10, "card-faint", anchor="end"))
+        body.append(
+            _text(_SHARE_RIGHT, middle + 12, f"of {'nodes' if row.counts_nodes else 'work'}", 10, "card-faint", anchor="end")
+        )
+    if row.lengths and row.group != MICROCONTROLLERS_TITLE:
         body.append(_text(_KERNELS_RIGHT, middle - 1, f"{row.kernels:,}", 13, "card-ink", anchor="end"))
         kernels = "kernel" if row.kernels == 1 else "kernels"
         body.append(_text(_KERNELS_RIGHT, middle + 12, kernels, 10, "card-faint", anchor="end"))
@@ -129,8 +135,8 @@ def _draw_row(body: list[str], row: CardRow, top: int, *, has_links: bool) -> in
 def _strip(row: CardRow, top: int) -> Iterator[str]:
     """Yield the strip of a target: cells in a common scale, or a frame if the result is not known."""
     if not row.lengths:
-        size = f'width="{_STRIP_WIDTH - 1}" height="{_STRIP_HEIGHT - 1}"'
-        yield f'\n<rect x="{_STRIP_LEFT}.5" y="{top}.5" {size} class="card-line" fill="none" stroke="#d4d8dd" stroke-dasharray="4"/>'
+        size = f'x="{_STRIP_LEFT}.5" y="{top}.5" width="{_STRIP_WIDTH - 1}" height="{_STRIP_HEIGHT - 1}"'
+        yield f'\n<rect {size} class="card-line" fill="none" stroke="#d4d8dd" stroke-dasharray="4"/>'
         return
     states, _ = cells(row.lengths, _MOST_CELLS)
     left, width = float(_STRIP_LEFT), _STRIP_WIDTH / max(len(states), 1)

@@ -58,8 +58,8 @@ def micro_view_entry(view: MicroView, model: int, graphs: PageGraphs) -> dict[st
         "delegate": _TITLE,
         "runtime": f"{report.target.kernels}{'' if runtime.is_checked else f', not checked for {runtime.name}'}",
         "options": {},
-        "headline": _verdict(report).removesuffix("."),
-        "summary": "runs the model" if report.computes else _verdict(report).removesuffix("."),
+        "headline": micro_verdict(report).removesuffix("."),
+        "summary": "runs the model" if report.computes else micro_verdict(report).removesuffix("."),
         "words": _WORDS,
         "note": "",
         "grade": "most" if report.computes else "none",
@@ -130,7 +130,8 @@ def _cause_entry(cause: MicroCause, path: str, target: MicroTarget) -> dict[str,
     }
 
 
-def _verdict(report: MicroReport) -> str:
+def micro_verdict(report: MicroReport) -> str:
+    """Return a sentence that says whether TensorFlow Lite Micro runs the model."""
     if report.runs and not report.computes:
         return "TensorFlow Lite Micro runs the model without the weights outside the flatbuffer, so the results are wrong."
     if report.runs:

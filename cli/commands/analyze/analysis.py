@@ -22,10 +22,10 @@ from delegate_sim.runtime.target import Target
 from ...answers import Answer, ModelTable, Outputs, write_all
 from ...console.terminal import Line
 from ...models import Models, Unreadable, read_model, show_target
-from ...outputs import CARDS
 from ...options.accelerators import AcceleratorArguments, LiveArguments
 from ...options.op_profile import OpProfileArguments
 from ...options.targets import TargetArguments
+from ...outputs import CARDS
 from ...text.analysis.advised import with_advice, with_adviser
 from ...text.analysis.view import View
 
@@ -198,9 +198,10 @@ def _answer(job: AnalysisJob, report: Report, timings: Sequence[Timing], view: V
         from delegate_sim.page.card_markdown import card_markdown
         from delegate_sim.page.card_picture import card_image, card_picture
 
-        writer: Callable[[Card], str | bytes] = dict(zip(CARDS, (card_picture, card_image, card_markdown), strict=True))[form]
+        writers: tuple[Callable[[Card], str | bytes], ...] = (card_picture, card_image, card_markdown)
         runs = [run for run in report.runs if not run.by_default]
         without_answer = job.targets[len(report.runs) :] if len(runs) == len(report.runs) else ()
+        writer = writers[CARDS.index(form)]
         return writer(card_of(report.model, runs, without_answer, Effort(report.model).reason))
 
     return Answer(

@@ -270,9 +270,9 @@ def aside_text(unranked: Sequence[Delegate], further: Sequence[str] = ()) -> str
 
 def _plugins_verdict(runs: Sequence[Run], *, are_all: bool) -> str:
     measures = [measure(run) for run in runs]
-    about_file = about_file(runs[0], measures[0])
+    about = about_file(runs[0], measures[0])
     alone = _verdict(runs[0], measures[0]).replace("The ", "the ", 1) if len(runs) == 1 else ""
-    return about_file + unranked_text([(own.delegated_nodes, own.nodes) for own in measures], alone, are_all=are_all)
+    return about + unranked_text([(own.delegated_nodes, own.nodes) for own in measures], alone, are_all=are_all)
 
 
 def unranked_text(selected: Sequence[tuple[int, int]], alone: str = "", *, are_all: bool, what: str = "") -> str:
