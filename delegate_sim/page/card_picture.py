@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import html
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from importlib import import_module
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..delegates.devices import MICROCONTROLLERS_TITLE
 from ..errors import MissingPackageError
@@ -47,11 +47,22 @@ _PATTERNS = """
 </defs>"""
 
 
-def card_picture(card: Card, *, is_file: bool = True, has_patterns: bool = True) -> str:
-    """Return the picture. A file has its own style for dark screens; inside a page, the page has the style.
+class CardPlace(NamedTuple):
+    """The place of a card on a page. ``model`` is the number of its model."""
 
-    Only the first of several pictures in a page needs the patterns.
+    model: int
+    links: Set[str]
+    """The delegates that the page shows in detail. Their names are links."""
+    has_patterns: bool
+    """Whether the picture has the patterns, which only the first picture of a page needs."""
+
+
+def card_picture(card: Card, place: CardPlace | None = None) -> str:
+    """Return the picture, as a file, or for a place on a page.
+
+    A file has its own style for dark screens. A page has the style for all its pictures.
     """
+    is_file = place is None
     body = list[str]()
     bottom = _MARGIN + 8
     bottom = _text_block(body, f"{_safe(card.model, 60)} · {card.nodes:,} nodes", bottom, 1, 80, 14, "card-faint", "600")
@@ -60,7 +71,7 @@ def card_picture(card: Card, *, is_file: bool = True, has_patterns: bool = True)
         bottom = _text_block(body, card.advice.text, bottom + 4, 2, _TEXT_BLOCK_LETTERS, 13, "card-ink", "400")
         bottom = _text_block(body, card.advice.command, bottom + 2, 2, _COMMAND_LETTERS, 12, "card-ink", "400", _MONOSPACE)
     for group in card.groups:
-        bottom = _draw_group(body, group, bottom, has_links=not is_file)
+        bottom = _draw_group(body, group, bottom, place)
     bottom = _draw_legend(body, card, bottom + 22)
     height = bottom + _MARGIN - 8
     role = "img" if is_file else "group"
@@ -69,7 +80,7 @@ def card_picture(card: Card, *, is_file: bool = True, has_patterns: bool = True)
             f'<svg{_NAMESPACE if is_file else ""} viewBox="0 0 {_WIDTH} {height}" class="card" role="{role}" ',
             f'aria-label="{_attribute(_words(card))}" font-family="{_FONT}">',
             _STYLE if is_file else "",
-            _PATTERNS if has_patterns else "",
+            _PATTERNS if place is None or place.has_patterns else "",
             f'\n<rect class="card-ground" width="{_WIDTH}" height="{height}" rx="10" fill="#ffffff"/>',
             *body,
             "\n</svg>\n",
@@ -98,22 +109,24 @@ def shown_share(row: CardRow) -> str:
     return share(row.part, row.whole) if row.lengths else "-"
 
 
-def _draw_group(body: list[str], group: CardGroup, top: int, *, has_links: bool) -> int:
+def _draw_group(body: list[str], group: CardGroup, top: int, place: CardPlace | None) -> int:
     bottom = top + _GROUP
     body.append(_text(_MARGIN, bottom, group.title, 12, "card-faint", "600"))
     body.append(_rule(bottom + 8))
     bottom += 8
     for row in group.rows:
-        bottom = _draw_row(body, row, bottom, has_links=has_links)
+        bottom = _draw_row(body, row, bottom, place)
     return bottom
 
 
-def _draw_row(body: list[str], row: CardRow, top: int, *, has_links: bool) -> int:
+def _draw_row(body: list[str], row: CardRow, top: int, place: CardPlace | None) -> int:
     lines = _lines(row.summary, _TEXT_LETTERS, _TEXT_LINES)
     height = max(_ROW, 12 + _LINE * len(lines))
     middle = top + height // 2
-    label = _text(_MARGIN, middle - 3, _safe(row.label, _LABEL_LETTERS), 13, "card-link" if has_links else "card-ink", "600")
-    body.append(f'\n<a href="#target={row.delegate}">{label}</a>' if has_links else label)
+    has_link = place is not None and row.delegate in place.links
+    label = _text(_MARGIN, middle - 3, _safe(row.label, _LABEL_LETTERS), 13, "card-link" if has_link else "card-ink", "600")
+    model = f"&amp;model={place.model}" if place is not None and place.model else ""
+    body.append(f'\n<a href="#target={row.delegate}{model}">{label}</a>' if has_link else label)
     body.append(_text(_MARGIN, middle + 11, _safe(row.devices, _DEVICES_LETTERS), 10, "card-faint"))
     body += _strip(row, middle - _STRIP_HEIGHT // 2)
     body.append(_text(_SHARE_RIGHT, middle - 1, shown_share(row), 13, "card-ink", "700", anchor="end"))

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from importlib.metadata import PackageNotFoundError, metadata
 from typing import Any
 
 from ..diagnosis.advice.commands import fix_command
@@ -36,6 +37,7 @@ from ..results.report.verdict import verdict, verdict_summary
 from ..rules.rule import Reason
 from ..runtime.interpreter import Run, SubgraphRun, option_values
 from ..timing.measured import KERNEL, MeasuredPart, Timing, cpu_time, kernel_times, node_times
+from .card import without_folder
 from .graph_tables import PageGraphs, operator_counts, plain_reasons, short_name, short_text, tensor_positions, whole_entry
 from .layout import CLOSED_HEIGHT, CLOSED_WIDTH, HEADER, NODE_HEIGHT, NODE_WIDTH, with_deep_stack
 from .micro_view import MicroView, arena_entry, micro_view_entry
@@ -131,14 +133,24 @@ def page_content(views: Sequence[PageView | MicroView]) -> dict[str, Any]:
         "views": with_deep_stack(lambda: [_drawn(view, numbers[id(view.model)], graphs) for view in views]),
         "graphs": graphs.entries,
         "matches": [_matches(models[0], other) for other in models],
+        "site": _site(),
     }
+
+
+def _site() -> str:
+    """Return the address of the documentation, or "" if the package does not name it."""
+    try:
+        addresses = metadata("delegate-sim").get_all("Project-URL") or []
+    except PackageNotFoundError:
+        return ""
+    address = next((text.split(", ", 1)[1] for text in addresses if text.startswith("Documentation, ")), "")
+    return "" if "//OWNER." in address else address
 
 
 def _model_entry(model: Model, arena: Arena | None) -> dict[str, Any]:
     name = "a model given as bytes" if model.path is None else os.path.basename(model.path)
     entry: dict[str, Any] = {
         "name": short_name(name),
-        "path": short_name(model.path or ""),
         "bytes": model.size,
         "sha256": model.sha256,
     }
@@ -146,6 +158,7 @@ def _model_entry(model: Model, arena: Arena | None) -> dict[str, Any]:
 
 
 def _drawn(view: PageView | MicroView, model: int, graphs: PageGraphs) -> dict[str, Any]:
+    view = replace(view, model=without_folder(view.model))
     with naming_model(view.model.path):
         return micro_view_entry(view, model, graphs) if isinstance(view, MicroView) else _view_entry(view, model, graphs)
 
@@ -269,7 +282,7 @@ def _fix_entry(diagnosis: Diagnosis, finding: RankedCause) -> dict[str, str] | N
     fix = diagnosis.found_pass(finding)
     if fix is None:
         return None
-    command = fix_command(diagnosis.model, diagnosis.target, "--pass", fix.pass_.name)
+    command = fix_command(without_folder(diagnosis.model), diagnosis.target, "--pass", fix.pass_.name)
     return {"text": short_text(fix.text), "command": short_text(command)}
 
 
@@ -277,7 +290,7 @@ def _plain_fix_entry(diagnosis: Diagnosis) -> dict[str, str] | None:
     plain = diagnosis.plain_fix
     if plain is None:
         return None
-    command = fix_command(diagnosis.model, diagnosis.target, *plain.arguments)
+    command = fix_command(without_folder(diagnosis.model), diagnosis.target, *plain.arguments)
     return {"text": short_text(plain.result), "command": short_text(command)}
 
 
