@@ -86,6 +86,11 @@ def can_write(text: str) -> bool:
     return True
 
 
+def has_colors() -> bool:
+    """Return whether standard output is a terminal with colors: any terminal, unless NO_COLOR is set."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+
+
 def write(text: str | Iterable[str], form: str = "text") -> None:
     """Write a text, or the parts of a text, to standard output. Commands to a CI runner are neutralized.
 
@@ -107,7 +112,7 @@ def write_lines(lines: Iterable[Line]) -> None:
     context = click.get_current_context(silent=True)
     first = [] if context is None else context.meta.pop(_FIRST_LINES, [])
     lines = chain(first, lines)
-    if sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
+    if has_colors():
         _write_colored(lines)
     else:
         write((f"{line.text}\n" for line in lines) if sys.stdout.isatty() else plain(lines))

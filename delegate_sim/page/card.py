@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -25,7 +24,7 @@ from ..model.model import Model
 from ..results.report.blockers import has_open_input
 from ..results.report.measures import TAKEN, Measures, awaits_compiler, measure
 from ..results.report.multiply_adds import compute_of
-from ..results.report.plan_strip import DELEGATED, LEFT, Lengths, node_state
+from ..results.report.plan_strip import DELEGATED, LEFT, Lengths, file_lengths, grouped
 from ..results.report.plan_strip import REFUSED as REFUSED_NODE
 from ..results.report.verdict import about_file, coverage, has_wrong_results, subject, unchecked_text, verdict_summary
 from ..rules.kinds import DYNAMIC_TENSORS
@@ -182,7 +181,7 @@ def _row(run: Run, reason: str, names: Sequence[str]) -> CardRow:
         is_applied and measures.delegated_nodes == measures.nodes,
         has_wrong_results(run),
         f"does not start: {reason}" if reason else _summary(run, measures),
-        () if waits else _lengths(run),
+        () if waits else file_lengths(run),
     )
 
 
@@ -204,7 +203,7 @@ def _micro_row(report: MicroReport) -> CardRow:
     summary = "runs the model" if runs else micro_verdict(report).removeprefix("TensorFlow Lite Micro ").removesuffix(".")
     names = ("micro", "TensorFlow Lite Micro", "the CPU of microcontrollers", MICROCONTROLLERS_TITLE)
     part = whole if runs else 0
-    return CardRow(*names, False, part, whole, not report.multiply_adds, 0, runs, runs, False, summary, _grouped(states))
+    return CardRow(*names, False, part, whole, not report.multiply_adds, 0, runs, runs, False, summary, grouped(states))
 
 
 def _names(target: Target, names: Sequence[str]) -> tuple[str, str, str]:
@@ -232,16 +231,6 @@ def _summary(run: Run, measures: Measures) -> str:
     if run.outcome == REFUSED and run.is_prepared and refusal is not None and refusal.code in run.delegate.kinds:
         return f"does not start: {run.delegate.kinds[refusal.code].title}"
     return verdict_summary(run, measures)
-
-
-def _lengths(run: Run) -> Lengths:
-    """Group consecutive nodes in the same state, in the order of the file, so that the strips of all targets align."""
-    states = [node_state(subgraph, index) for subgraph in run.subgraphs for index in subgraph.graph.execution_plan]
-    return _grouped(states)
-
-
-def _grouped(states: Iterable[str]) -> Lengths:
-    return tuple([(state, len(list(members))) for state, members in itertools.groupby(states)])
 
 
 def share_of(row: CardRow) -> str:

@@ -74,10 +74,10 @@ def card_picture(card: Card, place: CardPlace | None = None) -> str:
         bottom = _draw_group(body, group, bottom, place)
     bottom = _draw_legend(body, card, bottom + 22)
     height = bottom + _MARGIN - 8
-    role = "img" if is_file else "group"
+    role, size = "img" if is_file else "group", f' width="{_WIDTH}" height="{height}"'
     return "".join(
         [
-            f'<svg{_NAMESPACE if is_file else ""} viewBox="0 0 {_WIDTH} {height}" class="card" role="{role}" ',
+            f'<svg{_NAMESPACE + size if is_file else ""} viewBox="0 0 {_WIDTH} {height}" class="card" role="{role}" ',
             f'aria-label="{_attribute(_words(card))}" font-family="{_FONT}">',
             _STYLE if is_file else "",
             _PATTERNS if place is None or place.has_patterns else "",

@@ -21,7 +21,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from delegate_sim.page.document import code_digests
+from delegate_sim.page.document import code_digests, viewer
 from delegate_sim.version import __version__
 from tools.packaging.environments import build_wheel
 
@@ -97,6 +97,7 @@ def build(folder: Path = DIST, numpy: Path | None = None) -> None:
         _download_wheels(packages)
         _run("node", "compile.mjs", str(packages), str(folder / PACKAGES_FILE))
     policy = _policy()
+    (folder / "view.html").write_text(viewer(), encoding="utf-8")
     _fill(folder / "index.html", policy=policy, docs=DOCS, version=__version__)
     _write_lists(folder, policy, has_numpy=numpy is not None)
 

@@ -1,11 +1,12 @@
 /** The page: files come in, the worker simulates them, results are shown. */
 
 import { androidOption, asArgument, asTyped, commonArguments, targetArguments } from "./commands.js";
+import { showCard } from "./card.js";
 import { rowsOf } from "./csv.js";
 import { byId, columnsOf, fill, make, select } from "./dom.js";
 import { Canceled, Engine } from "./engine.js";
 import { TargetForm } from "./form.js";
-import { fragmentOf, targetOf } from "./link.js";
+import { fragmentOf, resultLink, targetOf } from "./link.js";
 import { headlineOf, showOverview } from "./overview.js";
 import { Panels } from "./panels.js";
 
@@ -239,12 +240,19 @@ function simulateAll(model) {
     const { defaults, android: version } = shared();
     const own = version === android.defaults[defaults] ? [] : [`${android.flag}=${version}`];
     const command = ["analyze", model.path, ...commonArguments(shared(), form), ...own];
-    if (!model.isWhole) command.push("--report", "csv=/out/overview.csv");
+    if (!model.isWhole) command.push(...["csv=/out/overview.csv", "card=/out/card.svg", "card=/out/card.md"].flatMap((file) => ["--report", file]));
     const answer = await engine.run(command, columnsOf(byId("overview")), model.isWhole ? undefined : "overview.csv");
     const rows = answer.content ? rowsOf(new TextDecoder().decode(answer.content)).filter(({ outcome }) => outcome) : [];
     if (answer.exit > 1 && !rows.length) return { problem: answer.error };
-    return { headline: headlineOf(answer.output), text: answer.output, rows, note: answer.error };
+    return { headline: headlineOf(answer.output), text: answer.output, rows, note: answer.error, card: answer.card };
   });
+}
+
+/** Return the link to the result of a model on all targets. @param {import("./types.js").Model} model */
+async function linkOf(model) {
+  const command = ["report", model.path, ...commonArguments(shared(), form), "--no-causes", "--output", "/out/report.html"];
+  const answer = await busy(`Making the link to ${model.name}`, () => engine.run(command, 80, "report.html"));
+  return answer?.content && resultLink(new TextDecoder().decode(answer.content));
 }
 
 /** @param {import("./types.js").Model} model */
@@ -269,6 +277,9 @@ function showCurrent() {
   if (overview && !hasFailed) {
     if (overview.note) showProblem(overview.note);
     showOverview(overview, { form, android: select("android").value, chosen: targetForm.target.delegate, choose: openTarget });
+    byId("card").hidden = !overview.card;
+    const model = current;
+    if (overview.card) showCard(byId("card"), overview.card, () => linkOf(model));
     inTable = current;
   }
   const isMissing = !overview && missing.has(keyOf(current));

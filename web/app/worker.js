@@ -113,9 +113,14 @@ const calls = {
     }
     // In the same turn: the next command empties the folder.
     if (file && pyodide.FS.analyzePath(`${OUT}/${file}`).exists) answer.content = pyodide.FS.readFile(`${OUT}/${file}`);
+    const [picture, markdown] = ["svg", "md"].map((ending) => `${OUT}/card.${ending}`);
+    if (pyodide.FS.analyzePath(picture).exists) answer.card = { picture: textOf(picture), markdown: textOf(markdown) };
     return answer;
   },
 };
+
+/** @param {string} path @returns {string} */
+const textOf = (path) => pyodide.FS.readFile(path, { encoding: "utf8" });
 
 /** @param {string[]} command @param {number} columns */
 function runOnce(command, columns) {
