@@ -80,6 +80,7 @@ class CardGroup(NamedTuple):
 class CardAdvice(NamedTuple):
     """The next command for the model, and what it brings."""
 
+    delegate: str
     text: str
     command: str
 
@@ -293,7 +294,7 @@ def _advice(model: Model, results: Sequence[_Result], stops: Sequence[_Stop]) ->
     for stop in stops:
         if stop.shared.fix is not None:
             run, fix, command = stop.shared.fix
-            return CardAdvice(f"With fixed sizes of its inputs, {_after(subject(run.target), fix)}:", command)
+            return CardAdvice(run.delegate.name, f"With fixed sizes of its inputs, {_after(subject(run.target), fix)}:", command)
     worst = _worst(results)
     if worst is None:
         return None
@@ -303,8 +304,9 @@ def _advice(model: Model, results: Sequence[_Result], stops: Sequence[_Stop]) ->
     cost = None if searched is None else searched.cost
     if searched and cost and (_fraction_after(cost, row) > _fraction(row) or cost.measures.delegate_kernels < row.kernels):
         text = f"After this rewrite of the file, {_after(row.label, searched)}:"
-        return CardAdvice(text, fix_command(model, run.target, *searched.arguments))
-    return CardAdvice(f"Why nodes stay on the CPU with {row.label}, and what to change:", diagnose_command(model, run.target))
+        return CardAdvice(row.delegate, text, fix_command(model, run.target, *searched.arguments))
+    text = f"Why nodes stay on the CPU with {row.label}, and what to change:"
+    return CardAdvice(row.delegate, text, diagnose_command(model, run.target))
 
 
 def _fraction_after(cost: Cost, row: CardRow) -> float:

@@ -24,7 +24,9 @@ _MOST_CAUSES = 5
 
 
 def page(views: Sequence[PageView | MicroView], without_answer: WithoutAnswer | None = None) -> str:
-    """Return the page for some views as HTML. The page shows the first view when a reader opens it.
+    """Return the page for some views as HTML.
+
+    When a reader opens the page, it shows the target that needs advice most. If there is no such target, it shows the first view.
 
     The page loads nothing from the network or from other files.
     """
@@ -35,6 +37,9 @@ def page(views: Sequence[PageView | MicroView], without_answer: WithoutAnswer | 
         links = {"micro" if entry.get("micro") else entry["delegate"] for entry in own}
         pictures.append(card_picture(card, CardPlace(number, links, has_patterns=not pictures)))
         content["models"][number]["card"] = card_markdown(card)
+        if number == 0 and card.advice is not None:
+            named = (0, card.advice.delegate)
+            content["first"] = [(entry["model"], entry["delegate"]) for entry in content["views"]].index(named)
     return document(content, "".join(pictures))
 
 

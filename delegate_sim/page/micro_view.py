@@ -16,6 +16,7 @@ from ..micro.arena import Arena
 from ..micro.graph import micro_graph
 from ..micro.preparation import MicroNode, Status
 from ..micro.report import MicroReport
+from ..micro.resolver import resolver_lines
 from ..micro.target import MicroTarget
 from ..model.model import Model, Subgraph
 from ..results.report.plan_strip import DELEGATED, REFUSED, STATES
@@ -143,13 +144,14 @@ def micro_verdict(report: MicroReport) -> str:
     return short_text("".join(["TensorFlow Lite Micro does not run the model: ", *missing, refused]))
 
 
-def arena_entry(arena: Arena) -> dict[str, Any]:
-    """Return the columns of a table of buffers.
+def arena_entry(report: MicroReport, arena: Arena) -> dict[str, Any]:
+    """Return the columns of a table of buffers, and the lines of the resolver for the model.
 
     If there are too many buffers, return only the buffers with the largest products of size and lifetime.
     """
     buffers = sorted(arena.buffers, key=lambda placed: -placed.area)[:_MOST_BUFFERS]
     return {
+        "resolver": list(resolver_lines(report.operators, report.variables)),
         "head": arena.head,
         "tail": arena.tail,
         "total": arena.total,

@@ -22,7 +22,12 @@ def opened(browser, pages):
         page = context.new_page()
         page.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
         page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on("request", lambda request: None if request.url == pages[name] else wrong.append(f"request {request.url[:80]}"))
+        page.on(
+            "request",
+            lambda request: (
+                None if request.url.split("#")[0] == pages[name].split("#")[0] else wrong.append(f"request {request.url[:80]}")
+            ),
+        )
         page.on("dialog", lambda dialog: (wrong.append("dialog"), dialog.dismiss()))
         page.goto(pages[name])
         return page

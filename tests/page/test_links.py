@@ -21,15 +21,15 @@ BLOCKED = "The action has been blocked."
 def addresses(tmp_path_factory):
     """Return the addresses of the viewer, and of pages whose links open it."""
     folder = tmp_path_factory.mktemp("links")
-    (folder / "app").mkdir()
-    (folder / "app" / "view.html").write_text(viewer(), encoding="utf-8")
+    (folder / "try").mkdir()
+    (folder / "try" / "view.html").write_text(viewer(), encoding="utf-8")
     block = views(str(MODELS / "transformer_block.tflite"), delegates=("nnapi", "gpu", "hexagon"))
     for name, own in (("targets", block), ("hostile", views(hostile_model().bytes(), delegates=("nnapi", "gpu")))):
         text = page(own).replace('"site":""', json.dumps("site") + ":" + json.dumps(f"{folder.as_uri()}/"))
         (folder / f"{name}.html").write_text(text, encoding="utf-8")
     return {
         name: (folder / path).as_uri()
-        for name, path in (("viewer", "app/view.html"), ("targets", "targets.html"), ("hostile", "hostile.html"))
+        for name, path in (("viewer", "try/view.html"), ("targets", "targets.html"), ("hostile", "hostile.html"))
     }
 
 

@@ -4,8 +4,8 @@ const COLLAPSED_FROM = 400;
 
 class Page {
   constructor() {
-    this.shown = 0;
-    this.other = content.views.length === 2 ? 1 : -1;
+    this.shown = content.first ?? 0;
+    this.other = content.views.length === 2 ? 1 - this.shown : -1;
     this.subgraph = 0;
     this.rows = ROWS_SHOWN;
     this.byTime = false;
@@ -16,10 +16,10 @@ class Page {
     this.strips = [];
     this.drawings = [];
     this.arena = new ArenaPicture();
+    this.share = new Share(this, options);
     this.fill();
     this.listen();
     this.arrange();
-    new Share(this, options);
     this.goTo(fragment());
   }
 

@@ -20,7 +20,7 @@ class Share {
   address() {
     const own = location.href.split("#")[0];
     if (this.isViewer || location.protocol.startsWith("http")) return own;
-    return content.site ? `${content.site}app/view.html` : "";
+    return content.site ? `${content.site}try/view.html` : "";
   }
 
   async copyLink() {
