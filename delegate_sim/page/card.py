@@ -95,7 +95,7 @@ class Card(NamedTuple):
     advice: CardAdvice | None
     groups: tuple[CardGroup, ...]
     aside: str
-    """What the comparison leaves out."""
+    """The parts that the comparison leaves out."""
     runtime: str
     version: str
 

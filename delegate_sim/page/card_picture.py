@@ -88,6 +88,15 @@ def card_picture(card: Card, place: CardPlace | None = None) -> str:
     )
 
 
+def card_sentence(card: Card) -> str:
+    """Return the sentence and the command as HTML, for screens that are too narrow for the picture."""
+    parts = [f'<p class="card-sentence">{html.escape(_safe(card.headline, 400))}.</p>']
+    if card.advice is not None:
+        texts = [html.escape(_safe(text, 400)) for text in (card.advice.text, card.advice.command)]
+        parts.append(f'<p class="card-advice">{texts[0]} <code>{texts[1]}</code></p>')
+    return "".join(parts)
+
+
 def card_image(card: Card) -> bytes:
     """Return the picture as a PNG file of twice its size. Raises MissingPackageError without the package resvg-py."""
     try:

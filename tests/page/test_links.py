@@ -89,6 +89,7 @@ def test_a_link_opens_in_the_viewer_with_the_same_card(opened, addresses, name):
     seen.wait_for_selector("body.ready")
     for part in (".cards", "#verdicts", "#panel-causes"):
         assert seen.inner_html(part) == shown.inner_html(part)
+    assert seen.locator(".card").count() == 1
     assert seen.text_content("#model") == shown.text_content("#model")
     assert seen.evaluate("window.hit") is None
 
