@@ -18,13 +18,12 @@ from ..diagnosis.shared_refusals import SharedRefusal, shared_refusals
 from ..errors import LimitError
 from ..foundation.printable import share
 from ..graph.effort import Effort
-from ..micro.preparation import Status
 from ..micro.report import MicroReport, analyze
 from ..model.model import Model
 from ..results.report.blockers import has_open_input
 from ..results.report.measures import TAKEN, Measures, awaits_compiler, measure
 from ..results.report.multiply_adds import compute_of
-from ..results.report.plan_strip import DELEGATED, LEFT, Lengths, file_lengths, grouped
+from ..results.report.plan_strip import DELEGATED, Lengths, file_lengths
 from ..results.report.plan_strip import REFUSED as REFUSED_NODE
 from ..results.report.verdict import about_file, coverage, has_wrong_results, subject, unchecked_text, verdict_summary
 from ..rules.kinds import DYNAMIC_TENSORS
@@ -34,7 +33,7 @@ from ..version import __version__
 from .micro_view import micro_verdict
 
 _PLACES = {name: place for place, name in enumerate(ORDER)}
-_NEARLY_ALL = 0.99
+_NEARLY_ALL, _MOST = 0.99, 0.5
 _FEWEST_SIMULATIONS = 100
 """A rewrite is searched only if the model is so small that this number of simulations is affordable."""
 _PARTS = 16
@@ -200,11 +199,11 @@ def _micro_report(model: Model) -> MicroReport | None:
 
 def _micro_row(report: MicroReport) -> CardRow:
     runs, whole = report.computes, report.multiply_adds or len(report.nodes)
-    states = [DELEGATED if runs else LEFT if node.status is Status.OK else REFUSED_NODE for node in report.nodes]
+    lengths = ((DELEGATED if runs else REFUSED_NODE, len(report.nodes)),) if report.nodes else ()
     summary = "runs the model" if runs else micro_verdict(report).removeprefix("TensorFlow Lite Micro ").removesuffix(".")
     names = ("micro", "TensorFlow Lite Micro", "the CPU of microcontrollers", MICROCONTROLLERS_TITLE)
     part = whole if runs else 0
-    return CardRow(*names, False, part, whole, not report.multiply_adds, 0, runs, runs, False, summary, grouped(states))
+    return CardRow(*names, False, part, whole, not report.multiply_adds, 0, runs, runs, False, summary, lengths)
 
 
 def _names(target: Target, names: Sequence[str]) -> tuple[str, str, str]:
@@ -272,9 +271,9 @@ def _begin(row: CardRow) -> str:
 def _weakness(row: CardRow) -> str:
     if row.is_wrong:
         return f"{_begin(row)} computes nodes wrongly"
-    if row.part and row.kernels > 1:
+    if row.kernels > 1 and _fraction(row) >= _MOST:
         return f"{_begin(row)} breaks it into {row.kernels:,} pieces"
-    return f"{_begin(row)} runs {share_of(row) if row.part else 'none of it'}"
+    return f"{_begin(row)} runs {share_of(row) if row.is_applied else 'none of it'}"
 
 
 def _worst(results: Sequence[_Result]) -> _Result | None:

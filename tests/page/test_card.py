@@ -17,6 +17,7 @@ from delegate_sim.runtime.interpreter import simulate
 from tests.support.diagnoses import target
 from tests.support.hostile_names import hostile_model
 from tests.support.models import chain_model
+from tests.support.pages import MODELS
 from tests.support.type_conversions import open_batch
 
 _NAMESPACE = "{http://www.w3.org/2000/svg}"
@@ -89,6 +90,12 @@ def test_a_model_that_its_compiler_has_not_seen_has_no_share():
 )
 def test_the_sentence_says_which_accelerators_run_the_model(builder, delegates, headline):
     assert card(builder, *delegates).headline == headline
+
+
+def test_a_delegate_that_takes_only_nodes_without_work_is_not_said_to_run_none():
+    model = load(MODELS / "transformer_block.tflite")
+    made = card_of(model, [simulate(model, target(name)) for name in ("mldrift", "coreml")])
+    assert made.headline == "LiteRT GPU runs 100 % of the work. Core ML runs 0 % of the work"
 
 
 def test_unknown_sizes_have_a_command_without_the_folder_of_the_model(tmp_path):

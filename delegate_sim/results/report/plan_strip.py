@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -61,11 +61,7 @@ def run_lengths(run: Run) -> Lengths:
 
 def file_lengths(run: Run) -> Lengths:
     """Group consecutive nodes in the same state, in the order of the file, so that the strips of all targets align."""
-    return grouped([node_state(subgraph, index) for subgraph in run.subgraphs for index in subgraph.graph.execution_plan])
-
-
-def grouped(states: Iterable[str]) -> Lengths:
-    """Group equal states that follow each other."""
+    states = [node_state(subgraph, index) for subgraph in run.subgraphs for index in subgraph.graph.execution_plan]
     return tuple([(state, len(list(members))) for state, members in groupby(states)])
 
 
