@@ -105,7 +105,8 @@ def card_image(card: Card) -> bytes:
         raise MissingPackageError(
             "a PNG of a card needs the package resvg-py: pip install resvg-py; SVG needs no package"
         ) from error
-    return bytes(renderer.svg_to_bytes(svg_string=card_picture(card), zoom=2.0))
+    image: bytes = renderer.svg_to_bytes(svg_string=card_picture(card), zoom=2.0)
+    return image
 
 
 def _words(card: Card) -> str:
