@@ -10,12 +10,6 @@ import zipfile
 
 import pytest
 
-from delegate_sim import load
-from delegate_sim.api.arguments import target_of
-from delegate_sim.delegates.registry import DELEGATE_NAMES
-from delegate_sim.page.content import PageView
-from delegate_sim.page.document import page as page_of
-from delegate_sim.runtime.interpreter import simulate
 from fixtures.bundles import litertlm_bytes, zip_bytes
 from tests.support.hostile_names import NAMES, hostile_model
 from tests.support.models import convolution_without_bias
@@ -46,28 +40,6 @@ def test_a_dropped_model_is_shown_on_all_targets_at_once(opened):
     assert "convert so that the operator keeps an older version" in row_of(page, "nnapi").inner_text()
     assert "none" in row_of(page, "hexagon").inner_text()
     assert "main blocker" in page.locator("#overview-text pre").text_content()
-
-
-def test_a_link_opens_the_same_card_without_python(opened, tmp_path):
-    opened.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    opened.drop(("block.tflite", MODEL))
-    opened.idle()
-    page = opened.page
-    page.click("text=Copy link to this result")
-    page.get_by_text("No server sees it").wait_for(timeout=90_000)
-    link = page.evaluate("navigator.clipboard.readText()")
-    assert link.startswith(f"{opened.address}view.html#result=")
-    seen = opened.context.new_page()
-    seen.goto(link)
-    seen.wait_for_selector("body.ready")
-    (tmp_path / "block.tflite").write_bytes(MODEL)
-    model = load(tmp_path / "block.tflite")
-    runs = [PageView(model, simulate(model, target_of(name, {}, None, "benchmark"))) for name in DELEGATE_NAMES]
-    cards = re.search(r'<section class="cards"[^>]*>(.*?)</section>', page_of(runs), re.DOTALL)[1]
-    same = seen.evaluate("text => Object.assign(document.createElement('div'), { innerHTML: text }).innerHTML", cards)
-    assert seen.inner_html(".cards") == same
-    seen.close()
-    assert opened.outside == []
 
 
 def test_the_page_says_that_the_model_stays_here(opened):

@@ -89,6 +89,7 @@ def build(folder: Path = DIST, numpy: Path | None = None) -> None:
         shutil.copy(pyodide / name, folder / "pyodide")
     if numpy is not None:
         shutil.copy(numpy, folder / "pyodide")
+    (folder / "view.html").write_text(viewer(), encoding="utf-8")
     with tempfile.TemporaryDirectory() as scratch:
         packages = Path(scratch) / "packages"
         packages.mkdir()
@@ -97,7 +98,6 @@ def build(folder: Path = DIST, numpy: Path | None = None) -> None:
         _download_wheels(packages)
         _run("node", "compile.mjs", str(packages), str(folder / PACKAGES_FILE))
     policy = _policy()
-    (folder / "view.html").write_text(viewer(), encoding="utf-8")
     _fill(folder / "index.html", policy=policy, docs=DOCS, version=__version__)
     _write_lists(folder, policy, has_numpy=numpy is not None)
 

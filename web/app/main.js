@@ -1,17 +1,20 @@
 /** The page: files come in, the worker simulates them, results are shown. */
 
 import { androidOption, asArgument, asTyped, commonArguments, targetArguments } from "./commands.js";
-import { showCard } from "./card.js";
 import { rowsOf } from "./csv.js";
 import { byId, columnsOf, fill, make, select } from "./dom.js";
 import { Canceled, Engine } from "./engine.js";
 import { TargetForm } from "./form.js";
-import { fragmentOf, resultLink, targetOf } from "./link.js";
+import { fragmentOf, targetOf } from "./link.js";
 import { headlineOf, showOverview } from "./overview.js";
 import { Panels } from "./panels.js";
+import { showCard } from "./card.js";
+import { resultLink } from "./link.js";
 
 /** Models that are simulated at once. Further models of a large bundle are simulated when they are chosen. */
 const AT_ONCE = 8;
+/** The card of a model, as a picture and as Markdown. */
+const CARD = ["--report", "card=/out/card.svg", "--report", "card=/out/card.md"];
 
 /** @type {import("./types.js").Files} */
 const files = await (await fetch("files.json")).json();
@@ -239,8 +242,8 @@ function simulateAll(model) {
     const android = androidOption(form);
     const { defaults, android: version } = shared();
     const own = version === android.defaults[defaults] ? [] : [`${android.flag}=${version}`];
-    const command = ["analyze", model.path, ...commonArguments(shared(), form), ...own];
-    if (!model.isWhole) command.push(...["csv=/out/overview.csv", "card=/out/card.svg", "card=/out/card.md"].flatMap((file) => ["--report", file]));
+    const command = ["analyze", model.path, ...(model.isWhole ? [] : CARD), ...commonArguments(shared(), form), ...own];
+    if (!model.isWhole) command.push("--report", "csv=/out/overview.csv");
     const answer = await engine.run(command, columnsOf(byId("overview")), model.isWhole ? undefined : "overview.csv");
     const rows = answer.content ? rowsOf(new TextDecoder().decode(answer.content)).filter(({ outcome }) => outcome) : [];
     if (answer.exit > 1 && !rows.length) return { problem: answer.error };

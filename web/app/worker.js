@@ -24,6 +24,9 @@ let isMounted = false;
 /** @param {string} what @param {number} [share] */
 const tell = (what, share) => scope.postMessage({ progress: what, share });
 
+/** @param {string} path @returns {string} */
+const textOf = (path) => pyodide.FS.readFile(path, { encoding: "utf8" });
+
 /** Let memory grow only so far: then Python raises MemoryError, and the page lives on. */
 function limitMemory() {
   const grow = WebAssembly.Memory.prototype.grow;
@@ -118,9 +121,6 @@ const calls = {
     return answer;
   },
 };
-
-/** @param {string} path @returns {string} */
-const textOf = (path) => pyodide.FS.readFile(path, { encoding: "utf8" });
 
 /** @param {string[]} command @param {number} columns */
 function runOnce(command, columns) {

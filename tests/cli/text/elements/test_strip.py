@@ -68,7 +68,7 @@ def test_strips_of_several_targets_have_a_common_scale_and_fit_the_terminal():
     assert [len(line.text) for line in lines[:2]] == [33, 33]
     assert lines[0].text.split()[1].strip("\u2588") == "\u2591" * 5
     assert lines[0].parts == ((8, 23, "green"), (23, 28, "red"))
-    assert "each cell is 2 nodes" in " ".join(line.text for line in lines[2:])
+    assert "each cell is 2 nodes" in " ".join(" ".join(line.text for line in lines[2:]).split())
 
 
 def test_a_narrow_terminal_has_no_strips_of_several_targets():
