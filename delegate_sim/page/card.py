@@ -15,7 +15,7 @@ from ..diagnosis.advice.plain_fix import PlainFix, search_fix
 from ..diagnosis.causes.change import result_words
 from ..diagnosis.examiner import Cost
 from ..diagnosis.shared_refusals import SharedRefusal, shared_refusals
-from ..errors import LimitError
+from ..errors import LimitError, MissingPackageError
 from ..foundation.printable import share
 from ..graph.effort import Effort
 from ..micro.report import MicroReport, analyze
@@ -298,14 +298,22 @@ def _advice(model: Model, results: Sequence[_Result], stops: Sequence[_Stop]) ->
     if worst is None:
         return None
     run, row = worst
-    is_small = Effort(model, _PARTS).left >= _FEWEST_SIMULATIONS
-    searched = search_fix(model, [run.target], Effort(model)) if is_small else None
+    searched = _searched(model, run.target)
     cost = None if searched is None else searched.cost
     if searched and cost and (_fraction_after(cost, row) > _fraction(row) or cost.measures.delegate_kernels < row.kernels):
         text = f"After this rewrite of the file, {_after(row.label, searched)}:"
         return CardAdvice(row.delegate, text, fix_command(model, run.target, *searched.arguments))
     text = f"Why nodes stay on the CPU with {row.label}, and what to change:"
     return CardAdvice(row.delegate, text, diagnose_command(model, run.target))
+
+
+def _searched(model: Model, target: Target) -> PlainFix | None:
+    if Effort(model, _PARTS).left < _FEWEST_SIMULATIONS:
+        return None
+    try:
+        return search_fix(model, [target], Effort(model))
+    except MissingPackageError:
+        return None  # some passes need numpy
 
 
 def _fraction_after(cost: Cost, row: CardRow) -> float:
