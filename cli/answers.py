@@ -19,7 +19,7 @@ from .console.output_file import ReportFile
 from .console.terminal import Line, plain, width, write, write_lines
 from .formats import FORMATS
 from .models import Models, Unreadable, unreadable_entry
-from .outputs import CARD, GITHUB, MARKDOWN, summarize, write_files
+from .outputs import CARDS, GITHUB, MARKDOWN, summarize, with_ending, write_files
 from .text.analysis.view import MANY
 from .text.elements.paragraphs import HEADING
 
@@ -54,7 +54,8 @@ class Answer:
     """The sentences before the cases of a single model."""
     footer: Callable[[], Sequence[Line]] = tuple
     """The text after the last model. The longest footer of all models is written."""
-    card: Callable[[], str] = str
+    card: Callable[[str], str | bytes] = str
+    """The card, in one of ``CARDS``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +88,12 @@ def write_all(models: Models, outputs: Outputs, table: ModelTable, answer: Calla
     because standard error already has all messages.
     """
     written = _Answers(models, table)
-    form, files, output = outputs
+    output = outputs.output
+    form, files = with_ending(outputs.form, output), [ReportFile(with_ending(*file), file.path) for file in outputs.files]
     streams = form == "text" and output is None and not written.is_table
     forms = [*([] if streams else [form]), *[file.form for file in files]]
 
-    if CARD in forms and not models.is_single:
+    if not {*CARDS}.isdisjoint(forms) and not models.is_single:
         raise click.UsageError("a card shows one model: give one MODEL")
 
     def take(path: str) -> None:
@@ -106,14 +108,15 @@ def write_all(models: Models, outputs: Outputs, table: ModelTable, answer: Calla
         write_lines(written.end())
     named = [*files, ReportFile(form, output)] if output is not None else files
     # Text and cards have no form for models that cannot be read.
-    write_files([file for file in named if written.parts or file.form not in ("text", CARD)], written.whole)
+    write_files([file for file in named if written.parts or file.form not in ("text", *CARDS)], written.whole)
     if GITHUB in forms:
         summarize(written.results(GITHUB))
-    if output is None and not streams and (written.parts or form not in ("text", CARD)):
+    if output is None and not streams and (written.parts or form not in ("text", *CARDS)):
         if form == "text":
             write_lines(written.table_lines())
         else:
-            write(written.whole(form), form)
+            whole = written.whole(form)
+            write(whole if not isinstance(whole, bytes) else "", form)
     return models.exit_code
 
 
@@ -145,8 +148,10 @@ class _Answers:
                 parts[kind] = answer.rows() if self.is_table else list(self.text(path, answer))
             elif kind == "json":
                 parts[kind] = [_json_parts(entry) for entry in answer.entries()]
-            elif kind in (CARD, "csv"):
-                parts[kind] = answer.card() if kind == CARD else answer.results()
+            elif kind in CARDS:
+                parts[kind] = answer.card(kind)
+            elif kind == "csv":
+                parts[kind] = answer.results()
             else:
                 parts[kind] = answer.cases(kind == _WITH_NOTES)
                 parts[_VERDICTS] = answer.verdicts()
@@ -161,14 +166,14 @@ class _Answers:
     def _of(self, kind: str) -> list[Any]:
         return [part for _, parts in self.parts for part in parts[kind]]
 
-    def whole(self, form: str) -> str | Sequence[str]:
+    def whole(self, form: str) -> str | bytes | Sequence[str]:
         """Return the whole output in one format, as a string or as parts of a long string."""
         if form == "text":
             if self.is_table:
                 return plain(self.table_lines())
             return "\n".join([plain(parts["text"]) for _, parts in self.parts]) + plain(self.end())
-        if form == CARD:
-            return "".join(self._of(CARD))
+        if form in CARDS:
+            return self.parts[0][1][form]  # type: ignore[no-any-return]
         if form == "json":
             from delegate_sim.results.report.json_parts import json_array
 

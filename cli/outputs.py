@@ -16,7 +16,8 @@ FORMATS = ("text", "json", *COMMON_FORMATS)
 GITHUB = "github"
 MARKDOWN = "markdown"
 CARD = "card"
-"""An SVG picture with a row for each target."""
+"""A picture with a row for each target. The ending of the file chooses SVG, PNG or Markdown (see ``with_ending``)."""
+CARDS = (CARD, "card.png", "card.md")
 
 if TYPE_CHECKING:
     from delegate_sim.gate.results import Results
@@ -62,7 +63,13 @@ def output_options(command: Command, *, replaces: bool = False, further: Sequenc
     return format_option("Text to read, JSON for programs, or a format for a service.", formats)(command)
 
 
-def write_files(files: Sequence[ReportFile], render: Callable[[str], str | Sequence[str]]) -> None:
+def with_ending(form: str, path: str | None) -> str:
+    """Return the format of a file. The ending of its name chooses the format of a card."""
+    ended = form + os.path.splitext(path or "")[1].lower()
+    return ended if form == CARD and ended in CARDS else form
+
+
+def write_files(files: Sequence[ReportFile], render: Callable[[str], str | bytes | Sequence[str]]) -> None:
     """Render all files, then write them. Raises ClickException if a file cannot be written."""
     rendered = [(path, render(form)) for form, path in files]
     for path, text in rendered:

@@ -81,7 +81,8 @@ def command(
     For each target, the page has the verdict, the execution plan, the graph with the partitions, and the causes of refusals,
     biggest gain first. For each node, the page has the tensors, the reasons and what to change.
     """
-    from delegate_sim.page.document import page
+    from delegate_sim.page.content import PageView
+    from delegate_sim.page.document import WithoutAnswer, page
 
     targets = soc_targets(socs, arguments)
     is_micro_only = micro is not None and not socs and not arguments.describes_target
@@ -95,7 +96,9 @@ def command(
         view for of_model in models.each(lambda path: _views(models, path, targets, causes, micro, profiles)) for view in of_model
     ]
     if views:
-        text = page(views)
+        simulated = [view.run.target for view in views if isinstance(view, PageView)]
+        left = [target for target in targets if target not in simulated] if models.is_single else []
+        text = page(views, WithoutAnswer(left, Effort(views[0].model).reason))
         write_file(output, text)
         write_lines(_verdicts(views))
         write(f"{output}: {len(views):,} {'view' if len(views) == 1 else 'views'}, {len(text.encode('utf-8')):,} bytes\n")

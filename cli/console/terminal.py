@@ -86,6 +86,11 @@ def can_write(text: str) -> bool:
     return True
 
 
+def has_colors() -> bool:
+    """Return whether standard output is a terminal with colors: any terminal, unless NO_COLOR is set."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+
+
 def write(text: str | Iterable[str], form: str = "text") -> None:
     """Write a text, or the parts of a text, to standard output. Commands to a CI runner are neutralized.
 
@@ -107,7 +112,7 @@ def write_lines(lines: Iterable[Line]) -> None:
     context = click.get_current_context(silent=True)
     first = [] if context is None else context.meta.pop(_FIRST_LINES, [])
     lines = chain(first, lines)
-    if sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
+    if has_colors():
         _write_colored(lines)
     else:
         write((f"{line.text}\n" for line in lines) if sys.stdout.isatty() else plain(lines))
@@ -126,7 +131,7 @@ def plain(lines: Iterable[Line]) -> str:
     return "".join([f"{line.text}\n" for line in lines])
 
 
-def write_file(path: str, text: str | Iterable[str], *, is_updated: bool = False) -> None:
+def write_file(path: str, text: str | bytes | Iterable[str], *, is_updated: bool = False) -> None:
     """Write a file. An existing file is replaced when the new text is complete.
 
     An input file of the command is replaced only if ``is_updated`` is true. Raises ClickException.

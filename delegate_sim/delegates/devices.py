@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import OptionError
 from ..foundation.printable import suggestion
@@ -30,7 +30,7 @@ from .boards import (
     folded,
 )
 from .npu.soc_names import NAMES, known_names, recognized_soc_name
-from .registry import CLOSED_PLUGIN_NAMES, plugin_of
+from .registry import CLOSED_PLUGIN_NAMES, PLUGIN_NAMES, plugin_of
 
 
 class KnownDevice(NamedTuple):
@@ -51,7 +51,25 @@ class DeviceGroup(NamedTuple):
     delegates: tuple[DelegateOnDevice, ...]
 
 
+if TYPE_CHECKING:
+    from ..runtime.target import Target
+
+_PLACES = {
+    "xnnpack": "the CPU of every device",
+    "mldrift": "Android, iPhone, computers, browsers",
+    "gpu": "Android, TFLite Interpreter",
+    "coreml": "iPhone, iPad",
+    "nnapi": "Android",
+    "hexagon": "Snapdragon 845 and 855",
+}
+"""The devices of delegates that are on whole kinds of devices, in a few words."""
 _SEVERAL_KINDS = "Most devices"
+PHONES_TITLE = "Phones"
+_NPUS_TITLE = "NPUs of phones and computers: selected by the plugin, not compiled"
+_BOARDS_TITLE = "Boards"
+MICROCONTROLLERS_TITLE = "Microcontrollers"
+CARD_GROUPS = (PHONES_TITLE, _NPUS_TITLE, _BOARDS_TITLE, MICROCONTROLLERS_TITLE)
+"""The kinds of devices on a card, in order."""
 _HEXAGON = DelegateOnDevice("hexagon")
 _NPUS = tuple(map(DelegateOnDevice, ("npu-google", "npu-mediatek", "npu-samsung")))
 _OF_BOARDS = [own for board in BOARDS if board.group == BOARD for own in board.delegates if own != CPU]
@@ -59,9 +77,9 @@ GROUPS: Mapping[str, DeviceGroup] = MappingProxyType(
     {
         ANDROID: DeviceGroup("Android phones", (GPU, *_NPUS, CPU, OLDER_GPU, _HEXAGON, NNAPI)),
         IPHONES: DeviceGroup("iPhones", (METAL, CORE_ML, CPU)),
-        BOARD: DeviceGroup("Boards", (*dict.fromkeys(_OF_BOARDS), CPU)),
+        BOARD: DeviceGroup(_BOARDS_TITLE, (*dict.fromkeys(_OF_BOARDS), CPU)),
         COMPUTERS: DeviceGroup("Computers", (WEBGPU, DelegateOnDevice("npu-intel"), CPU)),
-        MICROCONTROLLERS: DeviceGroup("Microcontrollers", ()),
+        MICROCONTROLLERS: DeviceGroup(MICROCONTROLLERS_TITLE, ()),
     }
 )
 """The kinds of devices, by the name that users type."""
@@ -144,3 +162,31 @@ def in_groups(delegates: Sequence[str]) -> list[tuple[str, list[int]]]:
         own.sort(key=lambda position: order.get(delegates[position], len(order)))
         sections += [(title, own)] if own else []
     return sections
+
+
+def card_group(delegate: str, others: Sequence[str]) -> str:
+    """Return the kind of devices for a delegate on a card: one of ``CARD_GROUPS``.
+
+    A delegate of several kinds is shown with the phones, unless all other delegates of the card are for boards only.
+    """
+    if delegate in PLUGIN_NAMES:
+        return _NPUS_TITLE
+    kinds = {group_of(other) for other in others} - {""}
+    return _BOARDS_TITLE if (group_of(delegate) or (BOARD if kinds == {BOARD} else "")) == BOARD else PHONES_TITLE
+
+
+def places_of(target: Target) -> str:
+    """Return the devices that have the delegate of a target, in a few words."""
+    delegate, options = target.delegate, target.options
+    if delegate.is_plugin:
+        soc = f"{delegate.name.partition('-')[2]}:{options.get('soc')}"
+        return f"such as {NAMES.get(soc, (str(options.get('soc')),))[0]}"
+    boards = [board.names[0] for board in BOARDS if any(own.delegate == delegate.name for own in board.delegates)]
+    return _PLACES.get(delegate.name) or ", ".join(boards)
+
+
+def is_second_choice(delegate: str) -> bool:
+    """Return whether applications should try the CPU before a delegate, on all devices that have the delegate."""
+    orders = [[own.delegate for own in group.delegates] for group in GROUPS.values()]
+    orders = [order for order in orders if delegate in order and CPU.delegate in order]
+    return bool(orders) and all(order.index(delegate) > order.index(CPU.delegate) for order in orders)

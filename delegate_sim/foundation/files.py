@@ -127,15 +127,15 @@ def open_appended(path: str) -> BinaryIO:
         raise
 
 
-def write_whole(path: str, text: str | Iterable[str], *, replaces: bool = False, is_updated: bool = False) -> None:
-    """Write text, given as one string or in parts, to a file. Raise OSError if writing fails.
+def write_whole(path: str, text: str | bytes | Iterable[str], *, replaces: bool = False, is_updated: bool = False) -> None:
+    """Write text, given as one string or in parts, or bytes to a file. Raise OSError if writing fails.
 
     The old content stays until the whole new text is on disk. An output that the command declared is written as declared. Any
     other existing file with content is replaced only if ``replaces`` or ``is_updated`` is True, and an input file only if
     ``is_updated`` is True. Raise OutputError if the file must not be written.
     """
-    parts = [text] if isinstance(text, str) else text
-    chunks = (part.encode("utf-8", "backslashreplace") for part in parts)
+    parts = [text] if isinstance(text, (str, bytes)) else text
+    chunks = (part if isinstance(part, bytes) else part.encode("utf-8", "backslashreplace") for part in parts)
     write_chunks(path, chunks, replaces=replaces, is_updated=is_updated)
 
 

@@ -2,39 +2,71 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
-from ..delegates.devices import in_groups
+from ..bundles.address import SEPARATOR, split_address
+from ..delegates.devices import CARD_GROUPS, MICROCONTROLLERS_TITLE, ORDER, PHONES_TITLE, card_group, is_second_choice, places_of
+from ..delegates.registry import DELEGATE_NAMES
+from ..diagnosis.advice.commands import diagnose_command, fix_command
+from ..diagnosis.advice.plain_fix import PlainFix, search_fix
+from ..diagnosis.causes.change import result_words
+from ..diagnosis.examiner import Cost
 from ..diagnosis.shared_refusals import SharedRefusal, shared_refusals
+from ..errors import LimitError, MissingPackageError
+from ..foundation.printable import share
+from ..graph.effort import Effort
+from ..micro.report import MicroReport, analyze
 from ..model.model import Model
-from ..results.report.measures import TAKEN, Measures, measure
+from ..results.report.blockers import has_open_input
+from ..results.report.measures import TAKEN, Measures, awaits_compiler, measure
 from ..results.report.multiply_adds import compute_of
-from ..results.report.plan_strip import Lengths, node_state
-from ..results.report.verdict import coverage, has_wrong_results, subject, verdict_summary
+from ..results.report.plan_strip import DELEGATED, Lengths, file_lengths
+from ..results.report.plan_strip import REFUSED as REFUSED_NODE
+from ..results.report.verdict import about_file, coverage, has_wrong_results, subject, unchecked_text, verdict_summary
+from ..rules.kinds import DYNAMIC_TENSORS
 from ..runtime.interpreter import REFUSED, Run
+from ..runtime.target import Target
 from ..version import __version__
+from .micro_view import micro_verdict
+
+_PLACES = {name: place for place, name in enumerate(ORDER)}
+_NEARLY_ALL, _MOST = 0.99, 0.5
+_FEWEST_SIMULATIONS = 100
+"""A rewrite is searched only if the model is so small that this number of simulations is affordable."""
+_PARTS = 16
+_VENDORS = {"google": "Google Tensor", "intel": "Intel NPU", "mediatek": "MediaTek NPU", "samsung": "Samsung NPU"}
 
 
 class CardRow(NamedTuple):
     """The result of one target."""
 
+    delegate: str
+    """The name of the delegate, as users type it."""
     label: str
-    note: str
-    """Since when the delegate is deprecated, or that its nodes are only selected. Empty for most delegates."""
+    devices: str
+    """The devices with this delegate, in a few words, and since when the delegate is deprecated."""
+    group: str
+    is_ranked: bool
+    """Whether the target is an accelerator whose result is simulated: not a CPU library, and not only selected."""
     part: int
     """The delegated multiply-adds. For a model without multiply-adds, and if ``counts_nodes``: the delegated nodes."""
     whole: int
+    """0 if it is not known how much the target runs."""
     counts_nodes: bool
     kernels: int
     is_applied: bool
     """Whether nodes run on the delegate in the end."""
+    is_whole: bool
+    """Whether all nodes run on the delegate."""
+    is_wrong: bool
+    """Whether the delegate computes a node wrongly for ordinary inputs."""
     summary: str
     """The main reason why nodes stay on the CPU."""
     lengths: Lengths
-    """Groups of consecutive nodes in the same state, in the order of the file."""
+    """Groups of consecutive nodes in the same state, in the order of the file. Empty if it is not known."""
 
 
 class CardGroup(NamedTuple):
@@ -44,15 +76,12 @@ class CardGroup(NamedTuple):
     rows: tuple[CardRow, ...]
 
 
-class CardStop(NamedTuple):
-    """A reason that keeps several targets from starting, and the command that mends it with its result for one target."""
+class CardAdvice(NamedTuple):
+    """The next command for the model, and what it brings."""
 
-    targets: int
-    reason: str
-    mended: str = ""
-    """The target with a simulated result. Empty if no command is known."""
-    result: str = ""
-    command: str = ""
+    delegate: str
+    text: str
+    command: str
 
 
 class Card(NamedTuple):
@@ -62,57 +91,236 @@ class Card(NamedTuple):
     """The name of the model file."""
     nodes: int
     headline: str
-    aside: str
-    stops: tuple[CardStop, ...]
+    advice: CardAdvice | None
     groups: tuple[CardGroup, ...]
+    aside: str
+    """The parts that the comparison leaves out."""
     runtime: str
     version: str
 
 
-def card_of(model: Model, runs: Sequence[Run]) -> Card:
-    """Return the card of a model. ``runs`` must not be empty."""
-    headline, aside = coverage(runs)
+class _Result(NamedTuple):
+    run: Run
+    row: CardRow
+
+
+class _Stop(NamedTuple):
+    """A refusal that several targets share, with its reason in words."""
+
+    shared: SharedRefusal
+    reason: str
+
+
+def card_of(
+    model: Model,
+    runs: Sequence[Run],
+    without_answer: Sequence[Target] = (),
+    reason: str = "",
+    micro: MicroReport | None = None,
+) -> Card:
+    """Return the card of a model. ``runs`` must not be empty. ``reason`` says why other targets have no answer.
+
+    A card of all delegates also has TensorFlow Lite Micro.
+    """
+    model = without_folder(model)
+    stops = [_Stop(shared, _reason(model, shared)) for shared in shared_refusals(model, runs)]
+    reasons = {id(run): stop.reason for stop in stops for run in stop.shared.runs}
+    names = [run.delegate.name for run in runs] + [target.delegate.name for target in without_answer]
+    results = [_Result(run, _row(run, reasons.get(id(run), ""), names)) for run in runs]
+    rows = [result.row for result in results] + [_unanswered(target, reason, names) for target in without_answer]
+    if micro is None and {*DELEGATE_NAMES} <= {*names}:
+        micro = _micro_report(model)
+    rows += [] if micro is None else [_micro_row(micro)]
+    covered = coverage(runs)
+    headline = about_file(runs[0], measure(runs[0])) + (_sentence(results, stops) or covered.verdict)
+    unchecked = dict.fromkeys([unchecked_text(run.delegate, run.release) for run in runs])
+    aside = covered.aside + "".join([f". {text[0].upper()}{text[1:]}" for text in unchecked if text])
     nodes = sum([len(subgraph.graph.execution_plan) for subgraph in runs[0].subgraphs])
-    names = [run.delegate.name for run in runs]
     name = "a model given as bytes" if model.path is None else os.path.basename(model.path)
-    groups = tuple([_group(title, [runs[place] for place in places]) for title, places in in_groups(names)])
-    stops = tuple(map(_stop, shared_refusals(model, runs)))
-    return Card(name, nodes, headline, aside, stops, groups, str(runs[0].release), __version__)
+    return Card(name, nodes, headline, _advice(model, results, stops), _groups(rows), aside, str(runs[0].release), __version__)
 
 
-def _group(title: str, runs: Sequence[Run]) -> CardGroup:
-    rows = [(has_wrong_results(run), _row(run)) for run in runs]
-    rows.sort(key=lambda pair: (not pair[1].is_applied, pair[0], -pair[1].part * 1000 // max(pair[1].whole, 1)))
-    return CardGroup(title, tuple([row for _, row in rows]))
+def without_folder(model: Model) -> Model:
+    """Return the model with the name of its file as its path, because cards and pages are sent to others."""
+    if model.path is None:
+        return model
+    file, *members = split_address(model.path)
+    return replace(model, path=SEPARATOR.join([os.path.basename(file), *members]))
 
 
-def _row(run: Run) -> CardRow:
+def _groups(rows: Sequence[CardRow]) -> tuple[CardGroup, ...]:
+    ranked = sorted(rows, key=_rank)
+    titles = [title for title in CARD_GROUPS if any(row.group == title for row in rows)]
+    return tuple([CardGroup(title, tuple([row for row in ranked if row.group == title])) for title in titles])
+
+
+def _rank(row: CardRow) -> tuple[bool, bool, bool, float, bool, int]:
+    place = _PLACES.get(row.delegate, len(_PLACES))
+    return not row.lengths, not row.is_applied, row.is_wrong, -_fraction(row), not row.is_whole, place
+
+
+def _fraction(row: CardRow) -> float:
+    return row.part / max(row.whole, 1)
+
+
+def _row(run: Run, reason: str, names: Sequence[str]) -> CardRow:
     measures, compute, delegate = measure(run), compute_of(run), run.delegate
     counts_nodes = not compute.multiply_adds
     part = measures.delegated_nodes if counts_nodes else compute.delegated_multiply_adds
     whole = measures.nodes if counts_nodes else compute.multiply_adds
-    is_applied = measures.outcome == TAKEN
-    note = f"deprecated {delegate.deprecated}" if delegate.deprecated else "selected, not compiled" if delegate.is_plugin else ""
-    label = delegate.name if delegate.is_plugin else subject(run.target, with_own_release=False).removeprefix("The ")
-    kernels = measures.delegate_kernels if is_applied else 0
-    summary, lengths = _summary(run, measures), _lengths(run)
-    return CardRow(label, note, part if is_applied else 0, whole, counts_nodes, kernels, is_applied, summary, lengths)
+    is_applied, waits = measures.outcome == TAKEN, awaits_compiler(delegate, measures)
+    return CardRow(
+        delegate.name,
+        *_names(run.target, names),
+        not (delegate.is_plugin or delegate.computes_on_cpu or waits),
+        part if is_applied else 0,
+        0 if waits else whole,
+        counts_nodes,
+        measures.delegate_kernels if is_applied else 0,
+        is_applied,
+        is_applied and measures.delegated_nodes == measures.nodes,
+        has_wrong_results(run),
+        f"does not start: {reason}" if reason else _summary(run, measures),
+        () if waits else file_lengths(run),
+    )
 
 
-def _stop(shared: SharedRefusal) -> CardStop:
+def _unanswered(target: Target, reason: str, names: Sequence[str]) -> CardRow:
+    summary = f"not simulated: {reason}"
+    return CardRow(target.delegate.name, *_names(target, names), False, 0, 0, False, 0, False, False, False, summary, ())
+
+
+def _micro_report(model: Model) -> MicroReport | None:
+    try:
+        return analyze(model)
+    except LimitError:
+        return None
+
+
+def _micro_row(report: MicroReport) -> CardRow:
+    runs, whole = report.computes, report.multiply_adds or len(report.nodes)
+    lengths = ((DELEGATED if runs else REFUSED_NODE, len(report.nodes)),) if report.nodes else ()
+    summary = "runs the model" if runs else micro_verdict(report).removeprefix("TensorFlow Lite Micro ").removesuffix(".")
+    names = ("micro", "TensorFlow Lite Micro", "the CPU of microcontrollers", MICROCONTROLLERS_TITLE)
+    part = whole if runs else 0
+    return CardRow(*names, False, part, whole, not report.multiply_adds, 0, runs, runs, False, summary, lengths)
+
+
+def _names(target: Target, names: Sequence[str]) -> tuple[str, str, str]:
+    """Return the label of a target, its devices and its group."""
+    delegate = target.delegate
+    deprecated = f", deprecated {delegate.deprecated}" if delegate.deprecated else ""
+    label = subject(target, with_own_release=False).removeprefix("The ")
+    if delegate.is_plugin:
+        vendor = delegate.name.partition("-")[2]
+        label = _VENDORS.get(vendor, delegate.name)
+    return label, places_of(target) + deprecated, card_group(delegate.name, names)
+
+
+def _reason(model: Model, shared: SharedRefusal) -> str:
     if shared.fix is None:
-        return CardStop(len(shared.runs), shared.title)
-    return CardStop(len(shared.runs), shared.title, subject(shared.fix.run.target), shared.fix.fix.result, shared.fix.command)
+        return "the size of a tensor is known only at run time" if shared.code == DYNAMIC_TENSORS.name else shared.title
+    main = model.subgraphs[0]
+    signatures = [main.tensors[index].shape_signature or () for index in main.inputs if 0 <= index < len(main.tensors)]
+    is_batch = has_open_input(model) and not any(size < 0 for signature in signatures for size in signature[1:])
+    return "the batch size is not fixed" if is_batch else "the size of an input is not fixed"
 
 
 def _summary(run: Run, measures: Measures) -> str:
     refusal = run.refusal
     if run.outcome == REFUSED and run.is_prepared and refusal is not None and refusal.code in run.delegate.kinds:
-        return f"is not applied: {run.delegate.kinds[refusal.code].title}"
+        return f"does not start: {run.delegate.kinds[refusal.code].title}"
     return verdict_summary(run, measures)
 
 
-def _lengths(run: Run) -> Lengths:
-    """Group consecutive nodes in the same state, in the order of the file, so that the strips of all targets align."""
-    states = [node_state(subgraph, index) for subgraph in run.subgraphs for index in subgraph.graph.execution_plan]
-    return tuple([(state, len(list(members))) for state, members in itertools.groupby(states)])
+def share_of(row: CardRow) -> str:
+    """Return the delegated share of the work, or of the nodes of a model without multiply-adds."""
+    return f"{share(row.part, row.whole)} of the {'nodes' if row.counts_nodes else 'work'}"
+
+
+def _sentence(results: Sequence[_Result], stops: Sequence[_Stop]) -> str:
+    """Return what a person wants to know first, or "" if there is too little to compare."""
+    ranked = [result.row for result in results if result.row.is_ranked]
+    if len(ranked) < 2 or not any(run.is_prepared for run, _ in results):
+        return ""
+    right = sorted([row for row in ranked if row.is_applied and not row.is_wrong and row.part], key=_rank)
+    whole = [row for row in right if row.is_whole]
+    phones = [result for result in results if result.row.is_ranked and result.row.group == PHONES_TITLE]
+    stop = next((stop for stop in stops if phones and {id(run) for run, _ in phones} <= set(map(id, stop.shared.runs))), None)
+    if len(whole) == len(ranked):
+        return f"All {len(ranked):,} accelerators run all of it"
+    if stop is not None:
+        is_one = len(phones) == 1
+        begin = f"{phones[0].row.label} does not start" if is_one else "No phone accelerator starts"
+        others = "" if not right else f". {_begin(right[0])} runs {'all of it' if right[0].is_whole else share_of(right[0])}"
+        return f"{begin}: {stop.reason}{others}"
+    if whole:
+        begin = f"{len(whole):,} of {len(ranked):,} accelerators {'runs' if len(whole) == 1 else 'run'} all of it"
+    elif right:
+        begin = f"{_begin(right[0])} runs {share_of(right[0])}"
+    else:
+        return f"None of {len(ranked):,} accelerators runs any of it"
+    last = _worst(results)
+    return begin if last is None or last.row is right[0] else f"{begin}. {_weakness(last.row)}"
+
+
+def _begin(row: CardRow) -> str:
+    return f"The {row.label}" if row.label.endswith(" delegate") and not row.label.startswith("NXP's") else row.label
+
+
+def _weakness(row: CardRow) -> str:
+    if row.is_wrong:
+        return f"{_begin(row)} computes nodes wrongly"
+    if row.kernels > 1 and _fraction(row) >= _MOST:
+        return f"{_begin(row)} breaks it into {row.kernels:,} pieces"
+    return f"{_begin(row)} runs {share_of(row) if row.is_applied else 'none of it'}"
+
+
+def _worst(results: Sequence[_Result]) -> _Result | None:
+    """Return the accelerator that needs advice most: of phones, if one of them does not run everything."""
+    weak = [result for result in results if result.row.is_ranked and not result.row.is_whole]
+    phones = [result for result in weak if result.row.group == PHONES_TITLE]
+    return min(phones or weak, key=_need, default=None)
+
+
+def _need(result: _Result) -> tuple[bool, bool, float]:
+    """Return a key that is smaller for greater need. Delegates that run nearly everything, and second choices, come last."""
+    fraction = _fraction(result.row)
+    return fraction >= _NEARLY_ALL, is_second_choice(result.row.delegate), fraction
+
+
+def _advice(model: Model, results: Sequence[_Result], stops: Sequence[_Stop]) -> CardAdvice | None:
+    for stop in stops:
+        if stop.shared.fix is not None:
+            run, fix, command = stop.shared.fix
+            return CardAdvice(run.delegate.name, f"With fixed sizes of its inputs, {_after(subject(run.target), fix)}:", command)
+    worst = _worst(results)
+    if worst is None:
+        return None
+    run, row = worst
+    searched = _searched(model, run.target)
+    cost = None if searched is None else searched.cost
+    if searched and cost and (_fraction_after(cost, row) > _fraction(row) or cost.measures.delegate_kernels < row.kernels):
+        text = f"After this rewrite of the file, {_after(row.label, searched)}:"
+        return CardAdvice(row.delegate, text, fix_command(model, run.target, *searched.arguments))
+    text = f"Why nodes stay on the CPU with {row.label}, and what to change:"
+    return CardAdvice(row.delegate, text, diagnose_command(model, run.target))
+
+
+def _searched(model: Model, target: Target) -> PlainFix | None:
+    if Effort(model, _PARTS).left < _FEWEST_SIMULATIONS:
+        return None
+    try:
+        return search_fix(model, [target], Effort(model))
+    except MissingPackageError:
+        return None  # some passes need numpy
+
+
+def _fraction_after(cost: Cost, row: CardRow) -> float:
+    return cost.measures.delegated_share if row.counts_nodes else cost.multiply_add_share
+
+
+def _after(label: str, fix: PlainFix) -> str:
+    assert fix.plan is not None
+    assert fix.cost is not None
+    return f"{label} runs {result_words(fix.cost)} ({fix.plan.exactness.words})"

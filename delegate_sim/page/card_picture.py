@@ -7,21 +7,26 @@ from __future__ import annotations
 
 import html
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
+from importlib import import_module
 from itertools import groupby
+from typing import Any, NamedTuple
 
+from ..delegates.devices import MICROCONTROLLERS_TITLE
+from ..errors import MissingPackageError
 from ..foundation.printable import printable, share, shortened
 from ..results.report.plan_strip import DELEGATED, LEFT, MIXED, REFUSED, cells
 from .card import Card, CardGroup, CardRow
 
-_WIDTH, _MARGIN = 980, 24
-_STRIP_LEFT, _STRIP_WIDTH, _STRIP_HEIGHT = 196, 380, 14
-_SHARE_RIGHT, _KERNELS_RIGHT, _TEXT_LEFT = 644, 704, 720
-_ROW, _GROUP, _LINE = 38, 30, 15
+_WIDTH, _MARGIN = 1100, 24
+_STRIP_LEFT, _STRIP_WIDTH, _STRIP_HEIGHT = 264, 400, 16
+_SHARE_RIGHT, _KERNELS_RIGHT, _TEXT_LEFT = 728, 788, 804
+_ROW, _GROUP, _LINE = 40, 32, 14
 _MOST_CELLS = 400
-_HEADLINE_LETTERS, _TEXT_BLOCK_LETTERS, _COMMAND_LETTERS, _TEXT_LETTERS, _LABEL_LETTERS = 78, 124, 106, 34, 26
+_HEADLINE_LETTERS, _TEXT_BLOCK_LETTERS, _COMMAND_LETTERS, _TEXT_LETTERS, _LABEL_LETTERS = 84, 136, 124, 37, 34
 """Largest numbers of letters in a line. They are estimates, because a picture cannot measure text."""
-_TEXT_LINES = 2
+_DEVICES_LETTERS = 44
+_TEXT_LINES = 3
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'DejaVu Sans', sans-serif"
 _MONOSPACE = "ui-monospace, 'DejaVu Sans Mono', monospace"
 _FILLS = {DELEGATED: "#1f7a6d", REFUSED: "url(#card-refused)", LEFT: "url(#card-left)", MIXED: "#7b6a9e"}
@@ -42,31 +47,40 @@ _PATTERNS = """
 </defs>"""
 
 
-def card_picture(card: Card, *, is_file: bool = True, has_patterns: bool = True) -> str:
-    """Return the picture. A file has its own style for dark screens; inside a page, the page has the style.
+class CardPlace(NamedTuple):
+    """The place of a card on a page. ``model`` is the number of its model."""
 
-    Only the first of several pictures in a page needs the patterns.
+    model: int
+    links: Set[str]
+    """The delegates that the page shows in detail. Their names are links."""
+    has_patterns: bool
+    """Whether the picture has the patterns, which only the first picture of a page needs."""
+
+
+def card_picture(card: Card, place: CardPlace | None = None) -> str:
+    """Return the picture, as a file, or for a place on a page.
+
+    A file has its own style for dark screens. A page has the style for all its pictures.
     """
+    is_file = place is None
     body = list[str]()
     bottom = _MARGIN + 8
     bottom = _text_block(body, f"{_safe(card.model, 60)} · {card.nodes:,} nodes", bottom, 1, 80, 14, "card-faint", "600")
     bottom = _text_block(body, card.headline + ".", bottom + 10, 4, _HEADLINE_LETTERS, 19, "card-ink", "700")
-    for stop in card.stops:
-        result = f"; with fixed sizes, {stop.mended}: {stop.result}" if stop.command else ""
-        text = f"{stop.targets:,} targets do not start: {stop.reason}{result}"
-        bottom = _text_block(body, text, bottom + 4, 2, _TEXT_BLOCK_LETTERS, 13, "card-ink", "400")
-        if stop.command:
-            bottom = _text_block(body, stop.command, bottom + 2, 2, _COMMAND_LETTERS, 12, "card-ink", "400", _MONOSPACE)
+    if card.advice is not None:
+        bottom = _text_block(body, card.advice.text, bottom + 4, 2, _TEXT_BLOCK_LETTERS, 13, "card-ink", "400")
+        bottom = _text_block(body, card.advice.command, bottom + 2, 2, _COMMAND_LETTERS, 12, "card-ink", "400", _MONOSPACE)
     for group in card.groups:
-        bottom = _draw_group(body, group, bottom)
+        bottom = _draw_group(body, group, bottom, place)
     bottom = _draw_legend(body, card, bottom + 22)
     height = bottom + _MARGIN - 8
+    role, size = "img" if is_file else "group", f' width="{_WIDTH}" height="{height}"'
     return "".join(
         [
-            f'<svg{_NAMESPACE if is_file else ""} viewBox="0 0 {_WIDTH} {height}" class="card" role="img" ',
+            f'<svg{_NAMESPACE + size if is_file else ""} viewBox="0 0 {_WIDTH} {height}" class="card" role="{role}" ',
             f'aria-label="{_attribute(_words(card))}" font-family="{_FONT}">',
             _STYLE if is_file else "",
-            _PATTERNS if has_patterns else "",
+            _PATTERNS if place is None or place.has_patterns else "",
             f'\n<rect class="card-ground" width="{_WIDTH}" height="{height}" rx="10" fill="#ffffff"/>',
             *body,
             "\n</svg>\n",
@@ -74,42 +88,79 @@ def card_picture(card: Card, *, is_file: bool = True, has_patterns: bool = True)
     )
 
 
+def card_sentence(card: Card) -> str:
+    """Return the sentence and the command as HTML, for screens that are too narrow for the picture."""
+    parts = [f'<p class="card-sentence">{html.escape(_safe(card.headline, 400))}.</p>']
+    if card.advice is not None:
+        texts = [html.escape(_safe(text, 400)) for text in (card.advice.text, card.advice.command)]
+        parts.append(f'<p class="card-advice">{texts[0]} <code>{texts[1]}</code></p>')
+    return "".join(parts)
+
+
+def card_image(card: Card) -> bytes:
+    """Return the picture as a PNG file of twice its size. Raises MissingPackageError without the package resvg-py."""
+    try:
+        renderer: Any = import_module("resvg_py")
+    except ModuleNotFoundError as error:
+        raise MissingPackageError(
+            "a PNG of a card needs the package resvg-py: pip install resvg-py; SVG needs no package"
+        ) from error
+    image: bytes = renderer.svg_to_bytes(svg_string=card_picture(card), zoom=2.0)
+    return image
+
+
 def _words(card: Card) -> str:
-    rows = [f"{row.label}: {_share(row)}, {row.summary}" for group in card.groups for row in group.rows]
+    rows = [f"{row.label}: {shown_share(row)}, {row.summary}" for group in card.groups for row in group.rows]
     return ". ".join([f"{card.model}, {card.nodes:,} nodes", card.headline, *rows])
 
 
-def _share(row: CardRow) -> str:
-    return f"{share(row.part, row.whole)} of {'nodes' if row.counts_nodes else 'work'}"
+def shown_share(row: CardRow) -> str:
+    """Return the share of a target as shown in its row."""
+    return share(row.part, row.whole) if row.lengths else "-"
 
 
-def _draw_group(body: list[str], group: CardGroup, top: int) -> int:
+def _draw_group(body: list[str], group: CardGroup, top: int, place: CardPlace | None) -> int:
     bottom = top + _GROUP
-    if group.title:
-        body.append(_text(_MARGIN, bottom, group.title, 12, "card-faint", "600"))
+    body.append(_text(_MARGIN, bottom, group.title, 12, "card-faint", "600"))
     body.append(_rule(bottom + 8))
+    bottom += 8
     for row in group.rows:
-        bottom = _draw_row(body, row, bottom + 8 if row is group.rows[0] else bottom)
+        bottom = _draw_row(body, row, bottom, place)
     return bottom
 
 
-def _draw_row(body: list[str], row: CardRow, top: int) -> int:
-    body.append(_text(_MARGIN, top + 17, _safe(row.label, _LABEL_LETTERS), 13, "card-ink", "600"))
-    if row.note:
-        body.append(_text(_MARGIN, top + 31, row.note, 10, "card-faint"))
-    body += _strip(row, top + 12)
-    body.append(_text(_SHARE_RIGHT, top + 17, share(row.part, row.whole), 13, "card-ink", "700", anchor="end"))
-    body.append(_text(_SHARE_RIGHT, top + 31, f"of {'nodes' if row.counts_nodes else 'work'}", 10, "card-faint", anchor="end"))
-    body.append(_text(_KERNELS_RIGHT, top + 17, f"{row.kernels:,}", 13, "card-ink", anchor="end"))
-    body.append(_text(_KERNELS_RIGHT, top + 31, "kernel" if row.kernels == 1 else "kernels", 10, "card-faint", anchor="end"))
-    for number, line in enumerate(_lines(row.summary, _TEXT_LETTERS, _TEXT_LINES)):
-        body.append(_text(_TEXT_LEFT, top + 17 + number * 13, line, 11, "card-ink"))
-    bottom = top + _ROW
-    body.append(_rule(bottom))
-    return bottom
+def _draw_row(body: list[str], row: CardRow, top: int, place: CardPlace | None) -> int:
+    lines = _lines(row.summary, _TEXT_LETTERS, _TEXT_LINES)
+    height = max(_ROW, 12 + _LINE * len(lines))
+    middle = top + height // 2
+    has_link = place is not None and row.delegate in place.links
+    label = _text(_MARGIN, middle - 3, _safe(row.label, _LABEL_LETTERS), 13, "card-link" if has_link else "card-ink", "600")
+    model = f"&amp;model={place.model}" if place is not None and place.model else ""
+    body.append(f'\n<a href="#target={row.delegate}{model}">{label}</a>' if has_link else label)
+    body.append(_text(_MARGIN, middle + 11, _safe(row.devices, _DEVICES_LETTERS), 10, "card-faint"))
+    body += _strip(row, middle - _STRIP_HEIGHT // 2)
+    body.append(_text(_SHARE_RIGHT, middle - 1, shown_share(row), 13, "card-ink", "700", anchor="end"))
+    if row.lengths:
+        body.append(
+            _text(_SHARE_RIGHT, middle + 12, f"of {'nodes' if row.counts_nodes else 'work'}", 10, "card-faint", anchor="end")
+        )
+    if row.lengths and row.group != MICROCONTROLLERS_TITLE:
+        body.append(_text(_KERNELS_RIGHT, middle - 1, f"{row.kernels:,}", 13, "card-ink", anchor="end"))
+        kernels = "kernel" if row.kernels == 1 else "kernels"
+        body.append(_text(_KERNELS_RIGHT, middle + 12, kernels, 10, "card-faint", anchor="end"))
+    first = middle + 4 - _LINE * (len(lines) - 1) // 2
+    for number, line in enumerate(lines):
+        body.append(_text(_TEXT_LEFT, first + number * _LINE, line, 12, "card-ink"))
+    body.append(_rule(top + height))
+    return top + height
 
 
 def _strip(row: CardRow, top: int) -> Iterator[str]:
+    """Yield the strip of a target: cells in a common scale, or a frame if the result is not known."""
+    if not row.lengths:
+        size = f'x="{_STRIP_LEFT}.5" y="{top}.5" width="{_STRIP_WIDTH - 1}" height="{_STRIP_HEIGHT - 1}"'
+        yield f'\n<rect {size} class="card-line" fill="none" stroke="#d4d8dd" stroke-dasharray="4"/>'
+        return
     states, _ = cells(row.lengths, _MOST_CELLS)
     left, width = float(_STRIP_LEFT), _STRIP_WIDTH / max(len(states), 1)
     opacity = "" if row.is_applied else ' opacity="0.4"'
@@ -131,7 +182,7 @@ def _draw_legend(body: list[str], card: Card, top: int) -> int:
     text = "Each strip is the model from left to right: a break in the same place is the same node."
     body.append(_text(left + 4, top, text, 11, "card-faint"))
     end = f"Simulated by delegate-sim {card.version} for {card.runtime}{card.aside}."
-    return _text_block(body, end, top + 2, 2, 150, 11, "card-faint", "400")
+    return _text_block(body, end, top + 2, 3, 170, 11, "card-faint", "400")
 
 
 def _text_block(
@@ -149,7 +200,7 @@ def _lines(text: str, letters: int, most: int) -> list[str]:
     return lines if len(lines) <= most else [*lines[: most - 1], shortened(f"{lines[most - 1]} ...", letters)]
 
 
-_INKS = {"card-ink": "#1c1f24", "card-faint": "#59616b"}
+_INKS = {"card-ink": "#1c1f24", "card-faint": "#59616b", "card-link": "#0b57c2"}
 
 
 def _text(

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from importlib.metadata import PackageNotFoundError, metadata
+from itertools import groupby
 from typing import Any
 
 from ..diagnosis.advice.commands import fix_command
@@ -20,7 +22,7 @@ from ..foundation.printable import printable, shortened
 from ..graph.graph import Graph
 from ..graph.partition import Subset
 from ..hypothetical.hypothetical_changes import NodeKey
-from ..micro.arena import Arena
+from ..micro.report import MicroReport
 from ..model.model import Model
 from ..results.compare.api_defaults import api_defaults_text
 from ..results.compare.model_changes import compare_outlines
@@ -36,33 +38,43 @@ from ..results.report.verdict import verdict, verdict_summary
 from ..rules.rule import Reason
 from ..runtime.interpreter import Run, SubgraphRun, option_values
 from ..timing.measured import KERNEL, MeasuredPart, Timing, cpu_time, kernel_times, node_times
+from .card import without_folder
 from .graph_tables import PageGraphs, operator_counts, plain_reasons, short_name, short_text, tensor_positions, whole_entry
 from .layout import CLOSED_HEIGHT, CLOSED_WIDTH, HEADER, NODE_HEIGHT, NODE_WIDTH, with_deep_stack
 from .micro_view import MicroView, arena_entry, micro_view_entry
 
 _LONGEST_NAME = 200
 _MOST_BARS = 500
-"""Largest number of bars. If there are more parts, the shortest parts share one bar at the end."""
+"""Largest number of bars. If there are more parts, neighbors among the shorter parts share a bar in their place."""
 
 
-def strip_entry(timings: Sequence[Timing]) -> dict[str, Any] | None:
-    """Return the bars of the first profile, or None if there is no profile with parts."""
-    if not timings or not timings[0].parts:
+def strip_entry(timings: Sequence[Timing], delegate: str) -> dict[str, Any] | None:
+    """Return the bars of the first profile with kernels of the delegate, or without kernels. None if there is no such profile."""
+    timing = next((own for own in timings if own.parts and delegate in (own.delegates or (delegate,))), None)
+    if timing is None:
         return None
-    timing = timings[0]
-    shown = set(sorted(range(len(timing.parts)), key=lambda number: -timing.parts[number].ms)[:_MOST_BARS])
-    rest = [part for number, part in enumerate(timing.parts) if number not in shown]
-    bars = [_bar(part) for number, part in enumerate(timing.parts) if number in shown]
-    if rest:
-        bars.append({"label": f"{len(rest):,} more", "kind": "rest", "ms": sum([part.ms for part in rest]), "node": None})
+    parts, alone = timing.parts, set(range(len(timing.parts)))
+    if len(parts) > _MOST_BARS:
+        # Between n bars are at most n + 1 bars of neighbors.
+        alone = set(sorted(alone, key=lambda number: -parts[number].ms)[: _MOST_BARS // 2 - 1])
+    groups = groupby(range(len(parts)), key=lambda number: number if number in alone else -1)
+    bars = [_bar(*[parts[number] for number in members]) for _, members in groups]
     return {"profile": _name(os.path.basename(timing.path)), "total": timing.total_ms, "bars": bars}
 
 
-def _bar(part: MeasuredPart) -> dict[str, Any]:
+def _bar(*parts: MeasuredPart) -> dict[str, Any]:
+    part, kinds = parts[0], {part.kind for part in parts}
     count = f" x {part.count:,}" if part.count > 1 else ""
     label = f"{part.op}{' kernel' if part.kind == KERNEL else ''}{count}"
+    label += f" and {len(parts) - 1:,} more" if len(parts) > 1 else ""
     first = min(part.nodes, default=None)
-    return {"label": _name(label), "kind": part.kind, "ms": part.ms, "node": None if first is None else list(first)}
+    kind = kinds.pop() if len(kinds) == 1 else "rest"
+    return {
+        "label": _name(label),
+        "kind": kind,
+        "ms": sum([own.ms for own in parts]),
+        "node": None if first is None else list(first),
+    }
 
 
 def subgraph_times(run: SubgraphRun, delegate: str, timings: Sequence[Timing]) -> dict[str, Any]:
@@ -120,7 +132,7 @@ def page_content(views: Sequence[PageView | MicroView]) -> dict[str, Any]:
     """Return the content of a page."""
     models = list({id(view.model): view.model for view in views}.values())
     numbers = {id(model): number for number, model in enumerate(models)}
-    arenas = {id(view.model): view.report.arena for view in views if isinstance(view, MicroView)}
+    arenas = {id(view.model): view.report for view in views if isinstance(view, MicroView)}
     graphs = PageGraphs()
     return {
         **head("page"),
@@ -131,21 +143,32 @@ def page_content(views: Sequence[PageView | MicroView]) -> dict[str, Any]:
         "views": with_deep_stack(lambda: [_drawn(view, numbers[id(view.model)], graphs) for view in views]),
         "graphs": graphs.entries,
         "matches": [_matches(models[0], other) for other in models],
+        "site": _site(),
     }
 
 
-def _model_entry(model: Model, arena: Arena | None) -> dict[str, Any]:
+def _site() -> str:
+    """Return the address of the documentation, or "" if the package does not name it."""
+    try:
+        addresses = metadata("delegate-sim").get_all("Project-URL") or []
+    except PackageNotFoundError:
+        return ""
+    address = next((text.split(", ", 1)[1] for text in addresses if text.startswith("Documentation, ")), "")
+    return "" if "//OWNER." in address else address
+
+
+def _model_entry(model: Model, micro: MicroReport | None) -> dict[str, Any]:
     name = "a model given as bytes" if model.path is None else os.path.basename(model.path)
     entry: dict[str, Any] = {
         "name": short_name(name),
-        "path": short_name(model.path or ""),
         "bytes": model.size,
         "sha256": model.sha256,
     }
-    return entry if arena is None else {**entry, "arena": arena_entry(arena)}
+    return entry if micro is None or micro.arena is None else {**entry, "arena": arena_entry(micro, micro.arena)}
 
 
 def _drawn(view: PageView | MicroView, model: int, graphs: PageGraphs) -> dict[str, Any]:
+    view = replace(view, model=without_folder(view.model))
     with naming_model(view.model.path):
         return micro_view_entry(view, model, graphs) if isinstance(view, MicroView) else _view_entry(view, model, graphs)
 
@@ -184,7 +207,7 @@ def _view_entry(view: PageView, model: int, graphs: PageGraphs) -> dict[str, Any
             {**_subgraph_entry(subgraph, run, graphs, reasons), **subgraph_times(subgraph, run.delegate.name, view.timings)}
             for subgraph in run.subgraphs
         ],
-        "time": strip_entry(view.timings),
+        "time": strip_entry(view.timings, run.delegate.name),
         "causes": None if view.diagnosis is None else _cause_entries(view.diagnosis, view.timings),
         "fix": None if view.diagnosis is None else _plain_fix_entry(view.diagnosis),
         "causes_left_out": short_text(view.causes_left_out),
@@ -269,7 +292,7 @@ def _fix_entry(diagnosis: Diagnosis, finding: RankedCause) -> dict[str, str] | N
     fix = diagnosis.found_pass(finding)
     if fix is None:
         return None
-    command = fix_command(diagnosis.model, diagnosis.target, "--pass", fix.pass_.name)
+    command = fix_command(without_folder(diagnosis.model), diagnosis.target, "--pass", fix.pass_.name)
     return {"text": short_text(fix.text), "command": short_text(command)}
 
 
@@ -277,7 +300,7 @@ def _plain_fix_entry(diagnosis: Diagnosis) -> dict[str, str] | None:
     plain = diagnosis.plain_fix
     if plain is None:
         return None
-    command = fix_command(diagnosis.model, diagnosis.target, *plain.arguments)
+    command = fix_command(without_folder(diagnosis.model), diagnosis.target, *plain.arguments)
     return {"text": short_text(plain.result), "command": short_text(command)}
 
 

@@ -8,49 +8,78 @@ import html
 import json
 from collections.abc import Mapping, Sequence
 from importlib import resources
-from typing import Any
+from typing import Any, NamedTuple
 
-from .card import card_of
-from .card_picture import card_picture
+from ..runtime.target import Target
+from .card import Card, card_of
+from .card_markdown import card_markdown
+from .card_picture import CardPlace, card_picture, card_sentence
 from .content import PageView, page_content
 from .micro_view import MicroView
 
-_SCRIPTS = ("content.js", "drawing.js", "strip.js", "time.js", "panels.js", "verdicts.js", "arena.js", "page.js")
-"""Scripts in the order in which they are joined. All scripts share one scope."""
+_SCRIPTS = ("content.js", "drawing.js", "strip.js", "time.js", "panels.js", "verdicts.js", "arena.js", "share.js", "page.js")
+"""Scripts in the order in which they are joined. All scripts share one scope, which has the content."""
+_MOST_CAUSES = 5
+"""Largest number of causes of a target on a page without JavaScript."""
 
 
-def page(views: Sequence[PageView | MicroView]) -> str:
-    """Return the page for some views as HTML. The page shows the first view when a reader opens it.
+def page(views: Sequence[PageView | MicroView], without_answer: WithoutAnswer | None = None) -> str:
+    """Return the page for some views as HTML.
+
+    When a reader opens the page, it shows the target that needs advice most. If there is no such target, it shows the first view.
 
     The page loads nothing from the network or from other files.
     """
-    return document(page_content(views), card_pictures(views))
+    content = page_content(views)
+    pictures: list[str] = []
+    for number, card in cards_of(views, without_answer).items():
+        own = [entry for entry in content["views"] if entry["model"] == number]
+        links = {"micro" if entry.get("micro") else entry["delegate"] for entry in own}
+        pictures.append(card_sentence(card) + card_picture(card, CardPlace(number, links, has_patterns=not pictures)))
+        content["models"][number]["card"] = card_markdown(card)
+        if number == 0 and card.advice is not None:
+            named = (0, card.advice.delegate)
+            content["first"] = [(entry["model"], entry["delegate"]) for entry in content["views"]].index(named)
+    return document(content, "".join(pictures))
 
 
-def card_pictures(views: Sequence[PageView | MicroView]) -> str:
-    """Return the cards of the models with results of several delegates, as HTML that needs no script."""
-    by_model: dict[int, list[PageView]] = {}
-    for view in views:
-        if isinstance(view, PageView):
-            by_model.setdefault(id(view.model), []).append(view)
-    cards = [card_of(own[0].model, [view.run for view in own]) for own in by_model.values() if len(own) > 1]
-    pictures = [card_picture(card, is_file=False, has_patterns=not number) for number, card in enumerate(cards)]
-    return (
-        f'<section class="cards" aria-label="Results of all targets" tabindex="0">{"".join(pictures)}</section>'
-        if pictures
-        else ""
-    )
+class WithoutAnswer(NamedTuple):
+    """The targets of a page's models that have no answer, and the reason."""
+
+    targets: Sequence[Target]
+    reason: str
 
 
-def document(content: Mapping[str, Any], cards: str = "") -> str:
+def cards_of(views: Sequence[PageView | MicroView], without_answer: WithoutAnswer | None = None) -> dict[int, Card]:
+    """Return the cards of the models with results of several delegates, by the number of the model."""
+    models = list({id(view.model): view.model for view in views}.values())
+    targets, reason = without_answer or ((), "")
+    cards = {}
+    for number, model in enumerate(models):
+        runs = [view.run for view in views if view.model is model and isinstance(view, PageView)]
+        micro = next((view.report for view in views if view.model is model and isinstance(view, MicroView)), None)
+        if len(runs) > 1:
+            cards[number] = card_of(model, runs, targets, reason, micro)
+    return cards
+
+
+def viewer() -> str:
+    """Return the page that shows results from links. Its content is in the fragment of its address."""
+    return document(None)
+
+
+def document(content: Mapping[str, Any] | None, cards: str = "") -> str:
     """Return the HTML of a page with content from ``page_content``. ``cards`` is HTML that stands before everything else."""
     script, style = _script(), _asset("page.css")
-    names = ", ".join([model["name"] for model in content["models"]])
+    names = "A result" if content is None else ", ".join([model["name"] for model in content["models"]])
     parts = {
         "policy": _policy(script, style),
         "title": html.escape(f"{names} - delegate-sim"),
         "style": style,
+        "name": html.escape(names),
+        "hidden": "" if cards else " hidden",
         "cards": cards,
+        "causes": "" if content is None else _causes(content),
         "content": as_data(content),
         "script": script,
     }
@@ -61,6 +90,31 @@ def document(content: Mapping[str, Any], cards: str = "") -> str:
         before, _, written = written.partition("{{" + name + "}}")
         pieces += [before, text]
     return "".join([*pieces, written])
+
+
+def _causes(content: Mapping[str, Any]) -> str:
+    """Return the causes of all targets as HTML, for a page without JavaScript."""
+    parts = []
+    for view in content["views"]:
+        causes = view["causes"] or []
+        if causes:
+            title = f"{content['models'][view['model']]['name']}, {view['delegate']}: why nodes {_stay(view)}"
+            items = [f"<li>{_cause(cause)}</li>" for cause in causes[:_MOST_CAUSES]]
+            items += [f"<li>{len(causes) - _MOST_CAUSES:,} more causes</li>"] if len(causes) > _MOST_CAUSES else []
+            parts.append(f"<h3>{html.escape(title)}</h3><ul>{''.join(items)}</ul>")
+    return f"<h2>Causes</h2>{''.join(parts)}" if parts else ""
+
+
+def _stay(view: Mapping[str, Any]) -> str:
+    return view["words"]["left"] if view.get("micro") else f"stay {view['words']['left']}"
+
+
+def _cause(cause: Mapping[str, Any]) -> str:
+    fix = cause["fix"]
+    command = f"<br><code>{html.escape(fix['command'])}</code>" if fix else ""
+    number = len(cause["nodes"])
+    nodes = f"{number:,} {'node' if number == 1 else 'nodes'}"
+    return f"<b>{html.escape(cause['title'])}</b> ({nodes}): {html.escape(cause['change'])}{command}"
 
 
 def as_data(content: Any) -> str:
@@ -81,7 +135,8 @@ def code_digests() -> tuple[str, str]:
 
 
 def _script() -> str:
-    return "\n".join(['"use strict";', "(() => {", *map(_asset, _SCRIPTS), "})();", ""])
+    begin = ["function begin(content, options) {", *map(_asset, _SCRIPTS), "}"]
+    return "\n".join(['"use strict";', "(() => {", _asset("link.js"), *begin, "start();", "})();", ""])
 
 
 def _policy(script: str, style: str) -> str:

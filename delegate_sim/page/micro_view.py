@@ -16,6 +16,7 @@ from ..micro.arena import Arena
 from ..micro.graph import micro_graph
 from ..micro.preparation import MicroNode, Status
 from ..micro.report import MicroReport
+from ..micro.resolver import resolver_lines
 from ..micro.target import MicroTarget
 from ..model.model import Model, Subgraph
 from ..results.report.plan_strip import DELEGATED, REFUSED, STATES
@@ -58,8 +59,8 @@ def micro_view_entry(view: MicroView, model: int, graphs: PageGraphs) -> dict[st
         "delegate": _TITLE,
         "runtime": f"{report.target.kernels}{'' if runtime.is_checked else f', not checked for {runtime.name}'}",
         "options": {},
-        "headline": _verdict(report).removesuffix("."),
-        "summary": "runs the model" if report.computes else _verdict(report).removesuffix("."),
+        "headline": micro_verdict(report).removesuffix("."),
+        "summary": "runs the model" if report.computes else micro_verdict(report).removesuffix("."),
         "words": _WORDS,
         "note": "",
         "grade": "most" if report.computes else "none",
@@ -130,7 +131,8 @@ def _cause_entry(cause: MicroCause, path: str, target: MicroTarget) -> dict[str,
     }
 
 
-def _verdict(report: MicroReport) -> str:
+def micro_verdict(report: MicroReport) -> str:
+    """Return a sentence that says whether TensorFlow Lite Micro runs the model."""
     if report.runs and not report.computes:
         return "TensorFlow Lite Micro runs the model without the weights outside the flatbuffer, so the results are wrong."
     if report.runs:
@@ -142,13 +144,14 @@ def _verdict(report: MicroReport) -> str:
     return short_text("".join(["TensorFlow Lite Micro does not run the model: ", *missing, refused]))
 
 
-def arena_entry(arena: Arena) -> dict[str, Any]:
-    """Return the columns of a table of buffers.
+def arena_entry(report: MicroReport, arena: Arena) -> dict[str, Any]:
+    """Return the columns of a table of buffers, and the lines of the resolver for the model.
 
     If there are too many buffers, return only the buffers with the largest products of size and lifetime.
     """
     buffers = sorted(arena.buffers, key=lambda placed: -placed.area)[:_MOST_BUFFERS]
     return {
+        "resolver": list(resolver_lines(report.operators, report.variables)),
         "head": arena.head,
         "tail": arena.tail,
         "total": arena.total,

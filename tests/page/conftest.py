@@ -32,7 +32,8 @@ def pages(tmp_path_factory):
     }
     for name, text in texts.items():
         (folder / f"{name}.html").write_text(text, encoding="utf-8")
-    return {name: (folder / f"{name}.html").as_uri() for name in texts}
+    first = {"targets": "#target=nnapi", "fails": "#target=vx", "many": "#target=nnapi"}
+    return {name: (folder / f"{name}.html").as_uri() + first.get(name, "") for name in texts}
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from xml.etree import ElementTree
 
 import pytest
@@ -9,12 +10,14 @@ import pytest
 from delegate_sim import load
 from delegate_sim.delegates.registry import DELEGATE_NAMES
 from delegate_sim.page.card import card_of
-from delegate_sim.page.card_picture import card_picture
+from delegate_sim.page.card_markdown import card_markdown
+from delegate_sim.page.card_picture import CardPlace, card_image, card_picture, shown_share
 from delegate_sim.results.report.plan_strip import DELEGATED, LEFT, REFUSED
 from delegate_sim.runtime.interpreter import simulate
 from tests.support.diagnoses import target
 from tests.support.hostile_names import hostile_model
 from tests.support.models import chain_model
+from tests.support.pages import MODELS
 from tests.support.type_conversions import open_batch
 
 _NAMESPACE = "{http://www.w3.org/2000/svg}"
@@ -39,30 +42,99 @@ def test_strips_follow_the_order_of_the_file():
 
 def test_kinds_of_devices_have_groups_and_the_largest_share_comes_first():
     groups = card(chain_model(["RELU", "ROUND"]), *DELEGATE_NAMES).groups
-    assert [group.title for group in groups][:3] == ["Most devices", "Android phones", "iPhones"]
+    assert [group.title.split()[0] for group in groups] == ["Phones", "NPUs", "Boards", "Microcontrollers"]
     for group in groups:
         shares = [row.part for row in group.rows]
         assert shares == sorted(shares, reverse=True)
-    notes = {row.label: row.note for group in groups for row in group.rows}
-    assert notes["npu-google"]
-    assert notes["NNAPI on Android 13"]
-    assert not notes["LiteRT GPU"]
+    devices = {row.delegate: row.devices for group in groups for row in group.rows}
+    assert devices["npu-google"] == "such as Pixel 10"
+    assert devices["nnapi"] == "Android, deprecated since Android 15"
+    assert devices["vx-nxp"] == "i.MX 8M Plus"
 
 
-def test_unknown_sizes_are_said_once_with_the_command():
-    stops = card(open_batch(), "gpu", "mldrift", "xnnpack").stops
-    assert [stop.targets for stop in stops] == [2]
-    assert "--shape" in stops[0].command
-    assert not rows_of(card(open_batch(), "gpu", "mldrift"))["GPU"].is_applied
+def test_the_cpu_belongs_to_the_boards_if_there_is_no_phone():
+    groups = card(chain_model(["RELU"]), "vx", "xnnpack").groups
+    assert [(group.title, len(group.rows)) for group in groups] == [("Boards", 2)]
+
+
+def test_all_delegates_have_a_name_for_their_devices():
+    assert all(row.devices for group in card(chain_model(["RELU"]), *DELEGATE_NAMES).groups for row in group.rows)
+
+
+def test_targets_without_an_answer_are_rows():
+    model = load(chain_model(["RELU"]).bytes())
+    made = card_of(model, [simulate(model, target("gpu"))], [target("vx")], "a limit")
+    row = rows_of(made)["VX delegate"]
+    assert (row.lengths, row.summary) == ((), "not simulated: a limit")
+    assert shown_share(row) == "-"
+
+
+def test_a_model_that_its_compiler_has_not_seen_has_no_share():
+    row = rows_of(card(chain_model(["RELU"]), "gpu", "edgetpu"))["Edge TPU's delegate"]
+    assert (row.lengths, row.is_ranked, shown_share(row)) == ((), False, "-")
+
+
+@pytest.mark.parametrize(
+    ("builder", "delegates", "headline"),
+    [
+        (chain_model(["RELU", "RELU"]), ("gpu", "vx"), "All 2 accelerators run all of it"),
+        (chain_model(["RELU", "ROUND"]), ("gpu", "vx"), "GPU runs 50 % of the nodes"),
+        (
+            chain_model(["RELU", "ROUND", "RELU"]),
+            ("gpu", "hexagon"),
+            "GPU runs 33.3 % of the nodes. Hexagon runs none of it",
+        ),
+        (open_batch(), ("gpu", "mldrift", "xnnpack"), "No phone accelerator starts: the batch size is not fixed"),
+        (chain_model(["ROUND", "ROUND"]), ("gpu", "coreml"), "None of 2 accelerators runs any of it"),
+    ],
+)
+def test_the_sentence_says_which_accelerators_run_the_model(builder, delegates, headline):
+    assert card(builder, *delegates).headline == headline
+
+
+def test_a_delegate_that_takes_only_nodes_without_work_is_not_said_to_run_none():
+    model = load(MODELS / "transformer_block.tflite")
+    made = card_of(model, [simulate(model, target(name)) for name in ("mldrift", "coreml")])
+    assert made.headline == "LiteRT GPU runs 100 % of the work. Core ML runs 0 % of the work"
+
+
+def test_unknown_sizes_have_a_command_without_the_folder_of_the_model(tmp_path):
+    (tmp_path / "model.tflite").write_bytes(open_batch().bytes())
+    model = load(tmp_path / "model.tflite")
+    made = card_of(model, [simulate(model, target(name)) for name in ("gpu", "mldrift")])
+    assert made.advice.command.startswith("delegate-sim fix model.tflite --delegate gpu --shape ")
+    assert not rows_of(made)["GPU"].is_applied
+    assert str(tmp_path) not in card_picture(made) + card_markdown(made)
+
+
+def test_a_model_that_no_rewrite_improves_has_the_command_of_a_diagnosis():
+    assert card(chain_model(["RELU", "ROUND"]), "gpu", "vx").advice.command == "delegate-sim diagnose - --delegate gpu"
+
+
+def test_markdown_has_a_row_for_each_target_and_no_markup_of_the_model():
+    text = card_markdown(card(hostile_model(), *DELEGATE_NAMES))
+    assert sum(line.startswith("| **") for line in text.splitlines()) == len(DELEGATE_NAMES) + 1
+    assert not re.search(r"(?<!\\)<(?!br>|sub>|/sub>)", text)
+
+
+def test_a_png_has_twice_the_size():
+    pytest.importorskip("resvg_py", reason="the package that draws PNG files (the extra [report]) is not installed")
+    image = card_image(card(chain_model(["RELU"]), "gpu", "nnapi"))
+    assert image[:8] == b"\x89PNG\r\n\x1a\n"
+    assert int.from_bytes(image[16:20], "big") == 2200
 
 
 @pytest.mark.parametrize("builder", [hostile_model(), chain_model(["RELU"]), open_batch()])
 def test_the_picture_is_one_element_without_styles_or_scripts(builder):
-    picture = card_picture(card(builder, *DELEGATE_NAMES), is_file=False)
+    picture = card_picture(card(builder, *DELEGATE_NAMES), CardPlace(1, {*DELEGATE_NAMES}, has_patterns=True))
     root = ElementTree.fromstring(picture)  # the picture was made here
     assert root.tag == "svg"
-    assert {element.tag for element in root.iter()} <= {"svg", "defs", "pattern", "rect", "text", "path"}
-    assert not any(name in element.attrib for element in root.iter() for name in ("style", "href", "onload"))
+    assert {element.tag for element in root.iter()} <= {"svg", "defs", "pattern", "rect", "text", "path", "a"}
+    assert not any(name in element.attrib for element in root.iter() for name in ("style", "onload"))
+    assert all(
+        element.attrib["href"].startswith("#target=") and element.attrib["href"].endswith("&model=1")
+        for element in root.iter("a")
+    )
     assert all(text.isprintable() for element in root.iter("text") for text in element.itertext())
 
 

@@ -21,7 +21,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from delegate_sim.page.document import code_digests
+from delegate_sim.page.document import code_digests, viewer
 from delegate_sim.version import __version__
 from tools.packaging.environments import build_wheel
 
@@ -89,6 +89,7 @@ def build(folder: Path = DIST, numpy: Path | None = None) -> None:
         shutil.copy(pyodide / name, folder / "pyodide")
     if numpy is not None:
         shutil.copy(numpy, folder / "pyodide")
+    (folder / "view.html").write_text(viewer(), encoding="utf-8")
     with tempfile.TemporaryDirectory() as scratch:
         packages = Path(scratch) / "packages"
         packages.mkdir()

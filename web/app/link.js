@@ -1,4 +1,4 @@
-/** The address of the page: its fragment has the target and its options, never a model. */
+/** Links: the address of the page, whose fragment has the target and its options, and links to results. No link has a model. */
 
 import { ANDROID, androidOption } from "./commands.js";
 
@@ -21,6 +21,7 @@ export function targetOf(fragment, form) {
     return choices.includes(value) ? value : otherwise;
   };
   const names = form.delegates.map(({ name }) => name);
+  if (!given.has("delegate") && given.has("target")) given.set("delegate", given.get("target") ?? "");
   const delegate = choice("delegate", [...names, "soc"], form.default_delegate);
   /** @type {Record<string, string>} */
   const options = {};
@@ -41,4 +42,18 @@ export function targetOf(fragment, form) {
     android: choice("android", android.choices, android.defaults[defaults]),
     options,
   };
+}
+
+/**
+ * Return the link that shows a report in the viewer of reports. Its fragment has all of the report, deflated.
+ * @param {string} report the page that `report` writes @param {string} [place] the target and the node, such as "target=gpu"
+ */
+export async function resultLink(report, place) {
+  const page = new DOMParser().parseFromString(report, "text/html");
+  const content = JSON.parse(page.getElementById("content")?.textContent ?? "null");
+  const text = JSON.stringify({ content, cards: page.querySelector(".cards")?.innerHTML ?? "" });
+  const stream = new Blob([text]).stream().pipeThrough(new CompressionStream("deflate-raw"));
+  const letters = Array.from(new Uint8Array(await new Response(stream).arrayBuffer()), (byte) => String.fromCharCode(byte));
+  const packed = btoa(letters.join("")).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+  return `${new URL("view.html", location.href).href}#result=${packed}${place ? `&${place}` : ""}`;
 }

@@ -8,9 +8,13 @@ import { TargetForm } from "./form.js";
 import { fragmentOf, targetOf } from "./link.js";
 import { headlineOf, showOverview } from "./overview.js";
 import { Panels } from "./panels.js";
+import { showCard } from "./card.js";
+import { resultLink } from "./link.js";
 
 /** Models that are simulated at once. Further models of a large bundle are simulated when they are chosen. */
 const AT_ONCE = 8;
+/** The card of a model, as a picture and as Markdown. */
+const CARD = ["--report", "card=/out/card.svg", "--report", "card=/out/card.md"];
 
 /** @type {import("./types.js").Files} */
 const files = await (await fetch("files.json")).json();
@@ -238,13 +242,20 @@ function simulateAll(model) {
     const android = androidOption(form);
     const { defaults, android: version } = shared();
     const own = version === android.defaults[defaults] ? [] : [`${android.flag}=${version}`];
-    const command = ["analyze", model.path, ...commonArguments(shared(), form), ...own];
+    const command = ["analyze", model.path, ...(model.isWhole ? [] : CARD), ...commonArguments(shared(), form), ...own];
     if (!model.isWhole) command.push("--report", "csv=/out/overview.csv");
     const answer = await engine.run(command, columnsOf(byId("overview")), model.isWhole ? undefined : "overview.csv");
     const rows = answer.content ? rowsOf(new TextDecoder().decode(answer.content)).filter(({ outcome }) => outcome) : [];
     if (answer.exit > 1 && !rows.length) return { problem: answer.error };
-    return { headline: headlineOf(answer.output), text: answer.output, rows, note: answer.error };
+    return { headline: headlineOf(answer.output), text: answer.output, rows, note: answer.error, card: answer.card };
   });
+}
+
+/** Return the link to the result of a model on all targets. @param {import("./types.js").Model} model */
+async function linkOf(model) {
+  const command = ["report", model.path, ...commonArguments(shared(), form), "--no-causes", "--output", "/out/report.html"];
+  const answer = await busy(`Making the link to ${model.name}`, () => engine.run(command, 80, "report.html"));
+  return answer?.content && resultLink(new TextDecoder().decode(answer.content));
 }
 
 /** @param {import("./types.js").Model} model */
@@ -269,6 +280,9 @@ function showCurrent() {
   if (overview && !hasFailed) {
     if (overview.note) showProblem(overview.note);
     showOverview(overview, { form, android: select("android").value, chosen: targetForm.target.delegate, choose: openTarget });
+    byId("card").hidden = !overview.card;
+    const model = current;
+    if (overview.card) showCard(byId("card"), overview.card, () => linkOf(model));
     inTable = current;
   }
   const isMissing = !overview && missing.has(keyOf(current));

@@ -3,7 +3,8 @@
 import { withLabels } from "./commands.js";
 import { byId, make } from "./dom.js";
 
-/** @typedef {{headline: string, text: string, rows: Record<string, string>[], note: string}} Overview */
+/** @typedef {{headline: string, text: string, rows: Record<string, string>[], note: string,
+ *   card?: {picture: string, markdown: string}}} Overview */
 /** @typedef {{form: import("./types.js").Form, android: string, chosen: string, choose: (delegate: string) => void}} Settings */
 
 /** @param {string} text Return the first paragraph of a text, joined to one line. */

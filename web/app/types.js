@@ -9,7 +9,8 @@
  * @typedef {{default_delegate: string, delegates: Delegate[], releases: {choices: string[], default: string},
  *   defaults: {choices: string[], default: string}, accelerators: string[], socs: {name: string, also: string[]}[],
  *   further: [string, string, number][]}} Form
- * @typedef {{exit: number, output: string, error: string, needs: string | null, content?: Uint8Array<ArrayBuffer>}} Answer
+ * @typedef {{exit: number, output: string, error: string, needs: string | null, content?: Uint8Array<ArrayBuffer>,
+ *   card?: {picture: string, markdown: string}}} Answer
  * @typedef {{path: string, file: string, name: string, size?: number, isWhole?: boolean}} Model
  * @typedef {{delegate: string, release: string, defaults: string, android: string, options: Record<string, string>}} Target
  */

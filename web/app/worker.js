@@ -24,6 +24,9 @@ let isMounted = false;
 /** @param {string} what @param {number} [share] */
 const tell = (what, share) => scope.postMessage({ progress: what, share });
 
+/** @param {string} path @returns {string} */
+const textOf = (path) => pyodide.FS.readFile(path, { encoding: "utf8" });
+
 /** Let memory grow only so far: then Python raises MemoryError, and the page lives on. */
 function limitMemory() {
   const grow = WebAssembly.Memory.prototype.grow;
@@ -113,6 +116,8 @@ const calls = {
     }
     // In the same turn: the next command empties the folder.
     if (file && pyodide.FS.analyzePath(`${OUT}/${file}`).exists) answer.content = pyodide.FS.readFile(`${OUT}/${file}`);
+    const [picture, markdown] = ["svg", "md"].map((ending) => `${OUT}/card.${ending}`);
+    if (pyodide.FS.analyzePath(picture).exists) answer.card = { picture: textOf(picture), markdown: textOf(markdown) };
     return answer;
   },
 };

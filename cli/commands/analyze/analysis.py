@@ -25,11 +25,13 @@ from ...models import Models, Unreadable, read_model, show_target
 from ...options.accelerators import AcceleratorArguments, LiveArguments
 from ...options.op_profile import OpProfileArguments
 from ...options.targets import TargetArguments
+from ...outputs import CARDS
 from ...text.analysis.advised import with_advice, with_adviser
 from ...text.analysis.view import View
 
 if TYPE_CHECKING:
     from delegate_sim.gate.results import Case
+    from delegate_sim.page.card import Card
     from delegate_sim.timing.measured import Timing
 
     from ...text.analysis.overview import ModelRow
@@ -191,11 +193,16 @@ def _answer(job: AnalysisJob, report: Report, timings: Sequence[Timing], view: V
 
         return model_rows(report)
 
-    def card() -> str:
+    def card(form: str) -> str | bytes:
         from delegate_sim.page.card import card_of
-        from delegate_sim.page.card_picture import card_picture
+        from delegate_sim.page.card_markdown import card_markdown
+        from delegate_sim.page.card_picture import card_image, card_picture
 
-        return card_picture(card_of(report.model, [run for run in report.runs if not run.by_default]))
+        writers: tuple[Callable[[Card], str | bytes], ...] = (card_picture, card_image, card_markdown)
+        runs = [run for run in report.runs if not run.by_default]
+        without_answer = job.targets[len(report.runs) :] if len(runs) == len(report.runs) else ()
+        writer = writers[CARDS.index(form)]
+        return writer(card_of(report.model, runs, without_answer, Effort(report.model).reason))
 
     return Answer(
         lambda: [list(advised().json_parts())],

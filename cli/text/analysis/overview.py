@@ -15,15 +15,17 @@ from delegate_sim.releases.catalogue import Release, parse_release, release_note
 from delegate_sim.results.report.blockers import Blocker, BlockerSummary, summary_of
 from delegate_sim.results.report.measures import NOT_RUNNING, TAKEN, outcome_text
 from delegate_sim.results.report.outcome_words import kernels_title
+from delegate_sim.results.report.plan_strip import file_lengths
 from delegate_sim.results.report.report import Report
 from delegate_sim.results.report.verdict import coverage_verdict
 from delegate_sim.runtime.target import target_names
 from delegate_sim.scan.target_totals import TargetTotals
 
 from ...console.layout import counted, name, share
-from ...console.terminal import Line
+from ...console.terminal import Line, columns, has_colors
 from ..elements.measures import FURTHER_TITLES, further_cells, loop_lines, nodes_cell, work_cell, wrong_text
 from ..elements.paragraphs import HEADING, HINT, heading_lines, paragraph, table
+from ..elements.strip import strips_lines
 from ..elements.target import DEFAULTS_TEXT
 from ..elements.verdict import plugin_lines
 from ..many import many_hint, model_names, unanswered_lines
@@ -100,13 +102,19 @@ def _runs_table(report: Report, view: View) -> Iterator[Line]:
     kernels = kernels_title([run.delegate.name for run in runs])
     titles = ("delegate", "delegated", "multiply-adds", "partitions", kernels, *FURTHER_TITLES, "main blocker")
     names = target_names([run.target for run in runs])
-    rows = [titles]
+    rows, summaries = [titles], [summary_of(report.model, run) for run in runs]
     for group, positions in in_groups([run.delegate.name for run in runs]):
         rows += [(group, *[""] * (len(titles) - 1))] if group else []
         before = "  " if group else ""
-        rows += [_cells(f"{before}{names[place]}", summary_of(report.model, runs[place])) for place in positions]
+        rows += [_cells(f"{before}{names[place]}", summaries[place]) for place in positions]
     further = range(5, 5 + len(FURTHER_TITLES))
     yield from table(rows, range(1, len(titles) - 1), width, optional=(*further, 3, 4))
+    if has_colors() and len(runs) > 1:
+        yield Line("")
+        groups = in_groups([run.delegate.name for run in runs])
+        places = [place for _, positions in groups for place in positions]
+        strips = [(names[place], file_lengths(runs[place]), _share_text(summaries[place])) for place in places]
+        yield from strips_lines(strips, columns())
     yield from loop_lines(runs[:1], width)
     for label, run in zip(names, runs, strict=True):
         yield from api_lines(report, run, view, label=label)
@@ -187,6 +195,15 @@ def blocker_text(blocker: Blocker | None) -> str:
     if blocker.is_input:
         return f"input of unknown size: {blocker.code}"
     return f"{name(blocker.op)} {blocker.nodes:,}: {blocker.code}" if blocker.op else blocker.code
+
+
+def _share_text(summary: BlockerSummary) -> str:
+    measures = summary.measures
+    if measures.outcome != TAKEN:
+        return outcome_text(measures.outcome)
+    if not summary.multiply_adds:
+        return share(measures.delegated_nodes, measures.nodes)
+    return share(summary.delegated_multiply_adds, summary.multiply_adds)
 
 
 def _cells(delegate: str, summary: BlockerSummary) -> tuple[str, ...]:

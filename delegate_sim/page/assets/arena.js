@@ -24,6 +24,8 @@ class ArenaPicture {
   draw(arena) {
     const [from, to] = [Math.min(...arena.first, 0), Math.max(...arena.last, 0)];
     const [width, height] = [1000, 260];
+    byId("arena-axis").replaceChildren(make("span", {}, `step ${formatted(from)}`), make("span", {}, "time"), make("span", {}, `step ${formatted(to)}`));
+    byId("arena-scale").replaceChildren(make("span", {}, bytesText(arena.head)), make("span", {}, bytesText(Math.round(arena.head / 2))), make("span", {}, "0"));
     const [step, unit] = [width / (to - from + 1), height / Math.max(arena.head, 1)];
     this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     this.svg.setAttribute("aria-label",
@@ -46,6 +48,9 @@ class ArenaPicture {
     const rows = largest.slice(0, BUFFERS_LISTED).map((number) => cells(headings, [breakable(arena.name[number]),
       formatted(arena.bytes[number]), formatted(arena.offset[number]), `${arena.first[number]}–${arena.last[number]}`]));
     byId("arena-list").append(table(headings, rows, "The largest buffers"));
+    if (!arena.resolver) return;
+    byId("arena-list").append(make("h3", {}, "Resolver with the kernels that the model needs"),
+      make("pre", { class: "log", tabindex: 0, role: "region", "aria-label": "Resolver" }, arena.resolver.join("\n")));
   }
 
   title(arena, number) {

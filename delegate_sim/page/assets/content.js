@@ -1,6 +1,5 @@
 // The content as objects: one Side for each view and subgraph. A Side also has data that is derived from the content.
 
-const content = JSON.parse(document.getElementById("content").textContent);
 // The last state is for nodes that the delegate takes in a run that fails.
 const [DELEGATED, REFUSED, LEFT, TAKEN] = [0, 1, 2, 3];
 const STATES = [...content.states, "taken"];

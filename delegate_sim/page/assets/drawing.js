@@ -19,7 +19,25 @@ function readTheme() {
   theme = Object.fromEntries(names.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
   theme.states = STATES.map((state) => theme[state]);
   theme.soft = STATES.map((state) => theme[`${state}-soft`]);
+  theme.fills = theme.states.map((color, state) => ([REFUSED, LEFT].includes(state) ? hatched(color, theme.soft[state], state === LEFT) : color));
   theme.font = getComputedStyle(document.body).fontFamily;
+}
+
+// A pattern of lines in two colors, because states must differ without color too.
+function hatched(color, ground, isLevel) {
+  const tile = make("canvas", { width: 6, height: 6 });
+  const context = tile.getContext("2d");
+  context.fillStyle = ground;
+  context.fillRect(0, 0, 6, 6);
+  context.strokeStyle = color;
+  context.lineWidth = isLevel ? 3 : 2.6;
+  context.beginPath();
+  for (const shift of isLevel ? [1.5] : [-6, 0, 6]) {
+    context.moveTo(isLevel ? 0 : shift - 1, isLevel ? shift : 7);
+    context.lineTo(isLevel ? 6 : shift + 7, isLevel ? shift : -1);
+  }
+  context.stroke();
+  return context.createPattern(tile, "repeat");
 }
 
 // Cache of texts that are cut to a width. Every frame needs the same texts.
@@ -411,8 +429,15 @@ class Drawing {
     context.stroke(lines);
     context.globalAlpha = 1;
     theme.states.forEach((color, state) => {
-      context.fillStyle = color;
+      const isFramed = corner && [REFUSED, LEFT].includes(state);
+      context.fillStyle = isFramed ? theme.paper : theme.fills[state];
       context.fill(paths[state]);
+      if (!isFramed) return;
+      context.lineWidth = 2;
+      context.strokeStyle = color;
+      context.setLineDash(state === LEFT ? [4, 3] : []);
+      context.stroke(paths[state]);
+      context.setLineDash([]);
     });
     context.globalAlpha = 0.5;
     theme.states.forEach((color, state) => {
@@ -435,10 +460,11 @@ class Drawing {
     const size = Math.round(Math.min(height * 0.4, 15) * 2) / 2;
     context.font = `${size}px ${theme.font}`;
     context.textAlign = "left";
-    context.fillStyle = theme.paper;
     const texts = new Map();
     for (const position of shown) {
       const op = side.op(position);
+      const isFramed = [REFUSED, LEFT].includes(side.states[position]) && (!this.marks || this.marks.has(position));
+      context.fillStyle = isFramed ? theme.ink : theme.paper;
       if (!texts.has(op)) texts.set(op, fitted(context, op, width - size * 0.8));
       context.fillText(texts.get(op), x[position] * scale + this.x + size * 0.4, y[position] * scale + this.y + height * 0.64);
     }

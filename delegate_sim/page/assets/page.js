@@ -4,8 +4,8 @@ const COLLAPSED_FROM = 400;
 
 class Page {
   constructor() {
-    this.shown = 0;
-    this.other = content.views.length === 2 ? 1 : -1;
+    this.shown = content.first ?? 0;
+    this.other = content.views.length === 2 ? 1 - this.shown : -1;
     this.subgraph = 0;
     this.rows = ROWS_SHOWN;
     this.byTime = false;
@@ -16,9 +16,50 @@ class Page {
     this.strips = [];
     this.drawings = [];
     this.arena = new ArenaPicture();
+    this.share = new Share(this, options);
     this.fill();
     this.listen();
     this.arrange();
+    this.goTo(fragment());
+  }
+
+  // Shows the target and selects the node that a fragment names, such as target=coreml&node=183.
+  goTo(given) {
+    const target = given.get("target");
+    const model = Number(given.get("model") ?? 0);
+    const isNamed = (view) => view.model === model && (view.micro ? "micro" : view.delegate) === target;
+    const numbers = content.views.flatMap((view, number) => (isNamed(view) ? [number] : []));
+    const number = numbers[Number(given.get("view") ?? 0)] ?? numbers[0];
+    if (number === undefined) return;
+    this.subgraph = Math.min(Number(given.get("subgraph") ?? 0) || 0, content.views[number].subgraphs.length - 1);
+    this.show(number);
+    const position = given.has("node") ? this.side.positions.get(Number(given.get("node"))) : undefined;
+    if (position !== undefined) this.select(this.side, position);
+  }
+
+  // Returns the fragment of the target that is shown and of the selected node.
+  place() {
+    const { model, delegate, micro } = this.side.view;
+    const same = content.views.flatMap((view, number) => (view.model === model && view.delegate === delegate ? [number] : []));
+    const place = new URLSearchParams({ target: micro ? "micro" : delegate });
+    if (model) place.set("model", model);
+    if (same.indexOf(this.shown) > 0) place.set("view", same.indexOf(this.shown));
+    if (this.subgraph) place.set("subgraph", this.subgraph);
+    if (this.chosen?.position !== undefined && this.chosen.side === this.side) place.set("node", this.side.graph.nodes[this.chosen.position]);
+    return place.toString();
+  }
+
+  // Makes the address of the page the link to the place. The address of a result stays, because it is long.
+  showAddress() {
+    clearTimeout(this.addressing);
+    if (fragment().has(RESULT)) return;
+    this.addressing = setTimeout(() => {
+      try {
+        history.replaceState(null, "", `#${this.place()}`);
+      } catch {
+        // A page without an address, such as a frame, has no link.
+      }
+    }, 300);
   }
 
   isLarge() {
@@ -55,6 +96,7 @@ class Page {
     byId("beside").prepend(make("option", { value: -1, selected: true }, "nothing"));
     byId("beside-label").hidden = content.views.length < 2;
     byId("targets-section").hidden = content.views.length < 2;
+    byId("targets-section").open = cardsElement().hidden;
     const most = Math.max(...content.views.map((view) => view.subgraphs.length));
     byId("subgraph-label").hidden = most < 2;
     for (let number = 0; number < most; number += 1) byId("subgraph").append(make("option", { value: number }, String(number)));
@@ -75,6 +117,14 @@ class Page {
   }
 
   listen() {
+    addEventListener("hashchange", () => this.goTo(fragment()));
+    cardsElement().addEventListener("click", (event) => {
+      const chosen = event.target.closest("a");
+      if (!chosen) return;
+      event.preventDefault();
+      this.goTo(new URLSearchParams(chosen.getAttribute("href").slice(1)));
+      byId("verdicts").scrollIntoView({ block: "start" });
+    });
     const choose = (id, action) => byId(id).addEventListener("change", () => action(Number(byId(id).value)));
     choose("shown", (number) => this.show(number));
     choose("beside", (number) => {
@@ -129,6 +179,7 @@ class Page {
     const kept = position === undefined ? undefined : before.partner(position, this.side);
     this.arrange();
     if (kept !== undefined) this.select(this.side, kept);
+    this.showAddress();
   }
 
   // Updates the whole page for the sides that are shown.
@@ -314,6 +365,7 @@ class Page {
     }
     this.paint();
     const reasons = side.reasons(position).map((reason) => reason.message).join("; ");
+    this.showAddress();
     this.announce(`Node ${side.graph.nodes[position]} ${side.op(position)}, ${side.state_word(position)}${reasons ? `: ${reasons}` : ""}`);
   }
 
@@ -362,3 +414,4 @@ class Page {
 }
 
 const page = new Page();
+document.body.classList.add("ready");

@@ -17,6 +17,19 @@ function link(text, action) {
   return make("button", { type: "button", class: "link", onclick: action }, breakable(text));
 }
 
+// A code, which links to its page if the documentation has an address.
+function codeLink(code) {
+  const text = make("code", {}, code);
+  if (!content.site) return text;
+  return make("a", { href: `${content.site}codes.html#:~:text=${encodeURIComponent(code)}`, target: "_blank", rel: "noopener" }, text);
+}
+
+// A command, and a button that copies it.
+function commandLine(command, page) {
+  const copy = make("button", { type: "button", onclick: () => page.share.copy(command, "Copied the command.") }, "Copy");
+  return make("p", { class: "command" }, make("code", {}, command), " ", copy);
+}
+
 function facts(pairs) {
   return make("dl", {}, ...pairs.filter(([, value]) => value !== "" && value !== null && value !== undefined)
     .flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, value)]));
@@ -110,20 +123,34 @@ function causesPanel(side, page) {
       cause.followers.length ? make("p", {}, `Fixing it also frees ${counted(cause.followers.length, "node")} that ${cause.followers.length === 1 ? "stays" : "stay"} ${side.view.words.left} only because of ${cause.nodes.length === 1 ? "this node" : "these nodes"}.`) : null,
       pressed ? make("p", { class: "marked" }, `${marksText(side, cause)}. `,
         link("Show these nodes in the drawing", () => page.showDrawing(side))) : null,
-      cause.alone && !needs ? make("p", { class: "gain" }, `${cause.assumes_accepted ? "If the delegate accepted these nodes" : "If it is fixed"}: ${gainText(now, cause.alone)}`) : null,
+      gainParts(cause, number, now, needs),
       needs ? make("p", {}, needs) : null,
-      number && cause.together && !sameCost(cause.together, now) ? make("p", { class: "gain" }, `With this and earlier causes fixed: ${gainText(now, cause.together)}`) : null,
       cause.found && cause.found !== cause.title ? make("p", {}, `Found: ${cause.found}; needed: ${cause.needed}`) : null,
-      make("p", { class: "change" }, breakable(`${cause.suggestion}: ${cause.change}`)),
-      ...fixParts("Or ", cause.fix),
-      make("p", {}, ...cause.codes.flatMap((code) => [make("code", {}, code), " "])));
+      changeParts(cause, page),
+      make("p", {}, ...cause.codes.flatMap((code) => [codeLink(code), " "])));
   });
-  return [heading, make("ol", { class: "causes" }, ...entries), ...fixParts("Rewrite the file without a new conversion: ", side.view.fix)];
+  return [heading, make("ol", { class: "causes" }, ...entries), ...fixParts("Rewrite the file without a new conversion: ", side.view.fix, page)];
+}
+
+// One gain: of this cause alone, otherwise together with the earlier causes.
+function gainParts(cause, number, now, needs) {
+  if (cause.alone && !needs) {
+    return make("p", { class: "gain" }, `${cause.assumes_accepted ? "If the delegate accepted these nodes" : "If it is fixed"}: ${gainText(now, cause.alone)}`);
+  }
+  const isGain = number && cause.together && !sameCost(cause.together, now);
+  return isGain ? make("p", { class: "gain" }, `With this and earlier causes fixed: ${gainText(now, cause.together)}`) : null;
+}
+
+// The ways to mend a cause: the command that rewrites the file, and the change of the conversion.
+function changeParts({ fix, suggestion, change }, page) {
+  const conversion = make("span", {}, breakable(`${suggestion}: ${change}`));
+  if (!fix) return make("p", { class: "change" }, conversion);
+  return make("ul", { class: "change" }, make("li", {}, breakable(fix.text), commandLine(fix.command, page)), make("li", {}, conversion));
 }
 
 // A rewrite of the file, with its result, and the command that makes it.
-function fixParts(introduction, fix) {
-  return fix ? [make("p", { class: "change" }, breakable(`${introduction}${fix.text}`)), make("p", {}, make("code", {}, fix.command))] : [];
+function fixParts(introduction, fix, page) {
+  return fix ? [make("p", { class: "change" }, breakable(`${introduction}${fix.text}`)), commandLine(fix.command, page)] : [];
 }
 
 function tensorRows(side, headings, tensors, label, position) {
@@ -147,9 +174,11 @@ function nodePanel(side, page) {
   }
   const node = side.graph.nodes[position];
   const headings = [["operand", "label"], ["type", ""], ["bytes", "number"]];
-  const reasons = side.reasons(position).map((reason) => make("li", {}, make("p", {}, make("code", {}, reason.code)), make("p", {}, reason.message),
-    facts([["found", reason.found], ["needed", reason.needed]]), reason.hint ? make("p", { class: "change" }, breakable(reason.hint)) : null));
   const changes = (side.view.causes || []).filter((cause) => causePositions(side, cause).has(position)).map((cause) => cause.change);
+  // A cause says what to change, with the hints of its reasons.
+  const hintOf = ({ hint }) => (hint && !changes.length ? make("p", { class: "change" }, breakable(hint)) : null);
+  const reasons = side.reasons(position).map((reason) => make("li", {}, make("p", {}, codeLink(reason.code)), make("p", {}, reason.message),
+    facts([["found", reason.found], ["needed", reason.needed]]), hintOf(reason)));
   const other = page.besides(side);
   const partner = other && side.partner(position, other);
   const elsewhere = other && (partner === undefined ? "no matching node"

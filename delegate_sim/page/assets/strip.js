@@ -37,7 +37,7 @@ class Strip {
     const width = Math.max(this.element.clientWidth - 2, 40);
     const room = width / Math.max(this.side.size, 1);
     // The cells of a single line fill the line.
-    const cell = Math.min(Math.max(room, 3), 26);
+    const cell = Math.max(room, 3);
     const columns = room >= 3 ? Math.max(this.side.size, Math.floor(width / cell)) : Math.max(Math.floor(width / cell), 1);
     const rows = Math.ceil(this.side.size / columns);
     return { width, cell, columns, rows, height: rows > 6 ? 9 : rows > 1 ? 14 : 28, gap: rows > 1 ? 3 : 0 };
@@ -68,7 +68,7 @@ class Strip {
     side.order.forEach((position, place) => {
       const [x, y] = [(place % columns) * cell, Math.floor(place / columns) * (height + gap)];
       context.globalAlpha = !marks || marks.has(position) ? 1 : faint && faint.has(position) ? 0.6 : 0.3;
-      context.fillStyle = theme.states[side.states[position]];
+      context.fillStyle = theme.fills[side.states[position]];
       const last = place + 1 === side.order.length || side.data.partition[side.order[place + 1]] !== side.data.partition[position];
       context.fillRect(x, y, cell - (last ? Math.min(cell * 0.4, 2) : cell > 8 ? 0.6 : 0), height);
     });

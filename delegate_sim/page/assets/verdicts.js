@@ -35,7 +35,7 @@ function refusalParts({ refusal, headline }) {
   if (!refusal) return [];
   const message = refusal.message.replace(/\.$/, "");
   return [
-    make("p", {}, make("code", {}, refusal.code), headline.includes(message) ? "" : ` ${refusal.message}`),
+    make("p", {}, codeLink(refusal.code), headline.includes(message) ? "" : ` ${refusal.message}`),
     refusal.hint ? make("p", { class: "change" }, breakable(refusal.hint)) : null,
   ];
 }

@@ -59,6 +59,12 @@ def run_lengths(run: Run) -> Lengths:
     return tuple(lengths)
 
 
+def file_lengths(run: Run) -> Lengths:
+    """Group consecutive nodes in the same state, in the order of the file, so that the strips of all targets align."""
+    states = [node_state(subgraph, index) for subgraph in run.subgraphs for index in subgraph.graph.execution_plan]
+    return tuple([(state, len(list(members))) for state, members in groupby(states)])
+
+
 def cells(lengths: Sequence[tuple[str, int]], most: int) -> tuple[list[str], int]:
     """Return the states of the cells, and the number of nodes per cell.
 

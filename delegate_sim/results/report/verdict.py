@@ -35,7 +35,7 @@ _LONGEST_NAME = 30
 def verdict(run: Run, measures: Measures | None = None) -> str:
     """Return the verdict on a run as a sentence without a period."""
     measures = measure(run) if measures is None else measures
-    return _about_file(run, measures) + _verdict(run, measures) + _unchecked(run.target, measures, unchecked_numbers(run))
+    return about_file(run, measures) + _verdict(run, measures) + _unchecked(run.target, measures, unchecked_numbers(run))
 
 
 def _unchecked(target: Target, measures: Measures, further: Sequence[str] = ()) -> str:
@@ -60,7 +60,7 @@ def unchecked_text(delegate: Delegate, release: Release, further: Sequence[str] 
     return f"not checked for {release}: {', '.join(parts)}" if parts else ""
 
 
-def _about_file(run: Run, measures: Measures) -> str:
+def about_file(run: Run, measures: Measures) -> str:
     """Return sentences about a file that was converted without its weights, or was compiled for another accelerator.
 
     The text is empty for all other files.
@@ -185,7 +185,7 @@ def coverage(runs: Sequence[Run]) -> Coverage:
     left_out += [] if before else [f"{subject(run.target)} (not compiled yet)" for run in waiting]
     unranked = [run.delegate for group in groups[place + 1 :] for run in group]
     aside = aside_text(unranked, left_out) if len(runs) > 1 else ""
-    return Coverage(f"{_about_file(first, measures)}{before}{ranking}{text}{unchecked}", aside)
+    return Coverage(f"{about_file(first, measures)}{before}{ranking}{text}{unchecked}", aside)
 
 
 def has_wrong_results(run: Run) -> bool:
@@ -270,9 +270,9 @@ def aside_text(unranked: Sequence[Delegate], further: Sequence[str] = ()) -> str
 
 def _plugins_verdict(runs: Sequence[Run], *, are_all: bool) -> str:
     measures = [measure(run) for run in runs]
-    about_file = _about_file(runs[0], measures[0])
+    about = about_file(runs[0], measures[0])
     alone = _verdict(runs[0], measures[0]).replace("The ", "the ", 1) if len(runs) == 1 else ""
-    return about_file + unranked_text([(own.delegated_nodes, own.nodes) for own in measures], alone, are_all=are_all)
+    return about + unranked_text([(own.delegated_nodes, own.nodes) for own in measures], alone, are_all=are_all)
 
 
 def unranked_text(selected: Sequence[tuple[int, int]], alone: str = "", *, are_all: bool, what: str = "") -> str:

@@ -591,6 +591,16 @@ def test_the_verdict_says_that_the_model_does_not_run(run, tmp_path, delegate, t
     assert "Node number 2 (CEIL) failed to prepare." in found.splitlines()
 
 
+@pytest.mark.parametrize(("name", "first"), [("card.svg", b"<svg "), ("card.md", b"### "), ("card.PNG", b"\x89PNG")])
+def test_the_ending_of_the_file_chooses_the_format_of_a_card(run, model, tmp_path, name, first):
+    if name == "card.PNG":
+        pytest.importorskip("resvg_py", reason="the package that draws PNG files (the extra [report]) is not installed")
+    file, report = tmp_path / name, tmp_path / f"report-{name}"
+    assert run("analyze", model, "--format", "card", "-o", file, "--report", f"card={report}").exit_code == 0
+    assert file.read_bytes() == report.read_bytes()
+    assert file.read_bytes().startswith(first)
+
+
 def test_a_card_is_a_picture_of_one_model(run, model, dynamic_model, tmp_path):
     file = tmp_path / "card.svg"
     assert run("analyze", model, "--format", "card", "-o", file).exit_code == 0

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from delegate_sim.results.report.outcome_words import DELEGATED as DELEGATE_WORDS
 from delegate_sim.results.report.plan_strip import DELEGATED, LEFT, REFUSED, STATES, Span
 from delegate_sim_cli.console.terminal import can_write
-from delegate_sim_cli.text.elements.strip import strip_lines, strip_text
+from delegate_sim_cli.text.elements.strip import strip_lines, strip_text, strips_lines
 
 
 def spans(*parts):
@@ -58,3 +58,18 @@ def test_pull_requests_have_a_strip_for_each_plan_that_is_cut(run, model, tmp_pa
     result = run(command, *given, "--format", "markdown")
     assert "- `█░░█` " in result.stdout
     assert "Execution plans: `█` the delegate" in result.stdout
+
+
+ROWS = [("gpu", ((DELEGATED, 30), (REFUSED, 10)), "75 %"), ("nnapi", ((LEFT, 40),), "none")]
+
+
+def test_strips_of_several_targets_have_a_common_scale_and_fit_the_terminal():
+    lines = list(strips_lines(ROWS, 40))
+    assert [len(line.text) for line in lines[:2]] == [33, 33]
+    assert lines[0].text.split()[1].strip("\u2588") == "\u2591" * 5
+    assert lines[0].parts == ((8, 23, "green"), (23, 28, "red"))
+    assert "each cell is 2 nodes" in " ".join(" ".join(line.text for line in lines[2:]).split())
+
+
+def test_a_narrow_terminal_has_no_strips_of_several_targets():
+    assert not list(strips_lines(ROWS, 28))
