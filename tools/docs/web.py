@@ -126,6 +126,14 @@ def fetched_numpy() -> Path | None:
     return wheel if is_right else None
 
 
+def warn_without_numpy(*, fails: bool) -> None:
+    """Say that numpy is missing. Raises UnavailableError instead if the build then fails."""
+    text = "without numpy, which some models need: Pyodide's distribution cannot be reached"
+    if fails:
+        raise UnavailableError(text)
+    print(f"warning: the application is {text}", file=sys.stderr)
+
+
 def _policy() -> str:
     """Return the policy of the page and of its worker: they may load files of the page, and nothing else."""
     script, style = code_digests()
@@ -195,12 +203,12 @@ def main() -> int:
     try:
         check_types()
         numpy = fetched_numpy()
+        if numpy is None:
+            warn_without_numpy(fails=False)
         build(numpy=numpy)
     except RuntimeError as fault:
         print(f"error: {fault}", file=sys.stderr)
         return 1
-    if numpy is None:
-        print("note: without numpy, which some models need: Pyodide's distribution cannot be reached", file=sys.stderr)
     print(DIST)
     return 0
 
