@@ -202,13 +202,10 @@ def build(site: Path = SITE, application: Path | None = None) -> int:
 def application(*, complete: bool) -> Path | None:
     """Build the browser application, and return its folder. Without npm, say so and return None.
 
-    Raises web.UnavailableError if the application is to be complete, and a part of it cannot be had.
+    Raises web.UnavailableError instead if the application is to be complete, with numpy.
     """
     try:
-        numpy = web.fetched_numpy()
-        if numpy is None:
-            web.warn_without_numpy(fails=complete)
-        web.build(numpy=numpy)
+        web.build(numpy=web.fetched_numpy(required=complete))
     except web.UnavailableError as fault:
         if complete:
             raise
@@ -218,7 +215,7 @@ def application(*, complete: bool) -> Path | None:
 
 
 def main(arguments: list[str]) -> int:
-    """Make the site in ``site/``, and say where it starts. With ``--complete``, fail where the application is not or has no numpy."""
+    """Make the site in ``site/``, and say where it starts. With ``--complete``, fail where the application or its numpy is missing."""
     try:
         code = build(SITE, application(complete="--complete" in arguments))
     except web.UnavailableError as fault:

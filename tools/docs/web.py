@@ -115,23 +115,24 @@ def _download_wheels(folder: Path) -> None:
         raise UnavailableError(f"the wheels cannot be downloaded: {done.stderr.strip()[-500:]}")
 
 
-def fetched_numpy() -> Path | None:
-    """Return the wheel of numpy for this Pyodide, from Pyodide's distribution; None where it cannot be reached."""
+def fetched_numpy(*, required: bool = False) -> Path | None:
+    """Return the wheel of numpy for this Pyodide, from Pyodide's distribution. Where it cannot be reached, warn and return None.
+
+    Raises UnavailableError instead of the warning if numpy is required.
+    """
     pyodide = installed_pyodide()
     with suppress(RuntimeError):
         _run("node", "numpy.mjs")
     entry = json.loads((pyodide / "pyodide-lock.json").read_text(encoding="utf-8"))["packages"]["numpy"]
     wheel = pyodide / entry["file_name"]
     is_right = wheel.exists() and hashlib.sha256(wheel.read_bytes()).hexdigest() == entry["sha256"]
-    return wheel if is_right else None
-
-
-def warn_without_numpy(*, fails: bool) -> None:
-    """Say that numpy is missing. Raises UnavailableError instead if the build then fails."""
-    text = "without numpy, which some models need: Pyodide's distribution cannot be reached"
-    if fails:
-        raise UnavailableError(text)
-    print(f"warning: the application is {text}", file=sys.stderr)
+    if is_right:
+        return wheel
+    fault = "Pyodide's distribution cannot be reached, so the application has no numpy, which some models need"
+    if required:
+        raise UnavailableError(fault)
+    print(f"warning: {fault}", file=sys.stderr)
+    return None
 
 
 def _policy() -> str:
@@ -202,10 +203,7 @@ def main() -> int:
     """Build the application, and say where it is. Exit code 1 where that is not possible."""
     try:
         check_types()
-        numpy = fetched_numpy()
-        if numpy is None:
-            warn_without_numpy(fails=False)
-        build(numpy=numpy)
+        build(numpy=fetched_numpy())
     except RuntimeError as fault:
         print(f"error: {fault}", file=sys.stderr)
         return 1

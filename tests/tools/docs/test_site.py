@@ -12,10 +12,11 @@ import pytest
 import delegate_sim
 from delegate_sim.delegates.registry import DELEGATE_NAMES
 from tests.support.visits import Visit
+from tools.docs import web
 from tools.docs.browser import ROOT
 from tools.docs.gallery import MODELS
 from tools.docs.screenshots import DIGEST, digest
-from tools.docs.site import GALLERY, NAVIGATION, build, navigation
+from tools.docs.site import GALLERY, NAVIGATION, build, main, navigation
 from tools.docs.web import served
 
 CODES = ("nnapi-operator-version", "malformed-operands", "not-loaded")
@@ -170,3 +171,13 @@ def test_links_lead_to_pages_of_the_site(site):
             if path and not re.match(r"[a-z]+:|//", path) and not (page.parent / path).exists():
                 missing.append((page.relative_to(site).as_posix(), target))
     assert missing == []
+
+
+def test_a_site_to_publish_is_not_built_without_numpy(tmp_path, monkeypatch, capsys):
+    lock = {"packages": {"numpy": {"file_name": "numpy.whl", "sha256": "0" * 64}}}
+    (tmp_path / "pyodide-lock.json").write_text(json.dumps(lock), encoding="utf-8")
+    monkeypatch.setattr(web, "installed_pyodide", lambda: tmp_path)
+    monkeypatch.setattr(web, "_run", lambda *_: None)
+    assert main(["--complete"]) == 1
+    assert "has no numpy" in capsys.readouterr().err
+    assert web.fetched_numpy() is None
