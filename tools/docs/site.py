@@ -215,7 +215,7 @@ def application(*, complete: bool) -> Path | None:
 
 
 def main(arguments: list[str]) -> int:
-    """Make the site in ``site/``, and say where it starts. With ``--complete``, fail where the application or its numpy is missing."""
+    """Make the site, and say where it starts. With ``--complete``, fail where the application or its numpy is missing."""
     try:
         code = build(SITE, application(complete="--complete" in arguments))
     except web.UnavailableError as fault:

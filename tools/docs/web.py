@@ -124,9 +124,8 @@ def fetched_numpy(*, required: bool = False) -> Path | None:
     with suppress(RuntimeError):
         _run("node", "numpy.mjs")
     entry = json.loads((pyodide / "pyodide-lock.json").read_text(encoding="utf-8"))["packages"]["numpy"]
-    wheel = pyodide / entry["file_name"]
-    is_right = wheel.exists() and hashlib.sha256(wheel.read_bytes()).hexdigest() == entry["sha256"]
-    if is_right:
+    wheel: Path = pyodide / entry["file_name"]
+    if wheel.exists() and hashlib.sha256(wheel.read_bytes()).hexdigest() == entry["sha256"]:
         return wheel
     fault = "Pyodide's distribution cannot be reached, so the application has no numpy, which some models need"
     if required:
