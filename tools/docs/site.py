@@ -205,7 +205,7 @@ def application(*, complete: bool) -> Path | None:
     Raises web.UnavailableError instead if the application is to be complete, with numpy.
     """
     try:
-        web.build(numpy=web.fetched_numpy(required=complete))
+        web.build(numpy=web.fetched_numpy(required=complete), is_in_site=True)
     except web.UnavailableError as fault:
         if complete:
             raise
