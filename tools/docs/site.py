@@ -199,7 +199,7 @@ def build(site: Path = SITE, application: Path | None = None) -> int:
     return done.returncode
 
 
-def application(*, complete: bool) -> Path | None:
+def application(*, complete: bool = False) -> Path | None:
     """Build the browser application, and return its folder. Without npm, say so and return None.
 
     Raises web.UnavailableError instead if the application is to be complete, with numpy.
