@@ -86,8 +86,8 @@ examples: setup  ## run the examples of README.md and docs, and put their curren
 web: setup  ## build the browser application in web/dist (needs npm and Node.js)
 	$(BIN)/python -m tools.docs.web
 
-site: setup  ## make the documentation as a site with search, in site/; with the browser application where npm is
-	$(BIN)/python -m tools.docs.site
+site: setup  ## make the documentation as a site with search, in site/; with the browser application where npm is (ARGS=--complete fails without it)
+	$(BIN)/python -m tools.docs.site $(ARGS)
 
 web-equality: setup  ## compare the answers of the browser application with those of the command line, where ../shared exists (ARGS=--help)
 	$(BIN)/python -m tools.web.equality $(or $(MODELS),$(addprefix ../shared/corpus/,npu-calls.zip fuzz.zip onnx.zip real.zip keras.zip torch.zip)) $(ARGS)

@@ -15,9 +15,10 @@ from delegate_sim.bundles.bundle_error import BundleError
 from delegate_sim.bundles.formats import MODEL, format_at
 from delegate_sim.bundles.members import models_in
 from delegate_sim.delegates.base import Delegate
+from delegate_sim.delegates.devices import in_groups
 from delegate_sim.delegates.npu.soc_names import NAMES, simulated_socs
 from delegate_sim.delegates.options import DEFAULT_SETS, Option, boolean, integer, option_as_typed
-from delegate_sim.delegates.registry import ACCELERATORS, DEFAULT_DELEGATE, DELEGATE_NAMES, find_delegate
+from delegate_sim.delegates.registry import ACCELERATORS, DELEGATE_NAMES, find_delegate
 from delegate_sim.errors import DelegateSimError
 from delegate_sim.foundation.late_numpy import MISSING
 from delegate_sim.foundation.limits import exhausted
@@ -31,11 +32,17 @@ _NUMPY = "numpy"
 
 
 def form() -> str:
-    """Return what the page's form offers: releases, sets of defaults, SoCs, and the delegates with their options."""
+    """Return what the page's form offers: releases, sets of defaults, SoCs, and the delegates with their options.
+
+    Delegates are grouped by devices. The default is the first that is not deprecated.
+    """
+    groups = [(title, [DELEGATE_NAMES[place] for place in places]) for title, places in in_groups(DELEGATE_NAMES)]
+    names = [name for _, members in groups for name in members]
     return json.dumps(
         {
-            "default_delegate": DEFAULT_DELEGATE,
-            "delegates": [_delegate(find_delegate(name)) for name in DELEGATE_NAMES],
+            "default_delegate": next(name for name in names if not find_delegate(name).deprecated),
+            "delegates": [_delegate(find_delegate(name)) for name in names],
+            "groups": groups,
             "releases": {"choices": [DEFAULT_RELEASE, *reversed(KNOWN_RELEASES)], "default": DEFAULT_RELEASE},
             "defaults": {"choices": DEFAULT_SETS, "default": "benchmark"},
             "accelerators": list(ACCELERATORS),
@@ -89,10 +96,11 @@ def _says(message: str, text: str) -> bool:
 def _delegate(delegate: Delegate) -> dict[str, Any]:
     return {
         "name": delegate.name,
-        "title": "" if delegate.is_plugin else delegate.title or delegate.provider_name,
+        "title": "" if delegate.is_plugin else (delegate.title or delegate.provider_name).removeprefix("The "),
+        "deprecated": delegate.deprecated,
         "summary": delegate.summary,
         "is_plugin": delegate.is_plugin,
-        "options": [_option(delegate, option) for option in delegate.options],
+        "options": [_option(delegate, option) for option in delegate.options if option.changes_verdicts],
         "level": _level(delegate),
     }
 
@@ -118,7 +126,7 @@ def _option(delegate: Delegate, option: Option) -> dict[str, Any]:
         "type": "file" if option.is_path else "choice" if option.choices else kinds.get(option.parse, "text"),
         "choices": option.choices,
         "defaults": defaults,
-        "help": option.help,
+        "help": option.described,
     }
 
 

@@ -304,8 +304,8 @@ def _spelling(option: Option) -> str:
 def _help(option: Option) -> str:
     benchmark, api = default_text(option.default_in("benchmark")), default_text(option.default)
     if benchmark == api:
-        return f"{option.help}{f'  [default: {api}]' if api else ''}"
-    return f"{option.help}  [default: {benchmark}; with --defaults api: {api}]"
+        return f"{option.described}{f'  [default: {api}]' if api else ''}"
+    return f"{option.described}  [default: {benchmark}; with --defaults api: {api}]"
 
 
 def _with_underscores(flag: str) -> str:

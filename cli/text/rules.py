@@ -145,7 +145,7 @@ def _options(options: Sequence[Option]) -> Iterator[str]:
     for option in options:
         values = [default_text(option.default_in(defaults)) for defaults in ("api", "benchmark")]
         name = f"`{option.key}`" if option.name == option.key else f"`{option.key}` (`{option.name}`)"
-        yield f"| {name} | {_escaped(option.help)} | {' | '.join(map(_escaped, values))} |"
+        yield f"| {name} | {_escaped(option.described)} | {' | '.join(map(_escaped, values))} |"
     yield from ("", "# Operators")
 
 

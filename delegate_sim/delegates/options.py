@@ -48,6 +48,12 @@ class Option:
     """benchmark_model's descriptions of the flag in all releases, in lower case."""
     choices: tuple[str, ...] = ()
     """The values to offer for selection. ``parse`` may accept other spellings. Empty if the values cannot be listed."""
+    changes_verdicts: bool = True
+
+    @property
+    def described(self) -> str:
+        """The help, with a note if the option changes no verdict."""
+        return self.help if self.changes_verdicts else f"{self.help}; changes no verdict"
 
     @property
     def key(self) -> str:

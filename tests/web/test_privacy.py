@@ -50,7 +50,7 @@ def test_no_request_leaves_the_page_and_it_works_without_a_network(visit, host, 
     before = len(host[1])
     opened.choose(MODELS / "transformer_block.tflite")
     opened.idle()
-    page.get_by_role("button", name="gpu", exact=True).click()
+    page.get_by_role("button", name="GPU", exact=True).click()
     opened.idle()
     frame = opened.report()
     assert requests_since(before, host) == []

@@ -27,7 +27,7 @@ _HEAD = """\
 # Releases of the runtime
 
 This page shows the output of `delegate-sim releases` for three converted models.
-[targets.md](../targets.md#releases-of-the-runtime) explains what a release changes. `make releases` makes this page.
+[The page on targets](../targets.md#releases-of-the-runtime) explains what a release changes. `make releases` makes this page.
 """
 
 

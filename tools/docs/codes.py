@@ -55,13 +55,13 @@ def _sections() -> Iterator[str]:
 
 
 def _section(title: str, codes: Iterable[str], known: Mapping[str, Explanation]) -> str:
-    explained = [(code, known[code]) for code in codes]
-    rows = [f"| `{code}` | **{_cell(it.title)}.** {_cell(it.meaning)} | {_cell(it.advice)} |" for code, it in explained]
-    return "\n".join([f"## {title}", "", "| code | meaning | what to do |", "|---|---|---|", *rows, ""])
+    entries = [_entry(code, known[code]) for code in codes]
+    return "\n".join([f"## {title}", "", *entries])
 
 
-def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")
+def _entry(code: str, explained: Explanation) -> str:
+    title, meaning, advice = [" ".join(text.split()) for text in (explained.title, explained.meaning, explained.advice)]
+    return "\n".join([f"### `{code}`", "", f"**{title}.** {meaning}", "", f"What to do: {advice}", ""])
 
 
 if __name__ == "__main__":

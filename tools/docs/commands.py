@@ -10,6 +10,9 @@ import click
 
 from delegate_sim_cli.main import command_summary, program
 
+from .browser import ROOT
+from .sections import title
+
 _HEAD = """\
 # Commands and options
 
@@ -17,7 +20,7 @@ This page is the reference of all commands. It is generated from the output of `
 
 - A delegate's page of [rules](targets.md#delegates) lists the delegate's options, such as `--android`.
   `delegate-sim analyze --help --delegate NAME` prints these options.
-- [formats.md](formats.md) explains output formats and exit codes.
+- [The page on formats](formats.md) explains output formats and exit codes.
 - A MODEL is a file, a folder, a quoted pattern such as `'models/**/*.tflite'`, or `-` for standard input.
 """
 
@@ -67,7 +70,8 @@ def _section(name: str) -> str:
     command = program.get_command(context, name)
     assert command is not None
     card = f"- **Use it for:** {command_summary(name)}\n- **Begin with:** `{_first_example(command) or f'delegate-sim {name}'}`\n"
-    card += f"- **Read:** [{_PAGES[name]}.md]({_PAGES[name]}.md)\n\n"
+    page = f"{_PAGES[name]}.md"
+    card += f"- **Read:** [{title(ROOT / 'docs' / page)}]({page})\n\n"
     return f"## {name}\n\n{card}" + _described(command, click.Context(command, context, info_name=name))
 
 

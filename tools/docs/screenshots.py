@@ -1,14 +1,18 @@
-"""Remake the pictures in docs/pictures: the report page of a DistilBERT, light, dark and narrow (``make screenshots``)."""
+"""Remake the pictures in docs/pictures (``make screenshots``): the report page of a DistilBERT, and the cards of the gallery."""
 
 from __future__ import annotations
 
+import hashlib
 import sys
 import tempfile
 from pathlib import Path
 
+from . import gallery
 from .browser import ROOT, chromium, distilbert, page_of
 
 PICTURES = ROOT / "docs" / "pictures"
+DIGEST = PICTURES / "drawn-by.sha256"
+"""The digest of the files that drew the pictures."""
 _SHOTS = (
     ("report-light", 1280, 860, "light"),
     ("report-dark", 1280, 860, "dark"),
@@ -16,6 +20,13 @@ _SHOTS = (
     ("report-medium", 820, 1100, "light"),
 )
 _DELEGATES = ("nnapi", "gpu")
+
+
+def digest() -> str:
+    """Return the digest of the files that draw the report page and the card."""
+    folder = ROOT / "delegate_sim" / "page"
+    paths = [*sorted((folder / "assets").iterdir()), *sorted(folder.glob("card*.py"))]
+    return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest() + "\n"
 
 
 def main() -> int:
@@ -35,9 +46,11 @@ def main() -> int:
                     shown.screenshot(path=PICTURES / f"{name}.png")
                     context.close()
                     print(PICTURES / f"{name}.png")
+            print(*gallery.draw(), sep="\n")
         except RuntimeError as error:
             print(error, file=sys.stderr)
             return 1
+    DIGEST.write_text(digest(), encoding="utf-8")
     return 0
 
 

@@ -1,6 +1,7 @@
-"""Make the documentation's site in ``site/`` (``make site``): README and docs as pages with search, and a gallery of reports.
+"""Make the documentation's site in ``site/`` (``make site``): README and docs as pages with search, and a gallery.
 
-Pages are gathered in a folder for mkdocs, in which links from the README into docs, and from docs to the README, hold.
+Pages are gathered in a folder for mkdocs, in which links from the README into docs, and from docs to the README, hold. The theme
+loads nothing from other hosts.
 """
 
 from __future__ import annotations
@@ -18,8 +19,11 @@ from tools.packaging.publication import with_repository
 
 from . import web
 from .browser import ROOT, page_of
+from .gallery import cards
+from .sections import title
 
 SITE = ROOT / "site"
+THEME = Path(__file__).parent / "theme"
 GALLERY = (
     (
         "transformer_block",
@@ -39,34 +43,26 @@ NAVIGATION = {
     "First week": "index why installing first-model which-delegate fallback fix sweep ci glossary",
     "Tasks": "accuracy adoption browser time device-logs reduce scan gallery/index",
     "Targets": "targets nnapi npu mldrift numbers vx embedded micro llm",
-    "Reference": "commands formats stability codes suggestions passes python api rules/*",
+    "Reference": "commands formats stability codes suggestions passes python api",
+    "Rules": "rules/*",
     "Contributing": "CONTRIBUTING writing how-it-works architecture upstream releasing learned mutation SECURITY CHANGELOG",
     "Appendix": "appendix/* benchmarks/*",
 }
 """The groups of pages, each with its pages in their order."""
+START = {"installing": "Install it", "first-model": "Your first model", "gallery/index": "Gallery"}
+"""Links of the first page, beside the application."""
 APPLICATION = "try"
 """The folder of the browser application in the site."""
-_STYLE = """\
-.container { max-width: 1320px; }
-.dropdown-menu { max-width: 100vw; }
-.dropdown-item { white-space: normal; }
-div[role=main] table { display: block; overflow-x: auto; width: max-content; max-width: 100%; }
-div[role=main] td { min-width: 6rem; }
-div[role=main] td code, div[role=main] p code, div[role=main] li code { overflow-wrap: anywhere; }
-div[role=main] td:first-child code { white-space: nowrap; }
-div[role=main] :is(h1, h2, h3) { overflow-wrap: anywhere; }
-div[role=main] img { max-width: 100%; height: auto; }
-"""
-"""Wide tables scroll on their own, so that a page fits a phone."""
+LONG = 10_000
+"""Pages of rules with more words have a page for each operator."""
 
 
 def configuration(docs: Path, site: Path) -> dict[str, Any]:
     """Return mkdocs' configuration for gathered pages."""
     return {
         "site_name": "delegate-sim",
-        "theme": {"name": "mkdocs", "color_mode": "auto", "user_color_mode_toggle": True, "navigation_depth": 2},
+        "theme": {"name": None, "custom_dir": str(THEME), "static_templates": ["404.html"], "search_index_only": True},
         "plugins": ["search"],
-        "extra_css": ["style.css"],
         "use_directory_urls": False,
         "docs_dir": str(docs),
         "site_dir": str(site),
@@ -88,12 +84,6 @@ def navigation(docs: Path) -> list[dict[str, Any]]:
     return groups
 
 
-def title(page: Path) -> str:
-    """Return the heading of a page."""
-    heading = page.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
-    return re.sub(r"What the delegate (\S+) accepts", r"Rules: \1", heading).replace("`", "")
-
-
 def gather(folder: Path, application: Path | None) -> None:
     """Put the pages into a folder, the README as its first, with the files that they link to, and the browser application."""
     if application is not None:
@@ -110,24 +100,75 @@ def gather(folder: Path, application: Path | None) -> None:
     (folder / "benchmarks").mkdir()
     for page in (ROOT / "benchmarks").glob("*.md"):
         shutil.copy(page, folder / "benchmarks")
-    for page in (folder / "rules").glob("*.md"):
+    for page in [*(folder / "rules").glob("*.md")]:
         heading, _, rest = page.read_text(encoding="utf-8").partition("\n")
         page.write_text(f"{heading}\n{re.sub(r'^#', '##', rest, flags=re.MULTILINE)}", encoding="utf-8")
+        split(page)
+    start = folder / "index.md"
+    start.write_text(landing(start.read_text(encoding="utf-8"), has_application=application is not None), encoding="utf-8")
     for page in folder.rglob("*.md"):
         text = re.sub(r"\]\((\.\./)*README\.md", r"](\1index.md", page.read_text(encoding="utf-8"))
         # What is above the docs in the repository is beside them here.
         above = "../" * len(page.relative_to(folder).parts)
         page.write_text(with_repository(text.replace(f"]({above}", f"]({above[3:]}")), encoding="utf-8")
     (folder / "llms.txt").write_text(overview(folder), encoding="utf-8")
-    (folder / "style.css").write_text(_STYLE, encoding="utf-8")
+    shutil.copy(ROOT / "web" / "app" / "icon.svg", folder)
     gallery = folder / "gallery"
     gallery.mkdir()
-    lines = ["# Gallery of reports", "", "`delegate-sim report` writes each of them as one file. Choose one to open it.", ""]
+    lines = [cards(), "## Reports", "", "`delegate-sim report` writes each of them as one file. Choose one to open it.", ""]
     for name, delegates, description in GALLERY:
         text = page_of(ROOT / "fixtures" / "models" / f"{name}.tflite", *delegates)
         (gallery / f"{name}.html").write_text(text, encoding="utf-8")
         lines.append(f"- [{name}]({name}.html) on {', '.join(delegates)}: {description}")
     (gallery / "index.md").write_text("\n".join([*lines, ""]), encoding="utf-8")
+
+
+def split(page: Path) -> None:
+    """Give each operator of a long page of rules a page of its own, to which the page then links."""
+    text = page.read_text(encoding="utf-8")
+    if len(text.split()) <= LONG:
+        return
+    rules, _, codes = text.partition("\n## Codes\n")
+    sources = dict(re.findall(r"^\[(\S+)\]: (\S+)$", text, re.MULTILINE))
+    head, *operators = re.split(r"^### ", re.sub(r"^\[\S+\]: \S+\n?", "", rules, flags=re.MULTILINE), flags=re.MULTILINE)
+    folder = page.with_suffix("")
+    folder.mkdir()
+    links = []
+    for operator in operators:
+        name, _, rest = operator.partition("\n")
+        links.append(f'<li><a href="{folder.name}/{name}.html">{name}</a></li>')
+        used = [f"[{source}]: {address}" for source, address in sources.items() if f"[{source}]" in rest]
+        lines = [f"# {name} on {title(page)}", "", f"[All operators of {title(page)}](../{page.name})", rest, *used, ""]
+        (folder / f"{name}.md").write_text("\n".join(lines), encoding="utf-8")
+    named = "" if "\n## Operators\n" in head else "## Operators\n\n"
+    parts = [head.rstrip(), "", f'{named}<ul class="operators">', *links, "</ul>", "", *(["## Codes", codes] if codes else [])]
+    page.write_text("\n".join(parts), encoding="utf-8")
+
+
+def landing(readme: str, *, has_application: bool) -> str:
+    """Return the first page: the README with buttons, and with the table of agreement."""
+    heading, text, picture, rest = readme.split("\n\n", 3)
+    sentence, _, about = " ".join(text.split()).partition(". ")
+    trial = f'<a class="button" href="{APPLICATION}/index.html">Try it</a> ' if has_application else ""
+    links = " ".join(f'<a href="{path}.html">{text}</a>' for path, text in START.items())
+    commands, _, last = rest.partition("## Set up a checkout")
+    buttons = f'<p class="buttons">{trial}{links}</p>'
+    parts = [heading, f"{sentence}.", buttons, picture, about, commands.strip(), *_agreement()]
+    return "\n\n".join([*parts, f"## Set up a checkout{last}"])
+
+
+def _agreement() -> list[str]:
+    """Return a section with the table of agreement: targets, records, and what agrees."""
+    table = re.findall(
+        r"^\|.*\|$", (ROOT / "docs" / "accuracy.md").read_text("utf-8").partition("\n## How good")[0], re.MULTILINE
+    )
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table]
+    short = "\n".join(f"| {row[0]} | {row[1]} | {row[3]} |" for row in rows)
+    return [
+        "## How often is it right?",
+        "The answers are compared with [recorded verdicts of real delegates](accuracy.md):",
+        short,
+    ]
 
 
 def overview(docs: Path) -> str:
@@ -158,23 +199,32 @@ def build(site: Path = SITE, application: Path | None = None) -> int:
     return done.returncode
 
 
-def application() -> Path | None:
-    """Build the browser application, and return its folder. Without npm, say so and return None."""
+def application(*, complete: bool = False) -> Path | None:
+    """Build the browser application, and return its folder. Without npm, say so and return None.
+
+    Raises web.UnavailableError instead if the application is to be complete, with numpy.
+    """
     try:
-        web.build(numpy=web.fetched_numpy())
+        web.build(numpy=web.fetched_numpy(required=complete), is_in_site=True)
     except web.UnavailableError as fault:
+        if complete:
+            raise
         print(f"note: without the browser application: {fault}", file=sys.stderr)
         return None
     return web.DIST
 
 
-def main() -> int:
-    """Make the site in ``site/``, and say where it starts."""
-    code = build(SITE, application())
+def main(arguments: list[str]) -> int:
+    """Make the site, and say where it starts. With ``--complete``, fail where the application or its numpy is missing."""
+    try:
+        code = build(SITE, application(complete="--complete" in arguments))
+    except web.UnavailableError as fault:
+        print(f"error: {fault}", file=sys.stderr)
+        return 1
     if not code:
         print(SITE / "index.html")
     return code
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

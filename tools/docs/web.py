@@ -24,6 +24,7 @@ from typing import Any
 from delegate_sim.page.document import code_digests, viewer
 from delegate_sim.version import __version__
 from tools.packaging.environments import build_wheel
+from tools.packaging.publication import UNKNOWN_OWNER, owner, repository
 
 from .browser import ROOT
 
@@ -35,8 +36,8 @@ PACKAGES = ("click", "flatbuffers", "rich", "tabulate")
 """The packages that commands import in the browser. The rest of the lock is numpy, or is not imported there."""
 PYODIDE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
 PACKAGES_FILE = "packages.zip"
-DOCS = "../index.html"
-"""The address of the documentation in the application."""
+CARD = ROOT / "docs" / "pictures" / "card.svg"
+"""The card of the example, which the application shows while Python loads."""
 _WORKER = "service-worker.js"
 
 
@@ -75,8 +76,10 @@ def _run(program: str, *arguments: str) -> None:
         raise RuntimeError(f"{' '.join([program, *arguments])} failed: {(done.stdout + done.stderr).strip()[-1000:]}")
 
 
-def build(folder: Path = DIST, numpy: Path | None = None) -> None:
+def build(folder: Path = DIST, numpy: Path | None = None, *, is_in_site: bool = False) -> None:
     """Write the application into a folder. ``numpy`` is a wheel from ``fetched_numpy``, for the models that need numpy.
+
+    In the site, links lead to the pages beside the application, and otherwise to the repository, if its owner is known.
 
     Raises RuntimeError where a part of it cannot be had.
     """
@@ -84,6 +87,7 @@ def build(folder: Path = DIST, numpy: Path | None = None) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(WEB / "app", folder, ignore=shutil.ignore_patterns("types.js"))
     shutil.copy(EXAMPLE, folder / "example.tflite")
+    shutil.copy(CARD, folder / "example.svg")
     (folder / "pyodide").mkdir()
     for name in PYODIDE:
         shutil.copy(pyodide / name, folder / "pyodide")
@@ -98,8 +102,8 @@ def build(folder: Path = DIST, numpy: Path | None = None) -> None:
         _download_wheels(packages)
         _run("node", "compile.mjs", str(packages), str(folder / PACKAGES_FILE))
     policy = _policy()
-    _fill(folder / "index.html", policy=policy, docs=DOCS, version=__version__)
-    _write_lists(folder, policy, has_numpy=numpy is not None)
+    _fill(folder / "index.html", policy=policy, version=__version__)
+    _write_lists(folder, policy, has_numpy=numpy is not None, is_in_site=is_in_site)
 
 
 def _download_wheels(folder: Path) -> None:
@@ -116,15 +120,23 @@ def _download_wheels(folder: Path) -> None:
         raise UnavailableError(f"the wheels cannot be downloaded: {done.stderr.strip()[-500:]}")
 
 
-def fetched_numpy() -> Path | None:
-    """Return the wheel of numpy for this Pyodide, from Pyodide's distribution; None where it cannot be reached."""
+def fetched_numpy(*, required: bool = False) -> Path | None:
+    """Return the wheel of numpy for this Pyodide, from Pyodide's distribution. Where it cannot be reached, warn and return None.
+
+    Raises UnavailableError instead of the warning if numpy is required.
+    """
     pyodide = installed_pyodide()
     with suppress(RuntimeError):
         _run("node", "numpy.mjs")
     entry = json.loads((pyodide / "pyodide-lock.json").read_text(encoding="utf-8"))["packages"]["numpy"]
-    wheel = pyodide / entry["file_name"]
-    is_right = wheel.exists() and hashlib.sha256(wheel.read_bytes()).hexdigest() == entry["sha256"]
-    return wheel if is_right else None
+    wheel: Path = pyodide / entry["file_name"]
+    if wheel.exists() and hashlib.sha256(wheel.read_bytes()).hexdigest() == entry["sha256"]:
+        return wheel
+    fault = "Pyodide's distribution cannot be reached, so the application has no numpy, which some models need"
+    if required:
+        raise UnavailableError(fault)
+    print(f"warning: {fault}", file=sys.stderr)
+    return None
 
 
 def _policy() -> str:
@@ -152,7 +164,7 @@ def _fill(path: Path, **values: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def _write_lists(folder: Path, policy: str, *, has_numpy: bool) -> None:
+def _write_lists(folder: Path, policy: str, *, has_numpy: bool, is_in_site: bool) -> None:
     """Write the lists of files that the page and its service worker load."""
     paths = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != _WORKER)
     start = [folder / PACKAGES_FILE, *(folder / "pyodide" / name for name in PYODIDE)]
@@ -160,6 +172,8 @@ def _write_lists(folder: Path, policy: str, *, has_numpy: bool) -> None:
         "start": sum(path.stat().st_size for path in start),
         "packages": PACKAGES_FILE,
         "numpy": has_numpy,
+        "docs": _documentation("index", is_in_site=is_in_site),
+        "codes": _documentation("codes", is_in_site=is_in_site),
     }
     listed = folder / "files.json"
     listed.write_text(json.dumps(content), encoding="utf-8")
@@ -167,6 +181,15 @@ def _write_lists(folder: Path, policy: str, *, has_numpy: bool) -> None:
     version = hashlib.sha256(json.dumps([entries, policy]).encode()).hexdigest()[:16]
     manifest = json.dumps({"version": version, "policy": policy, "files": entries})
     _fill(folder / _WORKER, manifest=json.dumps(manifest)[1:-1])
+
+
+def _documentation(page: str, *, is_in_site: bool) -> str:
+    """Return the address of a page of the documentation, or "" if there is none."""
+    if is_in_site:
+        return f"../{page}.html"
+    if owner() == UNKNOWN_OWNER:
+        return ""
+    return f"https://github.com/{repository()}/blob/main/{'README' if page == 'index' else f'docs/{page}'}.md"
 
 
 def _integrity(path: Path) -> str:
@@ -195,13 +218,10 @@ def main() -> int:
     """Build the application, and say where it is. Exit code 1 where that is not possible."""
     try:
         check_types()
-        numpy = fetched_numpy()
-        build(numpy=numpy)
+        build(numpy=fetched_numpy())
     except RuntimeError as fault:
         print(f"error: {fault}", file=sys.stderr)
         return 1
-    if numpy is None:
-        print("note: without numpy, which some models need: Pyodide's distribution cannot be reached", file=sys.stderr)
     print(DIST)
     return 0
 

@@ -37,14 +37,3 @@ export function download(name, content, type) {
   make("a", { href: address, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }
-
-/** Return how many characters of the monospaced font fit into an element. @param {HTMLElement} element */
-export function columnsOf(element) {
-  const probe = make("span", { className: "probe", ariaHidden: "true" }, "0".repeat(100));
-  const holder = make("pre", { className: "probing" }, probe);
-  element.append(holder);
-  const width = probe.getBoundingClientRect().width / 100;
-  const room = holder.clientWidth - 26;
-  holder.remove();
-  return Math.max(40, Math.min(120, Math.floor(room / (width || 8))));
-}

@@ -48,10 +48,10 @@ export class Engine {
 
   /**
    * Run a command; `file` is the name of the file that it writes, if the answer is to have its content.
-   * @param {string[]} command @param {number} columns @param {string} [file] @returns {Promise<import("./types.js").Answer>}
+   * @param {string[]} command @param {string} [file] @returns {Promise<import("./types.js").Answer>}
    */
-  run(command, columns, file) {
-    return this.#ask("run", command, columns, file);
+  run(command, file) {
+    return this.#ask("run", command, file);
   }
 
   /** End the worker with all that it is at, and start a new one. */

@@ -26,8 +26,7 @@ export class TargetForm {
     this.#form = form;
     this.#onChange = onChange;
     const groups = [
-      make("optgroup", { label: "Delegates" }, ...this.#delegates(false)),
-      make("optgroup", { label: "NPU plugins of LiteRT 2, each alone" }, ...this.#delegates(true)),
+      ...form.groups.map(([label, names]) => make("optgroup", { label }, ...names.map((name) => this.#delegateOption(name)))),
       make("optgroup", { label: "LiteRT 2 on a device" }, make("option", { value: SOC }, "an SoC: NPU, then GPU, then CPU")),
     ];
     this.#delegate = make("select", { id: "delegate" }, ...groups);
@@ -38,10 +37,10 @@ export class TargetForm {
     this.show(target);
   }
 
-  /** @param {boolean} isPlugin */
-  #delegates(isPlugin) {
-    const chosen = this.#form.delegates.filter(({ is_plugin }) => is_plugin === isPlugin);
-    return chosen.map(({ name, title }) => make("option", { value: name }, title ? `${name}: ${title}` : name));
+  /** @param {string} name */
+  #delegateOption(name) {
+    const { title = "", deprecated = "" } = this.#form.delegates.find((one) => one.name === name) ?? {};
+    return make("option", { value: name }, `${title ? `${title} (${name})` : name}${deprecated ? `, deprecated ${deprecated}` : ""}`);
   }
 
   /** The chosen delegate, or undefined for an SoC. */

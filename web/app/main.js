@@ -2,7 +2,7 @@
 
 import { androidOption, asArgument, asTyped, commonArguments, targetArguments } from "./commands.js";
 import { rowsOf } from "./csv.js";
-import { byId, columnsOf, fill, make, select } from "./dom.js";
+import { byId, fill, make, select } from "./dom.js";
 import { Canceled, Engine } from "./engine.js";
 import { TargetForm } from "./form.js";
 import { fragmentOf, targetOf } from "./link.js";
@@ -244,7 +244,7 @@ function simulateAll(model) {
     const own = version === android.defaults[defaults] ? [] : [`${android.flag}=${version}`];
     const command = ["analyze", model.path, ...(model.isWhole ? [] : CARD), ...commonArguments(shared(), form), ...own];
     if (!model.isWhole) command.push("--report", "csv=/out/overview.csv");
-    const answer = await engine.run(command, columnsOf(byId("overview")), model.isWhole ? undefined : "overview.csv");
+    const answer = await engine.run(command, model.isWhole ? undefined : "overview.csv");
     const rows = answer.content ? rowsOf(new TextDecoder().decode(answer.content)).filter(({ outcome }) => outcome) : [];
     if (answer.exit > 1 && !rows.length) return { problem: answer.error };
     return { headline: headlineOf(answer.output), text: answer.output, rows, note: answer.error, card: answer.card };
@@ -295,8 +295,13 @@ function showCurrent() {
     hasChosenTarget = false;
     byId("linked-target").hidden = true;
     panels.run();
-    byId("tabs").scrollIntoView({ behavior: "smooth" });
+    showTabs();
   }
+}
+
+/** Bring the result into view, where it is not beside the targets. */
+function showTabs() {
+  if (byId("target").getBoundingClientRect().left < 100) byId("tabs").scrollIntoView({ behavior: "smooth" });
 }
 
 /** Choose a target in the table: its defaults, and its report. @param {string} delegate */
@@ -305,7 +310,7 @@ function openTarget(delegate) {
   if (target.delegate !== delegate) targetForm.show({ ...target, delegate, options: {} });
   submit("report");
   byId("tab-report").focus({ preventScroll: true });
-  byId("tabs").scrollIntoView({ behavior: "smooth" });
+  showTabs();
 }
 
 /** Show a result of the target in the form. @param {string} [result] */
@@ -410,6 +415,12 @@ function showTarget(target) {
   link.textContent = `This link is for ${asTyped(["report", "MODEL", ...targetArguments(target, form)])}. Drop the model to see its report.`;
 }
 
+/** Links to the documentation open beside this page. A build that has none shows only their text. */
+for (const link of document.querySelectorAll("a.docs")) {
+  if (files.docs) Object.assign(link, { href: files.docs, target: "_blank", rel: "noopener" });
+  else link.replaceWith(link.textContent ?? "");
+}
+byId("no-numpy").hidden = files.numpy;
 listenForFiles();
 showStatus();
 /** Files may come before Python is there. They wait for this. */
@@ -417,7 +428,7 @@ const ready = engine.started().then((found) => {
   form = found;
   const target = targetOf(location.hash, form);
   targetForm = new TargetForm(form, target, changed);
-  panels = new Panels({ engine, busy, form, hasNumpy: files.numpy, target: () => targetForm.target });
+  panels = new Panels({ engine, busy, form, files, target: () => targetForm.target });
   showTarget(target);
   listenForSettings();
   document.body.classList.add("ready");

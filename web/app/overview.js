@@ -26,32 +26,57 @@ export function showOverview({ headline, text, rows }, settings) {
   byId("overview-scroll").hidden = rows.length === 0;
   if (rows.length === 0) details.open = true;
   const body = /** @type {HTMLElement} */ (document.querySelector("#overview-table tbody"));
-  body.replaceChildren(...rows.map((row) => rowOf(row, settings)));
+  body.replaceChildren(...settings.form.groups.flatMap(([title, names]) => groupOf(title, rows.filter((row) => names.includes(row.delegate)), settings)));
+}
+
+/** @param {string} title @param {Record<string, string>[]} rows @param {Settings} settings */
+function groupOf(title, rows, settings) {
+  if (!rows.length) return [];
+  const ranks = new Map(rows.map((row) => [row, rankOf(row)]));
+  const best = rows.sort((a, b) => (ranks.get(b) ?? 0) - (ranks.get(a) ?? 0));
+  const head = title ? [make("tr", { className: "group" }, make("th", { scope: "rowgroup", colSpan: 3 }, title))] : [];
+  return [...head, ...best.map((row) => rowOf(row, settings))];
+}
+
+/** Return how good a result is: the share of the work, less if results are wrong or no node is taken. @param {Record<string, string>} row */
+function rankOf(row) {
+  if (row.outcome !== "delegated") return -2;
+  const [part, whole] = workOf(row);
+  return (whole ? part / whole : 1) - (Number(row.wrong_results) ? 1.5 : 0);
+}
+
+/** Return the delegated and the whole work: multiply-adds, or nodes where there are none. @param {Record<string, string>} row */
+function workOf(row) {
+  const [part, whole] = Number(row.multiply_adds) ? [row.delegated_multiply_adds, row.multiply_adds] : [row.delegated_nodes, row.nodes];
+  return [Number(part), Number(whole)];
 }
 
 /** @param {Record<string, string>} row @param {Settings} settings */
 function rowOf(row, { form, android, chosen, choose }) {
   const delegate = form.delegates.find(({ name }) => name === row.delegate);
-  const name = make("button", { type: "button", className: "link" }, row.target);
+  const platform = delegate?.level && android !== "none" ? ` on Android ${android}` : "";
+  const name = make("button", { type: "button", className: "link" }, `${delegate?.title || row.target}${platform}`);
   name.addEventListener("click", () => choose(row.delegate));
+  const state = delegate?.deprecated ? `deprecated ${delegate.deprecated}` : delegate?.is_plugin ? "selected, not compiled" : "";
+  const notes = [...(delegate?.title ? [row.target] : []), ...(state ? [state] : [])].join(", ");
   const runs = row.outcome === "delegated" || row.outcome === "none";
-  const title = delegate && delegate.title.toLowerCase() !== delegate.name ? delegate.title : "";
-  const note = delegate?.level && android !== "none" ? `Android ${android}` : title;
   const cells = [
-    make("th", { scope: "row" }, name, ...(note ? [make("small", {}, note)] : [])),
-    make("td", {}, ...(row.outcome === "delegated" ? share(row.delegated_nodes, row.nodes) : [make("span", { className: runs ? "faint" : "bad" }, row.outcome || row.status)])),
-    make("td", {}, ...(row.outcome === "delegated" ? share(row.delegated_multiply_adds, row.multiply_adds) : [])),
-    make("td", { className: "number" }, row.outcome === "delegated" ? row.delegate_kernels : ""),
+    make("th", { scope: "row" }, name, ...(notes ? [make("small", {}, notes)] : [])),
+    make("td", { className: "work" }, ...(row.outcome === "delegated" ? work(row) : [make("span", { className: runs ? "faint" : "bad" }, row.outcome || row.status)])),
     make("td", { className: "reason" }, ...reason(row, delegate?.options ?? [])),
   ];
-  return make("tr", row.delegate === chosen ? { className: "current", "aria-current": "true" } : {}, ...cells);
+  const tr = make("tr", row.delegate === chosen ? { className: "current", "aria-current": "true" } : {}, ...cells);
+  tr.dataset.delegate = row.delegate;
+  return tr;
 }
 
-/** @param {string} part @param {string} whole */
-function share(part, whole) {
-  const value = Number(whole) ? Number(part) / Number(whole) : 1;
-  const bar = make("meter", { min: 0, max: 1, value, "aria-hidden": "true" });
-  return [bar, make("span", {}, percent(Number(part), Number(whole))), make("small", {}, `${count(part)} of ${count(whole)}`)];
+/** @param {Record<string, string>} row */
+function work(row) {
+  const [part, whole] = workOf(row);
+  const kernels = `${count(row.delegate_kernels)} ${row.delegate_kernels === "1" ? "kernel" : "kernels"}`;
+  const bar = make("meter", { min: 0, max: 1, value: whole ? part / whole : 1, "aria-hidden": "true" });
+  const wrong = Number(row.wrong_results) ? [make("small", { className: "bad" }, `${count(row.wrong_results)} wrong`)] : [];
+  return [bar, make("b", {}, percent(part, whole)), make("small", {}, `${count(row.delegated_nodes)} of ${count(row.nodes)} nodes, ${kernels}`), ...wrong];
 }
 
 /** Return a share as the command line does it: 99.97 % is not 100 %. @param {number} part @param {number} whole */

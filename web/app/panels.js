@@ -2,10 +2,11 @@
 
 import { ANDROID, asTyped, targetArguments, withLabels } from "./commands.js";
 import { comparisonTable } from "./comparison.js";
-import { byId, columnsOf, download, make } from "./dom.js";
+import { byId, download, make } from "./dom.js";
+import { commandLine as copiedLine, outlineOf } from "./outline.js";
 
 /** @typedef {<T>(what: string, work: () => Promise<T>) => Promise<T | undefined>} Busy */
-/** @typedef {{engine: import("./engine.js").Engine, busy: Busy, form: import("./types.js").Form, hasNumpy: boolean,
+/** @typedef {{engine: import("./engine.js").Engine, busy: Busy, form: import("./types.js").Form, files: import("./types.js").Files,
  *   target: () => import("./types.js").Target}} Context */
 
 const NAMES = ["report", "diagnose", "fix", "compare", "download"];
@@ -114,15 +115,14 @@ export class Panels {
    * @returns {Promise<import("./types.js").Answer | undefined>}
    */
   async #ask(panel, command, what, file) {
-    const columns = columnsOf(byId("panel"));
-    const key = JSON.stringify([command, columns]);
+    const key = JSON.stringify(command);
     const known = this.#answers.get(key);
     if (known) return known;
     const { busy, engine } = this.#context;
     const whole = file ? [...command, "--output", `/out/${file}`] : command;
     const waiting = make("p", { className: "help" }, `${what} ${this.#model?.name} ...`);
     panel.append(waiting);
-    const found = await busy(`${what} ${this.#model?.name}`, () => engine.run(whole, columns, file));
+    const found = await busy(`${what} ${this.#model?.name}`, () => engine.run(whole, file));
     waiting.remove();
     if (found) {
       this.#answers.set(key, found);
@@ -148,10 +148,10 @@ export class Panels {
     const { output, error, exit, needs } = found;
     panel.append(commandLine(command));
     this.#note(panel, error, exit > 1);
-    if (needs && exit <= 1 && !this.#context.hasNumpy) {
+    if (needs && exit <= 1 && !this.#context.files.numpy) {
       panel.append(make("p", { className: "note" }, "This page has no numpy. So it tried only those passes of fix that need no numpy. The command above tries all passes."));
     }
-    if (output) panel.append(make("pre", { className: "output", tabIndex: 0 }, output));
+    if (output) panel.append(outlineOf(output, { codes: this.#context.files.codes, isHeadlineFirst: true }));
     return exit <= 1;
   }
 
@@ -274,7 +274,7 @@ export class Panels {
 }
 
 /** @param {string[]} command */
-const commandLine = (command) => make("code", { className: "command" }, asTyped(command));
+const commandLine = (command) => copiedLine(asTyped(command));
 
 /**
  * Return the start of the name of a file with results: the model, the target and its options.

@@ -8,6 +8,8 @@ const MEMORY_LIMIT = 1536 * 1024 * 1024;
 /** Folders in the memory of this worker: the files that the user chose, read-only and read by slices, and files that commands write. */
 const MODELS = "/models";
 const OUT = "/out";
+/** The width of the text that commands print. Wide, because the page breaks lines itself. */
+const COLUMNS = "5000";
 const NO_NUMPY = "This page comes without numpy. Install delegate-sim, and use its command line for this model.";
 const PACKAGES = "/packages.zip";
 
@@ -82,7 +84,7 @@ const calls = {
     stop();
     pyodide.FS.mkdirTree(MODELS);
     pyodide.FS.mkdirTree(OUT);
-    pyodide.runPython(`import os, sys; sys.path.append("${PACKAGES}")`);
+    pyodide.runPython(`import os, sys; sys.path.append("${PACKAGES}"); os.environ["COLUMNS"] = "${COLUMNS}"`);
     bridge = pyodide.pyimport("bridge");
     scope.pyodide = pyodide; // for the browser's developer tools
     tell("Reading the options", 0.95);
@@ -105,12 +107,12 @@ const calls = {
   },
 
   /** Run a command; where it writes a file, the answer has its content. */
-  async run(/** @type {string[]} */ command, /** @type {number} */ columns, /** @type {string | undefined} */ file) {
-    let answer = runOnce(command, columns);
+  async run(/** @type {string[]} */ command, /** @type {string | undefined} */ file) {
+    let answer = runOnce(command);
     if (answer.needs !== null && files.numpy) {
       tell("Loading numpy, which this model needs");
       await pyodide.loadPackage("numpy");
-      answer = runOnce(command, columns);
+      answer = runOnce(command);
     } else if (answer.needs !== null && answer.exit > 1) {
       answer.error = `${answer.error}. ${NO_NUMPY}`;
     }
@@ -122,9 +124,8 @@ const calls = {
   },
 };
 
-/** @param {string[]} command @param {number} columns */
-function runOnce(command, columns) {
-  pyodide.globals.get("os").environ.update(pyodide.toPy({ COLUMNS: String(columns) }));
+/** @param {string[]} command */
+function runOnce(command) {
   for (const name of pyodide.FS.readdir(OUT)) if (!name.startsWith(".")) pyodide.FS.unlink(`${OUT}/${name}`);
   const given = pyodide.toPy(command);
   try {

@@ -80,7 +80,7 @@ OPTIONS = (
     ),
     Option("disable-tflite-runtime-fallback", boolean, False, "true: the delegate fails if it refuses any node"),
     *[Option(name, boolean, False, "true: the build of the network is not checked") for name in _BUILD_OPTIONS],
-    *[Option(name, text, None, f"{takes}; changes no verdict") for name, takes in _UNREAD.items()],
+    *[Option(name, text, None, takes, changes_verdicts=False) for name, takes in _UNREAD.items()],
 )
 
 

@@ -42,7 +42,7 @@ RULES: RuleBook[ReleaseOnly] = RuleBook(
     reads_operands=False,
 )
 
-OPTIONS = (Option("device", text, None, "the device: usb or pci, optionally with a number, as in usb:0; changes no verdict"),)
+OPTIONS = (Option("device", text, None, "the device: usb or pci, optionally with a number, as in usb:0", changes_verdicts=False),)
 """The option that ``tflite_plugin_create_delegate`` reads (``tflite/edgetpu_delegate_for_custom_op_tflite_plugin.cc``)."""
 
 

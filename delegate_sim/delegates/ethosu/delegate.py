@@ -39,14 +39,14 @@ _LEFT_BY_VELA = ("SHAPE", "BATCH_TO_SPACE_ND", "SPACE_TO_BATCH_ND")
 """Operators that NXP's Vela (3.10, lf-6.6.3) left to the CPU in trials, although the delegate took them."""
 
 OPTIONS = (
-    Option("device_name", text, "/dev/ethosu0", "device file of the NPU; changes no verdict"),
-    Option("cache_file_path", text, None, "folder in which compiled partitions are kept; changes no verdict"),
-    Option("timeout", wide_integer, 60000000000, "time limit of an inference in nanoseconds; changes no verdict"),
-    Option("enable_cycle_counter", boolean, False, "count cycles; changes no verdict"),
-    Option("enable_profiling", boolean, False, "measure each layer; changes no verdict"),
-    Option("profiling_buffer_size", integer, 2048, "number of records that enable_profiling keeps; changes no verdict"),
+    Option("device_name", text, "/dev/ethosu0", "device file of the NPU", changes_verdicts=False),
+    Option("cache_file_path", text, None, "folder in which compiled partitions are kept", changes_verdicts=False),
+    Option("timeout", wide_integer, 60000000000, "time limit of an inference in nanoseconds", changes_verdicts=False),
+    Option("enable_cycle_counter", boolean, False, "count cycles", changes_verdicts=False),
+    Option("enable_profiling", boolean, False, "measure each layer", changes_verdicts=False),
+    Option("profiling_buffer_size", integer, 2048, "number of records that enable_profiling keeps", changes_verdicts=False),
     *(
-        Option(f"pmu_event{number}", integer, 0, f"event of the NPU's counter {number}; changes no verdict")
+        Option(f"pmu_event{number}", integer, 0, f"event of the NPU's counter {number}", changes_verdicts=False)
         for number in range(4)
     ),
 )

@@ -80,7 +80,8 @@ OPTIONS = (
         "precision",
         precision,
         "default",
-        "the precision of kernels: default, fp16 or fp32; changes no verdict",
+        "the precision of kernels: default, fp16 or fp32",
+        changes_verdicts=False,
         choices=_PRECISIONS,
     ),
     Option(

@@ -73,9 +73,9 @@ def dynamic_warning(graph: Graph, dynamic: DynamicTensor, delegated: Collection[
 
 OPTIONS = (
     Option("allowed_builtin_code", integer, 0, "meant for the builtin code of the operators to delegate; has no effect"),
-    Option("allowed_cache_mode", boolean, False, "keep the compiled network in a file; changes no verdict"),
-    Option("cache_file_path", text, None, "the file for allowed_cache_mode; changes no verdict"),
-    Option("device_id", integer, 0, "the NPU to use, in builds for several devices; changes no verdict"),
+    Option("allowed_cache_mode", boolean, False, "keep the compiled network in a file", changes_verdicts=False),
+    Option("cache_file_path", text, None, "the file for allowed_cache_mode", changes_verdicts=False),
+    Option("device_id", integer, 0, "the NPU to use, in builds for several devices", changes_verdicts=False),
     Option("error_during_init", boolean, False, "meant to let the initialization of kernels fail; has no effect"),
     Option("error_during_prepare", boolean, False, "meant to let the preparation of kernels fail; has no effect"),
     Option("error_during_invoke", boolean, False, "meant to let the invocation of kernels fail; has no effect"),

@@ -76,22 +76,23 @@ def _bits(value: Any) -> int:
 _FLAG_HELP = {
     "qs8": "accept nodes with signed 8-bit quantization",
     "qu8": "accept nodes with unsigned 8-bit quantization",
-    "force_fp16": "compute float32 in float16; changes no verdict",
+    "force_fp16": "compute float32 in float16",
     "dynamic_fully_connected": "accept FULLY_CONNECTED with float32 weights that are computed at run time",
     "variable_operators": "accept operators on variables; has no effect from litert-1.3.0 on, because these operators are then "
     "always accepted",
-    "transient_indirection_buffer": "save memory by preparing indirection buffers at each run; changes no verdict",
+    "transient_indirection_buffer": "save memory by preparing indirection buffers at each run",
     "enable_latest_operators": (
         "accept operators that are not yet accepted by default; always set before litert-2.0.2, and without effect from "
         "litert-2.0.2 on"
     ),
     "enable_subgraph_reshaping": "accept graphs with dynamic tensors; has no effect, because tf-2.17 and later always do",
-    "slow_consistent_arithmetic": "compute the same results on all processors; changes no verdict",
+    "slow_consistent_arithmetic": "compute the same results on all processors",
     "disable_subgraph_reshaping": ("refuse graphs with dynamic tensors, and use the shapes that the CPU kernels computed"),
     "disable_dynamically_quantized_ops": (
         "refuse CONV_2D and FULLY_CONNECTED with float activations and integer weights; has an effect only from litert-2.0.2 on"
     ),
 }
+_SILENT_FLAGS = ("force_fp16", "transient_indirection_buffer", "slow_consistent_arithmetic")
 _BENCHMARK_FLAGS = {"force_fp16": "xnnpack_force_fp16"}
 
 OPTIONS = (
@@ -110,6 +111,7 @@ OPTIONS = (
             f"{_FLAG_HELP[name]} (default: the value of bit {bit:#x} in flags)",
             flag=_BENCHMARK_FLAGS.get(name, name.replace("_", "-")),
             printed=(_BENCHMARK_FLAGS[name],) if name in _BENCHMARK_FLAGS else (),
+            changes_verdicts=name not in _SILENT_FLAGS,
         )
         for name, bit in FLAGS.items()
     ),
