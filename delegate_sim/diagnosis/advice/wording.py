@@ -324,7 +324,7 @@ class Wording:
         return Advice(code, (rewrites or general_change(code), *others))
 
     def _views(self) -> dict[str, NodeView]:
-        return {case.op: self._view(case.key) for case in reversed(self.cases)}
+        return {view.op: view for view in views_of(self.model, [case.key for case in reversed(self.cases)])}
 
     def _rewrites(self) -> Change | None:
         views = self._views()

@@ -93,7 +93,7 @@ def _with_causes(find: EvidenceFinder, search: CauseSearch, state: SearchState) 
 
 
 def _worded(search: CauseSearch, state: SearchState, others: Others | None) -> Blockers:
-    blockers = blockers_of(state.evidence, search.not_simulated)
+    blockers = blockers_of(search.model, state.evidence, search.not_simulated)
     groups = by_cause(state.evidence)
     surroundings = Surroundings(state.run)
     causes = []
