@@ -73,7 +73,10 @@ def reconciliation_lines(reconciliation: Reconciliation, width: int, verbose: bo
     if reconciliation.status == UNEXPLAINED:
         yield from _checks(reconciliation, width)
     run = reconciliation.run
-    told = (*reconciliation.doubts, *([unchecked_note(run.delegate, run.release)] if reconciliation.status == UNEXPLAINED else []))
+    told = (
+        *reconciliation.doubts,
+        *([unchecked_note(run.delegate, run.release)] if reconciliation.status == UNEXPLAINED else []),
+    )
     yield from item_lines([note for note in reconciliation.notes if note not in told], width, "Notes")
     if reconciliation.log.unused_count:
         yield Line("")
@@ -225,7 +228,9 @@ def _checks(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
         text = f"With {typed}, {len(closest.differences):,} of {left} would be left: {closest.differences[0]}"
         yield from _item(text, width)
     if reconciliation.evidence == "run-order":
-        yield from _item("The log shows each node on the CPU, so the rules or the driver differ: please report it with the log", width)
+        yield from _item(
+            "The log shows each node on the CPU, so the rules or the driver differ: please report it with the log", width
+        )
         return
     flags = _recording_flags(reconciliation.setting.delegate.log)
     if not flags:

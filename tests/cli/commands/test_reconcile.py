@@ -246,8 +246,9 @@ def test_an_unexplained_log_says_what_to_check(run, tmp_path):
     assert command in result.stdout.splitlines()
 
 
-def test_the_command_for_a_log_of_xnnpack_does_not_switch_it_off(run, chain, tmp_path):
-    log = tmp_path / "log.txt"
+def test_the_command_for_a_log_of_xnnpack_does_not_switch_it_off(run, tmp_path):
+    chain, log = tmp_path / "m.tflite", tmp_path / "log.txt"
+    chain_model(["ADD", "ADD", "LOG_SOFTMAX"]).write(chain)
     log.write_text(
         "INFO: Graph: [/data/my model.tflite]\nINFO: Created TensorFlow Lite XNNPACK delegate for CPU.\n"
         "VERBOSE: Replacing 1 node(s) with delegate (TfLiteXNNPackDelegate) node, yielding 1 partitions.\n",
