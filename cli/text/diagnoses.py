@@ -81,8 +81,8 @@ def diagnosis_labels(diagnoses: Sequence[Diagnosis]) -> list[str]:
 def leading_pass(diagnosis: Diagnosis, finding: RankedCause) -> FoundPass | None:
     """Return the pass of ``fix`` that is named before the other changes of a cause, or None.
 
-    Changes that help without further changes come before a pass. An accelerator for integers needs another conversion first, because a pass
-    can only make the nodes float.
+    Changes that help without further changes come before a pass. An accelerator for integers needs another conversion first,
+    because a pass can only make the nodes float.
     """
     cause = finding.cause
     is_simulated = any(change.helps and change.assumed is not Assumed.OTHERS for change in cause.alternatives)
