@@ -73,8 +73,8 @@ def table(
     """Yield rows as lines that fit a width. The columns listed in ``right`` are right-aligned.
 
     If the columns do not fit, the ``optional`` columns are left out, those without a number above 0 first, and then in the given
-    order. Text in the last column is wrapped. If text still does not fit, each row has it in lines of its own. Numbers that do not
-    fit are moved to further tables, which repeat the first ``keys`` columns. So nothing is cut.
+    order. Text in the last column is wrapped. If text still does not fit, each row has it in lines of its own. Numbers that do
+    not fit are moved to further tables, which repeat the first ``keys`` columns. So nothing is cut.
     """
     from rich.cells import cell_len  # a character may take zero, one or two columns of a terminal
     from rich.console import Console

@@ -65,7 +65,7 @@ def test_text_that_does_not_fit_follows_its_row():
         "      without it: 100 %",
     ]
     rows = [("name", "nodes", "blocker"), ("a", "1", "GELU 1: a-very-long-code-of-a-refusal"), ("b", "2", "")]
-    assert [line.text for line in table(rows, (1,), 44)] == [
+    assert [line.text for line in table(rows, (1,), 43)] == [
         "  name  nodes",
         "      blocker",
         "  a         1",
