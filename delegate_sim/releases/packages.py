@@ -26,7 +26,7 @@ WORDS = MappingProxyType(
         PINNED: "by commit {commit} in its build file",
         VERSIONED: "by commit {commit} of LiteRT, which sets its version",
         DATED: "by its date; its commit is not known",
-        MEASURED: "by comparing its binary with the rules",
+        MEASURED: "by its binary, not by commit {commit}",
         MEASURED_BUILD: "by comparing its build 0.19.0.dev20261026",
         ASSUMED: "by the releases before and after it",
     }
