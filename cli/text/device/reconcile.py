@@ -243,7 +243,7 @@ def _checks(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
     yield Line(printable(f"    {command} {' '.join(flags)}"), HINT)
 
 
-def _item(text: str, width: int) -> Iterator[Line]:
+def _item(text: str, width: int) -> list[Line]:
     return paragraph(message(text), width, "  - ", "    ")
 
 
