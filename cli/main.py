@@ -172,7 +172,7 @@ Exit codes:
   0    done; for check: no result is worse or over budget
   1    findings: a worse result (check), an unexplained difference (reconcile)
   2    wrong usage, or a file that cannot be read
-  70   an error of {_PROGRAM} itself; {DEBUG_VARIABLE}=1 shows the traceback
+  70   an internal error; {DEBUG_VARIABLE}=1 shows the traceback
   130  interrupted
   141  the reader of the output closed the pipe
 

@@ -193,13 +193,14 @@ class Refusal:
         key = f"before_{len(self.values)}"
         return replace(self, template=f"{{{key}}}{template}{_escaped(after)}", values={**self.values, key: before})
 
-    def in_file(self, origin: Callable[[int], int | None]) -> Refusal:
+    def in_file(self, origin: Callable[[int], int | None], op_of: Callable[[int], str] | None = None) -> Refusal:
         """Return a refusal of a changed model with the indices of nodes in the file.
 
         ``origin`` returns the index of a node in the file, or None for a node that the change added. If the refused node has
-        another index in the file, the message names the node, and ``node`` is None.
+        another index in the file, the message names the node, and ``node`` is None. ``op_of`` returns the operator of a node of
+        the file. If it is given, the message also has the file's operator of each node that the change gave another operator.
         """
-        mapped = replace(self, values=_mapped(self.values, origin))
+        mapped = replace(self, values=_mapped(self.values, origin, op_of))
         if self.node is None or origin(self.node) == self.node:
             return mapped
         named = mapped.below is not None and mapped.is_of_node
@@ -231,13 +232,19 @@ def _shown(index: int, origin: Callable[[int], int | None]) -> NodeIndex | str:
     return "(added)" if own is None else NodeIndex(own)
 
 
-def _mapped(values: Mapping[str, Any], origin: Callable[[int], int | None]) -> Mapping[str, Any]:
-    return {key: _mapped_value(value, origin) for key, value in values.items()}
+def _mapped(
+    values: Mapping[str, Any], origin: Callable[[int], int | None], op_of: Callable[[int], str] | None
+) -> Mapping[str, Any]:
+    mapped = {key: _mapped_value(value, origin, op_of) for key, value in values.items()}
+    node, op = mapped.get("node"), mapped.get("op")
+    if op_of is not None and op is not None and isinstance(node, NodeIndex) and op_of(node) != op:
+        mapped["op"] = f"{op_of(node)}, converted to {op}"
+    return mapped
 
 
-def _mapped_value(value: Any, origin: Callable[[int], int | None]) -> Any:
+def _mapped_value(value: Any, origin: Callable[[int], int | None], op_of: Callable[[int], str] | None) -> Any:
     if isinstance(value, Phrase):
-        return replace(value, values=_mapped(value.values, origin))
+        return replace(value, values=_mapped(value.values, origin, op_of))
     return _shown(value, origin) if isinstance(value, NodeIndex) else value
 
 

@@ -22,6 +22,8 @@ def test_places_have_the_indices_of_the_file():
     mapped = refusal.in_file(origin)
     assert (mapped.message, mapped.node) == ("node 4 (ADD): failed", None)
     assert refusal.in_file(lambda index: index) == refusal
+    assert refusal.in_file(origin, {4: "ADD"}.get).message == "node 4 (ADD): failed"
+    assert refusal.in_file(origin, {4: "MUL"}.get).message == "node 4 (MUL, converted to ADD): failed"
 
 
 def test_nodes_that_a_change_added_have_no_index():

@@ -40,9 +40,9 @@ Examples:
 
 \b
 Exit codes:
-  0   every result is as good as the baseline or better, and within the budgets
-  1   a result is worse or over budget, a result has no baseline entry, or an entry has no model;
-      with --live: a real delegate differs from the simulation
+  0   every result is within the budgets, and no worse than the baseline
+  1   a result is worse or over budget or has no baseline entry, an entry has
+      no model, or, with --live, a real delegate differs from the simulation
   2   the configuration, the baseline or a model cannot be read
   70  an internal error of delegate-sim, reported as a finding of the model
 

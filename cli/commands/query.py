@@ -17,7 +17,7 @@ from delegate_sim.scan.output import format_for
 from delegate_sim.scan.questions import VIEWS, Result, ask, ask_with_totals
 from delegate_sim.scan.target_totals import TargetTotals
 
-from ..console.layout import counted, message
+from ..console.layout import counted, help_rows, message
 from ..console.output_file import FileCommand, output_option
 from ..console.terminal import TEXT_OR_JSON, Line, format_option, width, write_result
 from ..exits import DONE
@@ -31,7 +31,7 @@ _EPILOG = (
     """\b
 Views:
 """
-    + "\n".join([f"  {name:<18} {view.meaning}" for name, view in VIEWS.items()])
+    + help_rows([(f"{name:<18} ", view.meaning) for name, view in VIEWS.items()])
     + """
 
 \b
@@ -49,7 +49,9 @@ before_causes.
 
 @click.command("query", cls=FileCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("scans", metavar="SCAN...", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False))
-@click.option("--view", "name", type=click.Choice(list(VIEWS)), help="A predefined query.", show_default=_DEFAULT_VIEW)
+@click.option(
+    "--view", "name", type=click.Choice(list(VIEWS)), metavar="VIEW", help="A predefined query.", show_default=_DEFAULT_VIEW
+)
 @click.option("--sql", help="A query in SQL.")
 @format_option(None, (*TEXT_OR_JSON, "csv"))
 @output_option()

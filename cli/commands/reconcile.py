@@ -54,7 +54,7 @@ Examples:
 Exit codes:
   0  the simulation agrees with the device, or every difference is explained
   1  a difference is not explained, or nothing in the log can be compared
-  2  the model, a log or the driver profile cannot be read, or a log contradicts the profile
+  2  the model, a log or the profile cannot be read, or a log contradicts it
 
 Several logs must be from one run, such as the output of benchmark_model and of logcat. If a log has several runs, the last run is
 used, or the run that --run selects.

@@ -12,6 +12,7 @@ from delegate_sim.results.compare.release_table import ReleaseTable, release_tab
 from delegate_sim.runtime.target import target_names
 
 from ..answers import Answer, ModelTable, write_answers
+from ..console.layout import help_rows
 from ..console.terminal import Line, table_options, width
 from ..models import Models, Unreadable, print_not_simulated, read_model
 from ..options.delegate_flags import DelegateCommand
@@ -20,7 +21,7 @@ from ..text.many import details_hint, released_columns, released_row, targets_li
 from ..text.releases import releases_lines
 
 _EXAMPLES = ", ".join(EXAMPLES[:4])
-_CONTAINED = "\n  ".join(package_lines())
+_CONTAINED = help_rows([(line[: -len(text)], text) for line in package_lines() for text in [line.split(maxsplit=2)[-1]]])
 _EPILOG = f"""\b
 Examples:
   delegate-sim releases model.tflite --delegate xnnpack
@@ -33,7 +34,7 @@ In other commands, --runtime also takes releases of LiteRT-LM, and packages on M
 
 \b
 Releases of LiteRT-LM contain these releases of LiteRT:
-  {_CONTAINED}
+{_CONTAINED}
 """
 
 

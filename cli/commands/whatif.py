@@ -68,7 +68,8 @@ _RUNTIME = "runtime"
     "--to",
     "conversion",
     type=click.Choice(tuple(CONVERSIONS)),
-    help="Assume that the model was converted to float or quantized in another way.",
+    metavar="CONVERSION",
+    help=f"Assume another conversion: {', '.join(CONVERSIONS)}.",
 )
 @click.option(
     "--base",

@@ -13,6 +13,7 @@ __all__ = [
     "counted",
     "cut",
     "default_text",
+    "help_rows",
     "item_list",
     "message",
     "name",
@@ -29,6 +30,8 @@ _BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:%|bytes?|[KMG]iB|ms|s)(?!\w))")
 _KEPT = "\x00"
 """The character that stands for such a space while text is wrapped. Printable text does not contain it."""
 _LONGEST_NAME = 60
+_HELP_WIDTH = 76
+"""The width of preformatted rows in a help text, which has an indent of two more columns."""
 _LONGEST_MESSAGE = 2000
 
 
@@ -71,6 +74,12 @@ def wrapped(text: str, width: int, indent: str = "", hanging: str | None = None)
         break_on_hyphens=False,
     )
     return [line.replace(_KEPT, " ") for line in lines]
+
+
+def help_rows(rows: Iterable[tuple[str, str]]) -> str:
+    """Return rows for the end of a help text: the start of each row, and a text, which is wrapped on narrow terminals."""
+    lines = [wrapped(text, _HELP_WIDTH, f"  {start}", " " * (2 + len(start))) for start, text in rows]
+    return "\n".join([line for own in lines for line in own])
 
 
 def ranges(indices: Sequence[int]) -> list[tuple[str, int]]:

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from delegate_sim.diagnosis.advice.commands import fix_command
+from delegate_sim.diagnosis.causes.cause import Cause
+from delegate_sim.diagnosis.causes.loops import UNROLL
 from delegate_sim.diagnosis.diagnosis import Diagnosis
 from delegate_sim.diagnosis.examiner import Cost
 from delegate_sim.diagnosis.ranking import RankedCause
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 _CAUSES_SHOWN = 10
 _NODES_WIDTH = 60
+_SUBGRAPHS_SHOWN = 3
 
 
 def diagnosis_lines(
@@ -140,9 +143,7 @@ def _finding_lines(number: int, finding: RankedCause, diagnosis: Diagnosis, widt
     if total:
         text += f"; {share(finding.multiply_adds, total)} of multiply-adds"
     yield from indented(text, width, "   ")
-    if len(diagnosis.run.subgraphs) == 1:
-        nodes = node_list(sorted([key.node for key in cause.nodes]), None if verbose else _NODES_WIDTH)
-        yield from indented(f"nodes {nodes}", width, "   ")
+    yield from indented(_places_text(cause, len(diagnosis.run.subgraphs) > 1, verbose), width, "   ")
     if finding.followers:
         yield from indented(_followers_text(finding, diagnosis), width, "   ")
     if cause.found and cause.found != cause.title:
@@ -159,11 +160,23 @@ def _finding_lines(number: int, finding: RankedCause, diagnosis: Diagnosis, widt
             yield from indented(f"converted in this way, the model has {counted(node_count, 'node')}", width, "   ")
     if not cause.is_simulated:
         yield from indented("the result of this change cannot be simulated", width, "   ")
-    elif finding.needs != () or finding.alone == diagnosis.now:
+    elif cause.suggestion != UNROLL and (finding.needs != () or finding.alone == diagnosis.now):
         yield from indented(_needs_text(finding, diagnosis), width, "   ")
     if finding.together is not None and number > 1 and finding.together != diagnosis.now:
         yield from indented(f"with this and earlier causes fixed: {_change_text(diagnosis.now, finding.together)}", width, "   ")
     yield from advice_lines(diagnosis, finding, width)
+
+
+def _places_text(cause: Cause, has_subgraphs: bool, verbose: bool) -> str:
+    """Return the numbers of the nodes in the file, in each subgraph."""
+    places: dict[int, list[int]] = {}
+    for key in sorted(cause.nodes):
+        places.setdefault(key.subgraph, []).append(key.node)
+    room = None if verbose else _NODES_WIDTH
+    texts = [(f" of subgraph {index}: " if has_subgraphs else " ") + node_list(own, room) for index, own in places.items()]
+    shown = texts if verbose else texts[:_SUBGRAPHS_SHOWN]
+    more = f"; and of {len(texts) - len(shown):,} more subgraphs" if len(shown) < len(texts) else ""
+    return f"nodes{';'.join(shown)}{more}"
 
 
 def _time_lines(finding: RankedCause, times: FixTimes | None, width: int) -> Iterator[Line]:
@@ -205,6 +218,8 @@ def _needs_text(finding: RankedCause, diagnosis: Diagnosis) -> str:
     no_help = f"fixing only this cause does not help{worse}"
     if not needed:
         return f"{no_help}: other causes must be fixed too"
+    if all(finding.cause.identity in (diagnosis.findings[number - 1].needs or ()) for number in needed):
+        return f"helps only together with {'cause' if len(needed) == 1 else 'causes'} {node_list(needed)}{worse}"
     if len(needed) > 1:
         return f"{no_help}: causes {node_list(needed)} must be fixed too; not simulated: other sets of several causes"
     numbers = " or ".join(map(str, sorted([*needed, *instead])))

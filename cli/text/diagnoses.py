@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from delegate_sim.diagnosis.advice.commands import fix_command
 from delegate_sim.diagnosis.advice.fix_passes import FoundPass, cost_of
 from delegate_sim.diagnosis.advice.plain_fix import JointFix, PlainFix
-from delegate_sim.diagnosis.causes.change import Advice, ChangeKind, change_texts, notes_text, result_words
+from delegate_sim.diagnosis.causes.change import Advice, Assumed, ChangeKind, change_texts, notes_text, result_words
 from delegate_sim.diagnosis.causes.conversion_causes import OF_TYPES
 from delegate_sim.diagnosis.causes.undelegatable_nodes import SPLIT_TAIL
 from delegate_sim.diagnosis.goal_search import MULTIPLY_ADDS, PARTITIONS, Goal, Search, Way
@@ -81,11 +81,11 @@ def diagnosis_labels(diagnoses: Sequence[Diagnosis]) -> list[str]:
 def leading_pass(diagnosis: Diagnosis, finding: RankedCause) -> FoundPass | None:
     """Return the pass of ``fix`` that is named before the other changes of a cause, or None.
 
-    Changes with a simulated result come before a pass. An accelerator for integers needs another conversion first, because a pass
-    can only make the nodes float.
+    Changes that help without further changes come before a pass. An accelerator for integers needs another conversion first,
+    because a pass can only make the nodes float.
     """
     cause = finding.cause
-    is_simulated = any(alternative.helps for alternative in cause.alternatives)
+    is_simulated = any(change.helps and change.assumed is not Assumed.OTHERS for change in cause.alternatives)
     needs_integers = diagnosis.target.delegate.computes_integers and cause.identity.problem in OF_TYPES
     return None if is_simulated or needs_integers or not cause.remedy.accepts else diagnosis.found_pass(finding)
 

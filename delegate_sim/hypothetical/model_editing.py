@@ -36,6 +36,7 @@ class Edited:
 
     model: Model
     origins: tuple[tuple[int, ...], ...]
+    original: Model
 
     def origin(self, key: NodeKey) -> NodeKey | None:
         """Return the key of a node in the original model. Return None if the change or the delegate added the node."""
@@ -44,13 +45,13 @@ class Edited:
         return None if index < 0 else NodeKey(key.subgraph, index)
 
     def in_file(self, refusal: Refusal) -> Refusal:
-        """Return a refusal of the changed model with the indices of nodes in the original model."""
+        """Return a refusal of the changed model with the indices and operators of nodes in the original model."""
 
         def origin(index: int) -> int | None:
             key = self.origin(NodeKey(refusal.subgraph, index))
             return None if key is None else key.node
 
-        return refusal.in_file(origin)
+        return refusal.in_file(origin, lambda node: self.original.subgraphs[refusal.subgraph].nodes[node].op)
 
     @functools.cached_property
     def now(self) -> Mapping[NodeKey, NodeKey]:
@@ -80,12 +81,12 @@ class Edited:
                 for before, after in zip(self.origins, later.origins, strict=False)
             ]
         )
-        return Edited(later.model, origins)
+        return Edited(later.model, origins, self.original)
 
 
 def unchanged(model: Model) -> Edited:
     """Return an ``Edited`` without any change of the model."""
-    return Edited(model, tuple([tuple(range(len(graph.nodes))) for graph in file_graphs(model)]))
+    return Edited(model, tuple([tuple(range(len(graph.nodes))) for graph in file_graphs(model)]), model)
 
 
 class Editor:
@@ -219,7 +220,7 @@ def edited(model: Model, change: Callable[[Editor], None]) -> Edited:
     subgraphs = tuple([subgraph for subgraph, _ in finished])
     listed = _listed(model, subgraphs)
     new_model = model.with_same_bytes(subgraphs=subgraphs, operator_codes=listed, metadata=metadata, changed_options=options)
-    return Edited(new_model, tuple([origins for _, origins in finished]))
+    return Edited(new_model, tuple([origins for _, origins in finished]), model)
 
 
 def _listed(model: Model, subgraphs: Iterable[Subgraph]) -> tuple[OperatorCode, ...]:

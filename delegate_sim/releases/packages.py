@@ -25,10 +25,10 @@ WORDS = MappingProxyType(
     {
         PINNED: "by commit {commit} in its build file",
         VERSIONED: "by commit {commit} of LiteRT, which sets its version",
-        DATED: "by the date of its release; the commit in its build file is not known",
-        MEASURED: "by comparing its binary with the rules; its build file has commit {commit}",
-        MEASURED_BUILD: "by comparing its development build 0.19.0.dev20261026 with the rules",
-        ASSUMED: "by the releases before and after it; its build file is not known",
+        DATED: "by its date; its commit is not known",
+        MEASURED: "by its binary, not by commit {commit}",
+        MEASURED_BUILD: "by comparing its build 0.19.0.dev20261026",
+        ASSUMED: "by the releases before and after it",
     }
 )
 """Descriptions of the ways in which the release of LiteRT was found."""

@@ -140,4 +140,4 @@ def cpu_kernels_note(release: Release) -> ReleaseNote | None:
 
 def predicted_build(release: Release) -> ReleaseNote:
     """Return a note that a prediction about a release is made from newer source code."""
-    return ReleaseNote("it is predicted from the newest source code whether {release} can create the delegate's kernels", release)
+    return ReleaseNote("whether {release} can create the delegate's kernels is predicted from the newest source code", release)

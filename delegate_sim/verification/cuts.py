@@ -81,7 +81,7 @@ class Cutter:
         )
         others = [own for own in self._model.signatures if own.subgraph != self.graph.index and own.key != _KEY]
         model = changed.model.with_same_bytes(signatures=(signature, *others))
-        content = b"".join(map(bytes, write(self._model, Edited(model, changed.origins), weights)))
+        content = b"".join(map(bytes, write(self._model, Edited(model, changed.origins, changed.original), weights)))
         entry = EntryPoint(_KEY, self.graph.index, tuple(signature.inputs.items()), tuple(signature.outputs.items()))
         return Cut(load(content), entry, tuple(inputs), tuple(outputs))
 

@@ -73,6 +73,8 @@ def test_help_has_examples(run, command):
     # The help on a terminal with 80 columns, which is narrower than that of click's test runner.
     text = shown.get_help(click.Context(shown, info_name=command, terminal_width=78))
     assert text.count("\n") < 63
+    # Commands are not wrapped, so that they can be copied.
+    assert [line for line in text.splitlines() if len(line) > 80 and not line.startswith(("    delegate-sim ", "    {"))] == []
 
 
 @pytest.mark.parametrize(

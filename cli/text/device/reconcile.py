@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from delegate_sim.delegates.options import as_typed, option_value
 from delegate_sim.delegates.registry import APPLIED_AHEAD, APPLIED_BY_DEFAULT, find_delegate
 from delegate_sim.device.compare.accelerator_chain import NOT_APPLIED, StackReconciliation, StepReconciliation
 from delegate_sim.device.compare.differences import ListedRefusal
 from delegate_sim.device.compare.observed_delegation import Tally
-from delegate_sim.device.compare.reconcile import EXPLAINED, NOT_COMPARED, REPRODUCED, UNEXPLAINED, Reconciliation
+from delegate_sim.device.compare.reconcile import EXPLAINED, NOT_COMPARED, REPRODUCED, UNEXPLAINED, Reconciliation, unchecked_note
 from delegate_sim.device.compare.runtime_log_check import compilation_text
-from delegate_sim.device.compare.trial_simulations import DRIVER, LIMIT, REFUSED, UNDECIDED, CpuNode
+from delegate_sim.device.compare.trial_simulations import DRIVER, LIMIT, REFUSED, UNDECIDED
 from delegate_sim.device.learn.device_profile import DevicesLearning
 from delegate_sim.device.learn.driver_profile import Learning, rejection_text
 from delegate_sim.device.parse.error_meanings import ExplainedError, has_run
-from delegate_sim.device.parse.log_summary import chosen_devices
+from delegate_sim.device.parse.log_summary import chosen_devices, summary_of
+from delegate_sim.foundation.printable import printable
 from delegate_sim.releases.catalogue import RELEASES
 from delegate_sim.results.report.verdict import verdict
 
 from ...console.layout import counted, message, name, node_list, options_text
 from ...console.terminal import Line
-from ..elements.paragraphs import BAD, GOOD, HEADING, fact, heading_lines, item_lines, more_lines, paragraph, spans
+from ..elements.paragraphs import BAD, GOOD, HEADING, HINT, fact, heading_lines, item_lines, more_lines, paragraph, spans
 from .log import unused_lines
+
+if TYPE_CHECKING:
+    from delegate_sim.delegates.traits import LogTraits
 
 _OPERATORS_SHOWN = 12
 _UNKNOWN = "not in the log"
@@ -34,6 +40,7 @@ _CAUSES = {
     REFUSED: "Refused by the delegate's own rules",
 }
 _UNDONE = "Accepted by the delegate, but all delegation was undone"
+_NOT_APPLIED = "On the CPU, because the delegate is not applied"
 _HAS_RUN = {
     True: "The runtime went on without the delegate",
     False: "The model did not run",
@@ -53,7 +60,7 @@ def reconciliation_lines(reconciliation: Reconciliation, width: int, verbose: bo
     yield from _result(reconciliation, width)
     yield Line("")
     yield from _tallies(reconciliation, width)
-    yield from _nodes(reconciliation.nodes, width, verbose, is_undone=reconciliation.run.outcome == "restored")
+    yield from _nodes(reconciliation, width, verbose)
     if not reconciliation.nodes:
         yield Line("")
         on_cpu = reconciliation.device.on_cpu
@@ -64,8 +71,13 @@ def reconciliation_lines(reconciliation: Reconciliation, width: int, verbose: bo
     yield Line("")
     yield from _setting(reconciliation, width)
     if reconciliation.status == UNEXPLAINED:
-        yield from item_lines(_checks(reconciliation), width, "What to check, in this order")
-    yield from item_lines([note for note in reconciliation.notes if note not in reconciliation.doubts], width, "Notes")
+        yield from _checks(reconciliation, width)
+    run = reconciliation.run
+    told = (
+        *reconciliation.doubts,
+        *([unchecked_note(run.delegate, run.release)] if reconciliation.status == UNEXPLAINED else []),
+    )
+    yield from item_lines([note for note in reconciliation.notes if note not in told], width, "Notes")
     if reconciliation.log.unused_count:
         yield Line("")
         yield from unused_lines(reconciliation.log, width, verbose)
@@ -176,8 +188,8 @@ def _result(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
             who = run.delegate.title or run.delegate.provider_name
             text = f"the simulated rules are those of {who} in {own}; another release on the device may decide differently"
             yield from paragraph(text, width, "  ", "    ", style=BAD)
-        if parts := ", ".join(run.delegate.unchecked_parts(run.release)):
-            yield from paragraph(f"not checked for {run.release}: {parts}", width, "  ", "    ", style=BAD)
+        if text := unchecked_note(run.delegate, run.release):
+            yield from paragraph(text, width, "  ", "    ", style=BAD)
     else:
         certain = "" if reconciliation.account.is_certain else " (one of several possible explanations)"
         yield Line(f"Explained{certain}", GOOD)
@@ -190,40 +202,73 @@ def _result(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
         yield from paragraph(text, width, "  ", "    ")
 
 
-def _checks(reconciliation: Reconciliation) -> Iterator[str]:
-    """Yield the file, the assumption that leaves the fewest differences, and what to record next."""
+def _checks(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
+    """Yield the file, the assumption that leaves the fewest differences, and what to record next.
+
+    If the log is not of this file, nothing else needs to be checked.
+    """
+    yield from heading_lines("What to check, in this order")
     counts = {
         None: "the log does not count the nodes of the model",
         True: "the log counts as many nodes as this file has",
         False: "the log counts other nodes than this file has",
     }
-    doubts = "the first lines say why not" if reconciliation.doubts else counts[reconciliation.counts_agree]
-    yield f"is it this file? {doubts}. On the device, sha256sum must print {reconciliation.model.sha256}"
+    is_other = bool(reconciliation.doubts)
+    answer = "probably not, as the first lines say" if is_other else counts[reconciliation.counts_agree]
+    yield from _item(f"Is it this file? {answer}. On the device, sha256sum of the file must print", width)
+    yield Line(f"    {reconciliation.model.sha256}", HINT)
+    if is_other:
+        return
     closest, declared = reconciliation.closest, reconciliation.setting.delegate.options
     if closest is None:
-        yield "no assumption about options, feature levels, limits or the driver leaves fewer differences"
+        yield from _item("No assumption about options, feature levels, limits or the driver leaves fewer differences", width)
     else:
         typed = " ".join([as_typed(declared, key, option_value(value)) for key, value in closest.options.items()])
-        before, left = len(reconciliation.differences), len(closest.differences)
-        yield f"with {typed}, {left:,} of {counted(before, 'difference')} would be left: {closest.differences[0]}"
-    switch = reconciliation.setting.delegate.log.switch.replace(" ", "_")
-    flag = f" --{switch}=true" if switch.startswith("use_") else ""
-    off = find_delegate(APPLIED_BY_DEFAULT).log.off_flag
+        left = counted(len(reconciliation.differences), "difference")
+        text = f"With {typed}, {len(closest.differences):,} of {left} would be left: {closest.differences[0]}"
+        yield from _item(text, width)
     if reconciliation.evidence == "run-order":
-        yield "the log shows each node on the CPU, so the rules or the driver differ: please report it with the log"
-    else:
-        yield (
-            f"record which nodes ran on the CPU: benchmark_model --graph=MODEL --enable_op_profiling=true {off}{flag} "
-            "(docs/device-logs.md)"
+        yield from _item(
+            "The log shows each node on the CPU, so the rules or the driver differ: please report it with the log", width
         )
+        return
+    flags = _recording_flags(reconciliation.setting.delegate.log)
+    if not flags:
+        yield from _item("Record the whole log, from the creation of the model on (docs/device-logs.md):", width)
+        yield Line("    adb logcat -d -s tflite litert > logcat.txt", HINT)
+        return
+    yield from _item("Record which nodes ran on the CPU (docs/device-logs.md):", width)
+    path = summary_of(reconciliation.log).graph or "model.tflite"
+    command = f"benchmark_model --graph={shlex.quote(path)} --enable_op_profiling=true"
+    yield Line(printable(f"    {command} {' '.join(flags)}"), HINT)
 
 
-def _nodes(nodes: Sequence[CpuNode], width: int, verbose: bool, *, is_undone: bool) -> Iterator[Line]:
+def _item(text: str, width: int) -> list[Line]:
+    return paragraph(message(text), width, "  - ", "    ")
+
+
+def _recording_flags(log: LogTraits) -> list[str]:
+    """Return the flags of benchmark_model that apply a delegate. Empty if benchmark_model cannot apply the delegate."""
+    others = find_delegate(APPLIED_BY_DEFAULT).log
+    if log.libraries:
+        return [others.off_flag, "--external_delegate_path=PATH"]
+    if not log.switch or not log.is_in_benchmark_model:
+        return []
+    flag = log.off_flag.replace("=false", "=true")
+    return [flag] if log.switch == others.switch else [others.off_flag, flag]
+
+
+def _nodes(reconciliation: Reconciliation, width: int, verbose: bool) -> Iterator[Line]:
+    """Yield the nodes on the CPU by cause. If the log does not show them and differs, the nodes are those of the simulation."""
+    nodes, outcome = reconciliation.nodes, reconciliation.run.outcome
+    is_simulated = reconciliation.evidence == "lines" and reconciliation.status in (UNEXPLAINED, NOT_COMPARED)
     for cause in (DRIVER, LIMIT, UNDECIDED, REFUSED):
         chosen = [node for node in nodes if node.cause == cause]
         if not chosen:
             continue
-        heading = _UNDONE if cause == UNDECIDED and is_undone else _CAUSES[cause]
+        heading = _UNDONE if cause == UNDECIDED and outcome == "restored" else _CAUSES[cause]
+        heading = _NOT_APPLIED if cause == REFUSED and outcome == "refused" else heading
+        heading = f"Only simulated: {heading[0].lower()}{heading[1:]}" if is_simulated else heading
         yield from heading_lines(f"{heading}: {counted(len(chosen), 'node')}")
         groups: dict[tuple[int, str], list[int]] = {}
         for node in chosen:
@@ -260,7 +305,10 @@ def _refusals(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
         yield from paragraph(message(f"The runtime compiled {compilation_text(compilation)}"), width, "", "  ")
     yield from error_lines(reconciliation.errors, width)
     yield Line("")
-    yield from paragraph(f"Evidence: {_EVIDENCE[reconciliation.evidence]}", width, "", "  ")
+    evidence = _EVIDENCE[reconciliation.evidence]
+    if reconciliation.evidence == "lines" and reconciliation.status in (UNEXPLAINED, NOT_COMPARED):
+        evidence = "the log has no table of operators, so it does not show which nodes ran on the CPU"
+    yield from paragraph(f"Evidence: {evidence}", width, "", "  ")
 
 
 def error_lines(errors: Sequence[ExplainedError], width: int) -> Iterator[Line]:

@@ -73,8 +73,8 @@ def table(
     """Yield rows as lines that fit a width. The columns listed in ``right`` are right-aligned.
 
     If the columns do not fit, the ``optional`` columns are left out, those without a number above 0 first, and then in the given
-    order. Other columns that do not fit are moved to further tables. Further tables repeat the first ``keys`` columns. Text in
-    the last column of a table is wrapped, so nothing is cut.
+    order. Text in the last column is wrapped. If text still does not fit, each row has it in lines of its own. Numbers that do
+    not fit are moved to further tables, which repeat the first ``keys`` columns. So nothing is cut.
     """
     from rich.cells import cell_len  # a character may take zero, one or two columns of a terminal
     from rich.console import Console
@@ -99,16 +99,24 @@ def table(
     for column in kept[keys + 1 :]:
         wider = [*groups[-1], column]
         groups[-1:] = [wider] if fits(wider) else [groups[-1], [*range(keys), column]]  # bounded: the columns of a table
+
+    def is_unwrapped(group: Sequence[int]) -> bool:
+        return sum([sizes[column] + _GAP for column in group]) <= room
+
+    below = [column for group in groups[1:] for column in group[keys:]]
+    below = below if is_unwrapped(groups[0]) and not any(column in right for column in below) else []
+    groups = groups[:1] if below else groups
     # Environment variables are ignored, so that the lines are the same on every terminal and on a pipe.
     console = Console(width=room, color_system=None, force_terminal=False, legacy_windows=False, _environ={})
     for number, group in enumerate(groups):
         if number:
             yield Line("")
         before = " " * indent  # bounded: by the callers
-        if sum([sizes[column] + _GAP for column in group]) <= room:  # no text is wrapped, so the slow layout is not needed
+        if is_unwrapped(group):  # no text is wrapped, so the slow layout is not needed
             for row in rows:
                 cells = [_padded(row[column], sizes[column] - cell_len(row[column]), column in right) for column in group]
                 yield Line(f"{before}{(' ' * _GAP).join(cells)}".rstrip())
+                yield from _texts_below(rows[0], row, below, width, f"{before}    ")
             continue
         unwrapped = [*group[:-1], *right] if fits(group) else ()
         grid = Table.grid(padding=(0, _GAP, 0, 0))
@@ -118,6 +126,16 @@ def table(
             grid.add_row(*[Text(row[column]) for column in group])
         for line in console.render_lines(grid, pad=False):
             yield Line(f"{before}{''.join([segment.text for segment in line])}".rstrip())
+
+
+def _texts_below(titles: TableRow, row: TableRow, columns: Sequence[int], width: int, indent: str) -> Iterator[Line]:
+    """Yield the texts of a row that do not fit into its line. If there are several columns, each text has its title."""
+    if len(columns) > 1 and row is titles:
+        return
+    for column in columns:
+        if row[column]:
+            text = f"{titles[column]}: {row[column]}" if len(columns) > 1 else row[column]
+            yield from paragraph(text, width, indent, f"{indent}  ")
 
 
 def _padded(cell: str, spaces: int, is_right: bool) -> str:

@@ -12,12 +12,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from ...delegates.base import Delegate
 from ...delegates.driver import Driver
 from ...delegates.options import as_typed, option_value
 from ...delegates.registry import ACCELERATORS, APPLIED_AHEAD
 from ...foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, Table, attributes, within
 from ...graph.effort import Effort
 from ...model.model import Model
+from ...releases.catalogue import Release
 from ...results.report.display import Shown, Times
 from ...results.report.rule_set import rule_set_version
 from ...results.report.run_columns import MODEL, TIMES
@@ -296,6 +298,12 @@ def _limit_note(setting: DeviceSetting, lifted: Mapping[str, Any]) -> Iterator[s
         )
 
 
+def unchecked_note(delegate: Delegate, release: Release) -> str:
+    """Return a note about the parts of a delegate that are not known for a release, or ""."""
+    parts = ", ".join(delegate.unchecked_parts(release))
+    return f"not checked for {release}: {parts}" if parts else ""
+
+
 def _notes(trials: Trials, run: Run) -> Iterator[str]:
     """Yield notes on counts of partitions and kernels, on the release that fits the log, on driver errors, and on predictions."""
     replacements = trials.facts.replacements or ()
@@ -306,12 +314,10 @@ def _notes(trials: Trials, run: Run) -> Iterator[str]:
             f"the runtime's line counts all partitions ({partitions}), but the line of benchmark_model counts only delegate "
             f"kernels ({kernels})"
         )
-    if parts := ", ".join(trials.setting.delegate.unchecked_parts(trials.release)):
-        yield f"not checked for {trials.release}: {parts}"
+    if note := unchecked_note(trials.setting.delegate, trials.release):
+        yield note
     if trials.release != trials.setting.release:
         yield f"the simulation reproduces the device with {trials.release}, but not with {trials.setting.release}"
-    if trials.facts.driver_errors and trials.setting.delegate.behind.driver is not None:
-        yield f"the log has an error from the driver: {trials.facts.driver_errors[0]}"
     refusal = run.refusal
     if refusal is not None and refusal.is_predicted and not trials.facts.has_failed:
         who = "that did not happen" if is_disproved(trials.facts, run) else "that the log does not show"

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from ...graph.graph import NodeView
+from ...model.schema import is_operator
 from ...runtime.interpreter import Run
 from ..parse.delegate_identity import delegate_named, other_name
 from ..parse.kinds import Event
@@ -60,10 +61,12 @@ def _totals(facts: Facts, run: Run) -> Iterator[str]:
 
 
 def _operators(facts: Facts, run: Run) -> Iterator[str]:
-    """Yield a note about operators that the log lists as refused, but the model does not have."""
+    """Yield a note about operators that the log has as refused, but the model does not have."""
     known = {node.op for subgraph in run.subgraphs for node in subgraph.graph.nodes}
+    known |= {"CUSTOM"} if any(node.is_custom for subgraph in run.subgraphs for node in subgraph.graph.nodes) else set()
     listed = {op for op, reason in facts.listed_refusals if reason and not op.startswith(OTHER_KERNEL)}
-    missing = sorted(listed - known)
+    printed = ({op for op, _ in facts.refusals} | set(facts.refused_operators)) - {"DELEGATE"}
+    missing = sorted((listed | {op for op in printed if is_operator(op)}) - known)
     if missing:
         yield f"the log lists {', '.join(missing)} as refused, but the model has no such operator"
 

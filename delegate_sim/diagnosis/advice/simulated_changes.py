@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -84,7 +84,7 @@ def _with_results(cause: Cause, model: Model, target: Target, judge: _Results) -
         cause = _with_note_of_folding(_with_resize(_without_result(cause, model), model))
         changes = tuple([judge.judged(cause, change) for change in cause.advice.changes])
         return replace(cause, advice=replace(cause.advice, changes=changes))
-    judged = [judge.judged(cause, change) for change in offered]
+    judged = _without_needless([judge.judged(cause, change) for change in offered])
     helping = [change for change in judged if change.helps]
     left_out = [change for change in judged if not change.helps]
     # Changes that help alone come first, starting with the remedy that simulations of later causes assume.
@@ -107,6 +107,16 @@ def _with_results(cause: Cause, model: Model, target: Target, judge: _Results) -
         code = "change-converter-setting"
     advice = Advice(code, changes, are_alternatives=bool(helping), tried=(*helping, *assuming_all, *left_out))
     return replace(cause, advice=advice, remedy=remedy)
+
+
+def _without_needless(judged: Sequence[Change]) -> list[Change]:
+    """Leave out the quantization with a single scale for each tensor if the usual one has the same result: it costs accuracy."""
+    usual = [(change.cost, change.with_others) for change in judged if change.remedy == Remedy(conversion="int8")]
+    return [
+        change
+        for change in judged
+        if change.remedy != Remedy(conversion="int8-per-tensor") or (change.cost, change.with_others) not in usual
+    ]
 
 
 def _offers_conversion(cause: Cause) -> bool:

@@ -36,6 +36,7 @@ from ..causes.change import (
     general_change,
 )
 from ..causes.conversion_causes import OF_TYPES, form
+from ..causes.loops import UNROLL
 from ..causes.undelegatable_nodes import CHOOSING, CONTROL_FLOW, IN_APPLICATION, special_subject
 from ..examiner import Examined, RefusedNode
 from .boundary_types import boundary_setting
@@ -223,7 +224,7 @@ class Wording:
     def _special(self, ops: str) -> tuple[str, Advice] | None:
         views = views_of(self.model, [case.key for case in self.cases])
         own_ops = _some([view.op for view in views if special_subject(view) == self.cause.identity.subject])
-        unroll, leave = "unroll-control-flow", "leave-to-application"
+        unroll, leave = UNROLL, "leave-to-application"
         match self.cause.identity.subject:
             case ("compiled", op):
                 return f"{op} contains a program from {COMPILED_OPERATORS[op].compiler}", _general("analyse-source")
@@ -324,7 +325,7 @@ class Wording:
         return Advice(code, (rewrites or general_change(code), *others))
 
     def _views(self) -> dict[str, NodeView]:
-        return {case.op: self._view(case.key) for case in reversed(self.cases)}
+        return {view.op: view for view in views_of(self.model, [case.key for case in reversed(self.cases)])}
 
     def _rewrites(self) -> Change | None:
         views = self._views()

@@ -210,7 +210,7 @@ def result_text(change: Change) -> str:
     words = result_words(change.cost)
     if change.with_others is None:
         return words
-    return f"{words}; with {change.assumed.value}, {result_words(change.with_others)}"
+    return f"with {change.assumed.value}, {result_words(change.with_others)}; alone, {words}"
 
 
 def advice_text(advice: Advice) -> str:

@@ -14,7 +14,7 @@ from ...model.model import Model
 from ...rules.kinds import Problem
 from ...rules.rule import Reason
 from ..examiner import Examined, RefusedNode
-from .cause import Blockers, Cause, Identity
+from .cause import Blockers, Cause, Identity, views_of
 from .change import Advice, Remedy
 
 Simulate: TypeAlias = Callable[[HypotheticalChanges], Examined]
@@ -140,15 +140,18 @@ def cases_in(group: Iterable[Evidence]) -> Sequence[RefusedNode]:
     return tuple(cases.values())
 
 
-def blockers_of(evidence: Sequence[Evidence], not_simulated: Sequence[str]) -> Blockers:
-    """Return the causes of all refusals, without titles and advice, and the causes of each node."""
+def blockers_of(model: Model, evidence: Sequence[Evidence], not_simulated: Sequence[str]) -> Blockers:
+    """Return the causes of all refusals, without titles and advice, and the causes of each node.
+
+    Nodes and operators are those of ``model``, although a refusal may be one of a converted model.
+    """
     causes = []
     causes_of: dict[NodeKey, set[Identity]] = {}
     for identity, group in by_cause(evidence).items():
         cases = cases_in(group)
         remedies = [own.remedy for own in group if own.remedy is not None]
         nodes = tuple(dict.fromkeys([case.key for case in cases]))
-        operators = tuple(Counter({case.key: case.op for case in cases}.values()).most_common())
+        operators = tuple(Counter([view.op for view in views_of(model, nodes)]).most_common())
         codes = tuple(dict.fromkeys([case.reason.code for case in cases]))
         remedy = combined(*remedies) if remedies else Remedy(accepts=True)
         causes.append(Cause(identity, "", nodes, operators, codes, "", cases[0].reason.needed, Advice("", ()), remedy))

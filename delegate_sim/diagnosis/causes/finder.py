@@ -15,6 +15,7 @@ from .cause import Blockers, Cause
 from .change import Advice, feature_change
 from .conversion_causes import inputs, types
 from .evidence import CauseSearch, EvidenceFinder, SearchState, Simulate, blockers_of, by_cause, cases_in
+from .loops import advised_in_loops
 from .node_causes import refusals, rest, switches
 from .whole_graph_causes import dynamic, guesses, loading, preparation, preparation_again, registration, stages, text
 
@@ -64,9 +65,9 @@ class CausesFound:
         """
         first = self.search.first
         others = Others(first, effort) if names_others else None
-        return with_results(
-            _joined(_worded(self.search, self.state, others)), self.search.model, first.run.target, simulate, effort
-        )
+        model = self.search.model
+        worded = advised_in_loops(model, _joined(_worded(self.search, self.state, others)))
+        return with_results(worded, model, first.run.target, simulate, effort)
 
 
 def find_causes(model: Model, simulate: Simulate, effort: Effort) -> CausesFound:
@@ -93,7 +94,7 @@ def _with_causes(find: EvidenceFinder, search: CauseSearch, state: SearchState) 
 
 
 def _worded(search: CauseSearch, state: SearchState, others: Others | None) -> Blockers:
-    blockers = blockers_of(state.evidence, search.not_simulated)
+    blockers = blockers_of(search.model, state.evidence, search.not_simulated)
     groups = by_cause(state.evidence)
     surroundings = Surroundings(state.run)
     causes = []

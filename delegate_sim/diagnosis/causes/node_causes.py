@@ -314,7 +314,7 @@ def rest(search: CauseSearch, state: SearchState) -> FoundEvidence:
     cases = [case for case in cases_of(search.first.on_cpu) if case.key not in known]
     if not cases:
         return ()
-    blockers = blockers_of(state.evidence, ())
+    blockers = blockers_of(search.model, state.evidence, ())
     left = {refused.key for refused in search.simulate(blockers.without(blockers.causes)).on_cpu}
     refusal = search.first.run.refusal
     evidence: list[Evidence] = []

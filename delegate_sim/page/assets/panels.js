@@ -84,12 +84,17 @@ function findPositions(side, cause) {
 
 const sameCost = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
-function needsText({ needs, needs_instead: instead, alone }, causes, now) {
+function needsText(cause, causes, now) {
+  const { needs, needs_instead: instead, alone } = cause;
   if (needs === null) {
     return `Fixing it does not help: multiply-adds, kernels and bytes do not improve${causes.length > 1 ? ", even if the other causes are fixed" : ""}.`;
   }
   if (!needs.length) return alone && sameCost(alone, now) ? "Fixing it alone does not help: other causes must be fixed too." : "";
   const numbers = [...needs, ...instead].sort((one, other) => one - other).map((number) => number + 1);
+  const own = causes.indexOf(cause);
+  if (needs.every((number) => causes[number]?.needs?.includes(own))) {
+    return `Helps only together with cause${needs.length > 1 ? "s" : ""} ${needs.map((number) => number + 1).join(", ")}.`;
+  }
   if (needs.length > 1) return `Fixing it alone does not help: causes ${numbers.join(", ")} must be fixed too. Other sets of several causes are not simulated.`;
   return `Fixing it alone does not help: cause ${numbers.join(" or ")} must be fixed too.`;
 }

@@ -241,8 +241,36 @@ def test_an_unexplained_log_says_what_to_check(run, tmp_path):
     text = " ".join(result.stdout.split())
     assert result.exit_code == 1
     assert "No node ran on the CPU" not in text
-    assert "What to check, in this order - is it this file? the log counts as many nodes as this file has" in text
-    assert "--enable_op_profiling=true --use_xnnpack=false --use_gpu=true" in text
+    assert "What to check, in this order - Is it this file? the log counts as many nodes as this file has" in text
+    command = "    benchmark_model --graph=model.tflite --enable_op_profiling=true --use_xnnpack=false --use_gpu=true"
+    assert command in result.stdout.splitlines()
+
+
+def test_the_command_for_a_log_of_xnnpack_does_not_switch_it_off(run, tmp_path):
+    chain, log = tmp_path / "m.tflite", tmp_path / "log.txt"
+    chain_model(["ADD", "ADD", "LOG_SOFTMAX"]).write(chain)
+    log.write_text(
+        "INFO: Graph: [/data/my model.tflite]\nINFO: Created TensorFlow Lite XNNPACK delegate for CPU.\n"
+        "VERBOSE: Replacing 1 node(s) with delegate (TfLiteXNNPackDelegate) node, yielding 1 partitions.\n",
+        "utf-8",
+    )
+    result = run("reconcile", chain, "--log", log)
+    assert result.exit_code == 1
+    assert "Only simulated: refused by the delegate's own rules" in result.stdout
+    command = "    benchmark_model --graph='/data/my model.tflite' --enable_op_profiling=true --use_xnnpack=true"
+    assert command in result.stdout.splitlines()
+
+
+def test_nothing_else_is_to_be_checked_in_a_log_of_another_model(run, chain, tmp_path):
+    log = tmp_path / "log.txt"
+    log.write_text(
+        "INFO: Created TensorFlow Lite XNNPACK delegate for CPU.\n"
+        "VERBOSE: Replacing 90 node(s) with delegate (TfLiteXNNPackDelegate) node, yielding 1 partitions.\n",
+        "utf-8",
+    )
+    text = " ".join(run("reconcile", chain, "--log", log).stdout.split())
+    assert "Is it this file? probably not" in text
+    assert "benchmark_model --graph" not in text
 
 
 @pytest.mark.parametrize(

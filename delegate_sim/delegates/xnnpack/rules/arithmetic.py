@@ -179,7 +179,7 @@ def _unknown_conversion(node: NodeView) -> str | None:
 
 def _refused_reader(node: NodeView, visit: Visit) -> str | None:
     reader = visit.unpacking.refused_readers.get(node.node.index)
-    return None if reader is None else f"node {reader.index} ({reader.op}), which is refused, reads the result"
+    return None if reader is None else f"{reader.op}, which is refused, reads the result"
 
 
 _UNPACKING = PREPARATION.with_branch("kTfLiteBuiltinDequantize &&")

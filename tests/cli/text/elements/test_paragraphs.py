@@ -56,17 +56,32 @@ def test_text_at_the_end_of_a_line_wraps_between_words():
     ]
 
 
-def test_columns_that_do_not_fit_are_tables_of_their_own():
+def test_text_that_does_not_fit_follows_its_row():
     assert texts(40) == [
         "  model     delegate  nodes  kernels",
         "  a.tflite  nnapi     1,200        3",
+        "      first cause: operator:GELU and",
+        "        much more",
+        "      without it: 100 %",
+    ]
+    rows = [("name", "nodes", "blocker"), ("a", "1", "GELU 1: a-very-long-code-of-a-refusal"), ("b", "2", "")]
+    assert [line.text for line in table(rows, (1,), 43)] == [
+        "  name  nodes",
+        "      blocker",
+        "  a         1",
+        "      GELU 1: a-very-long-code-of-a-refusal",
+        "  b         2",
+    ]
+
+
+def test_numbers_that_do_not_fit_are_tables_of_their_own():
+    rows = [("name", "nodes", "multiply-adds"), ("mobilenet", "1,200", "1,234,567")]
+    assert [line.text for line in table(rows, (1, 2), 28)] == [
+        "  name       nodes",
+        "  mobilenet  1,200",
         "",
-        "  model     delegate  first cause",
-        "  a.tflite  nnapi     operator:GELU and",
-        "                      much more",
-        "",
-        "  model     delegate  without it",
-        "  a.tflite  nnapi     100 %",
+        "  name       multiply-adds",
+        "  mobilenet      1,234,567",
     ]
 
 
