@@ -579,3 +579,12 @@ def test_a_name_is_searched_for_without_a_walk_over_all_names():
     assert list(names.same(long[40])) == [long[40]]
     assert list(names.same("tensor_with_a_long_name_4...")) == long[40:]
     assert list(names.same("tensor_with_a_long_name_x")) == []
+
+
+def test_an_execution_plan_costs_work(tmp_path, monkeypatch):
+    path = tmp_path / "plan.json"
+    path.write_text(json.dumps({"subgraphs": [{"execution_plan": [0] * 2_000}]}), "utf-8")
+    for steps, reason in ((20_000, "has no table"), (8_000, "limit of 8,000 steps")):
+        monkeypatch.setattr("delegate_sim.foundation.work_budget._MOST_STEPS", steps)
+        with pytest.raises(LogError, match=reason):
+            read_op_profile(str(path))
