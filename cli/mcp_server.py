@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import re
 import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -26,6 +27,10 @@ from .exits import DONE, FINDINGS
 from .options.delegate_flags import with_checked_paths
 
 _SECONDS = 300
+_MOST_OUTPUT = 1 << 28
+"""Largest number of bytes of a command's answer."""
+_LONE_SURROGATE = re.compile(rb"(?<!\\)((?:\\\\)*)\\u(d[89a-f][0-9a-f]{2})")
+"""Matches the escape for a byte that is not UTF-8. Commands do not escape other characters with such a code."""
 _INSTRUCTIONS = """\
 delegate-sim predicts, without a device, what a TFLite / LiteRT delegate does to a .tflite model: the nodes that the delegate
 takes, the reasons for all other nodes, the line that the runtime prints, and what to change.
@@ -115,7 +120,7 @@ def run_command(name: str, *arguments: str) -> dict[str, Any]:
     """Run a command in a separate process, and return the JSON of the command. Raises McpError if the command fails."""
     command = python_module("delegate_sim", name, "--format", "json", *arguments)
     try:
-        finished = run(command, seconds=_SECONDS, stderr=subprocess.PIPE)
+        finished = run(command, seconds=_SECONDS, stderr=subprocess.PIPE, most_output=_MOST_OUTPUT)
     except subprocess.TimeoutExpired as error:
         raise McpError(f"{name} took more than {_SECONDS} seconds and was stopped") from error
     except (OSError, ValueError) as error:
@@ -124,7 +129,10 @@ def run_command(name: str, *arguments: str) -> dict[str, Any]:
     if finished.returncode not in (DONE, FINDINGS) or not finished.stdout:
         lines = finished.stderr.decode("utf-8", "replace").strip().splitlines() or [f"exit code {finished.returncode}"]
         raise McpError(lines[-1].removeprefix("error: "))
-    answer: dict[str, Any] = json.loads(finished.stdout)
+    if len(finished.stdout) >= _MOST_OUTPUT:
+        raise McpError(f"the answer of {name} has more than {_MOST_OUTPUT:,} bytes")
+    # A path may have bytes that are not UTF-8. The assistant gets them as text, because an answer cannot have them.
+    answer: dict[str, Any] = json.loads(_LONE_SURROGATE.sub(rb"\1\\\\u\2", finished.stdout))
     return answer
 
 

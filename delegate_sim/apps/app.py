@@ -165,7 +165,7 @@ class _AppFiles:
     """The manifests and libraries of an archive. ``libraries`` has the names of libraries by module and ABI."""
 
     def __init__(self, content: Content) -> None:
-        self._size = len(content)
+        self._unpacking = UnpackedBytes(len(content))
         self.manifests: list[Member] = []
         self.bundle_config: Member | None = None
         self.format = "apk"
@@ -184,7 +184,7 @@ class _AppFiles:
 
     def read(self, member: Member) -> bytes:
         """Return the content of a small member. Raises BundleError."""
-        content = member.content(UnpackedBytes(self._size))
+        content = member.content(self._unpacking)
         if len(content) > raised(_MOST_MANIFEST):
             raise BundleError(f"holds {member.name} of more than {raised(_MOST_MANIFEST) >> 20} MiB")
         return bytes(content[:])
@@ -275,6 +275,8 @@ class _Contents:
         self.by_abi: dict[str, set[str]] = defaultdict(set)
         for (_, abi), names in files.libraries.items():
             self.by_abi[abi] |= names
+        self._libraries = frozenset[str]() if manifest is None else {library.name for library in manifest.libraries}
+        """The libraries of the phone that the manifest declares."""
 
     def targets(self) -> Iterator[AppTarget]:
         """Yield the targets that the application may use, on each of their ABIs."""
@@ -350,8 +352,7 @@ class _Contents:
         target_sdk = self._manifest.target_sdk
         if target_sdk is not None and target_sdk < _DECLARING_SDK:
             return None
-        declared = {library.name for library in self._manifest.libraries} | here
-        present = tuple([name for name in need.names if name in declared])
+        present = tuple([name for name in need.names if name in self._libraries or name in here])
         return AppNeed(need.code, FOUND if present else MISSING, need.names, present, place, need.for_all)
 
     def _directories(self, own: str, abi: str) -> Iterator[AppNeed]:

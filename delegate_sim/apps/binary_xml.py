@@ -29,6 +29,8 @@ _ATTRIBUTE = struct.Struct("<4xII3xBI")
 _LONGEST_STRING = 1_000
 """Largest number of characters of a string that is kept. Names of libraries and packages are shorter."""
 _CHUNKS_IN_A_STEP = 4
+_BYTES_OF_TEXT_IN_A_STEP = 25
+"""A decoded string takes up to four times as many bytes as in the file."""
 
 Element = tuple[str, Mapping[str, str]]
 """The name of an element and its attributes. Numbers and truth values are texts, as in XML."""
@@ -115,7 +117,11 @@ class _Strings:
         else:
             length, at = _length(chunk, at, "H")
             length, encoding = 2 * length, "utf-16-le"
-        return chunk[at : at + length].decode(encoding, "replace") if length <= 2 * _LONGEST_STRING else ""
+        if length > 2 * _LONGEST_STRING:
+            return ""
+        # Strings may share bytes, so a small file can have many long strings.
+        spend_steps(length // _BYTES_OF_TEXT_IN_A_STEP, READING)
+        return chunk[at : at + length].decode(encoding, "replace")
 
 
 def _length(chunk: bytes, at: int, unit: str) -> tuple[int, int]:

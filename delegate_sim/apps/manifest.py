@@ -9,7 +9,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from xml.parsers import expat
 
+from ..bundles.bundle_error import READING
 from ..foundation.columns import Declared
+from ..foundation.work_budget import spend_steps
 from ..llm.sections.metadata import ProtobufError, ProtobufMessage
 from .binary_xml import Element, XmlError, elements, is_binary_xml
 
@@ -17,6 +19,8 @@ _APPLICATION, _LIBRARY, _SDK, _ROOT = "application", "uses-native-library", "use
 _WANTED = frozenset({_APPLICATION, _LIBRARY, _SDK, _ROOT})
 _DEPTH = 3
 """The depth of ``uses-native-library``, counted from the root element as 1."""
+_BYTES_IN_A_STEP = 8
+"""Number of bytes of XML that are parsed in a step. The smallest element has four bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +92,7 @@ def _of_text(content: bytes, wanted: Collection[str]) -> list[Element]:
     def refuse(*_: object) -> None:
         raise XmlError("it declares entities")
 
+    spend_steps(len(content) // _BYTES_IN_A_STEP, READING)
     parser = expat.ParserCreate(namespace_separator="}")
     parser.StartElementHandler = start
     parser.EntityDeclHandler = refuse

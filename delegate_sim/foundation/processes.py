@@ -10,9 +10,11 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
 _LAUNCHER = str(Path(__file__).resolve().with_name("launcher.py"))
 _OWN = str(Path(__file__).resolve().parents[2])
@@ -34,6 +36,11 @@ _REMOVED = ("PYTHONSTARTUP", "PYTHONINSPECT", "PYTHONBREAKPOINT", "PYTHONEXECUTA
 """Variables with which Python would run further code, or start as another program."""
 
 Process = subprocess.Popen[bytes]
+_MOST_OUTPUT = 1 << 20
+"""Number of bytes of a program's output that are kept by default: half from its beginning, half from its end."""
+_PIECE = 1 << 16
+_SECONDS_AFTER_END = 2.0
+"""Seconds in which the rest of a program's output is read after the program has ended."""
 
 
 def clean_environment(environment: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -107,12 +114,14 @@ def run(
     folder: str | None = None,
     stderr: int = subprocess.STDOUT,
     prepare: Callable[[], None] | None = None,
+    most_output: int = _MOST_OUTPUT,
 ) -> subprocess.CompletedProcess[bytes]:
     """Run a program with a clean environment, without input, and return its exit status and output.
 
-    By default, the output includes standard error. ``prepare`` is called in the new process on POSIX. Raise OSError if the
-    program cannot be started, and ``subprocess.TimeoutExpired`` if it is still running after some seconds. All processes that
-    the program started are then ended as well.
+    By default, the output includes standard error. Of more than ``most_output`` bytes, the middle is left out. ``prepare`` is
+    called in the new process on POSIX. Raise OSError if the program cannot be started, and ``subprocess.TimeoutExpired``, with
+    the output, if it is still running after some seconds. All processes that the program started are then ended as well, and
+    also if they keep the output open after the program has ended.
     """
     with subprocess.Popen(
         _checked(command),
@@ -124,12 +133,57 @@ def run(
         preexec_fn=prepare if os.name == "posix" else None,  # noqa: PLW1509  # only sets limits
         start_new_session=True,
     ) as process:
+        output, errors = (None if pipe is None else _Output(pipe, most_output) for pipe in (process.stdout, process.stderr))
         try:
-            output, errors = process.communicate(timeout=seconds)
+            process.wait(seconds)
+        except subprocess.TimeoutExpired as expired:
+            _end(process)
+            raise subprocess.TimeoutExpired(process.args, seconds, _content(output), _content(errors)) from expired
         except BaseException:
             _end(process)
             raise
-    return subprocess.CompletedProcess(process.args, process.returncode, output, errors)
+        if any(own is not None and not own.has_ended(_SECONDS_AFTER_END) for own in (output, errors)):
+            _end(process)
+        return subprocess.CompletedProcess(process.args, process.returncode, _content(output), _content(errors))
+
+
+class _Output:
+    """Reads a program's output in a thread, and keeps its first and its last bytes."""
+
+    def __init__(self, pipe: IO[bytes], most: int) -> None:
+        self._half = most // 2
+        self._first, self._last = bytearray(), bytearray()
+        # A process that the program leaves behind may keep the pipe open. The thread therefore closes a descriptor of its own.
+        self._thread = threading.Thread(target=self._read, args=(os.dup(pipe.fileno()),), daemon=True)
+        self._thread.start()
+
+    def has_ended(self, seconds: float) -> bool:
+        """Wait until the output ends, at most some seconds. Return whether it has ended."""
+        self._thread.join(seconds)
+        return not self._thread.is_alive()
+
+    @property
+    def content(self) -> bytes:
+        """The bytes that are kept."""
+        return bytes(self._first + self._last[-self._half :])
+
+    def _read(self, descriptor: int) -> None:
+        try:
+            while piece := os.read(descriptor, _PIECE):
+                room = self._half - len(self._first)
+                self._first += piece[:room]
+                self._last += piece[room:]
+                if len(self._last) > self._half + _PIECE:
+                    del self._last[: -self._half]
+        finally:
+            os.close(descriptor)
+
+
+def _content(output: _Output | None) -> bytes | None:
+    if output is None:
+        return None
+    output.has_ended(_SECONDS_AFTER_END)
+    return output.content
 
 
 def signal_name(number: int) -> str:

@@ -133,7 +133,7 @@ def parse_release(text: str) -> Release:
     name = str(text).strip().removesuffix("-fp32")
     if name in NIGHTLY:
         return newest_of("litert")
-    match = re.fullmatch(_NAME, name) or re.fullmatch(_NAME, package_release(name) or "")
+    match = re.fullmatch(_NAME, name, re.ASCII) or re.fullmatch(_NAME, package_release(name) or "", re.ASCII)
     release = _release(match[1], tuple(int(part) for part in match[2].split("."))) if match else None
     if release is None or not _is_covered(release):
         known = (*RELEASES, *LITERT_LM_RELEASES)
@@ -172,9 +172,9 @@ def release_note(release: Release) -> ReleaseNote | None:
         return ReleaseNote(words, release)
     if str(release) in KNOWN_RELEASES or str(release) in RELEASES or release.family == "tf":
         return None
-    known = [parse_release(name) for name in KNOWN_RELEASES]
-    before = max([other for other in known if other.family == "litert" and release.is_at_least(other)], key=lambda one: one.order)
-    return ReleaseNote(f"{{release}} is not known; the rules of {before} are used instead", release)
+    known = sorted([other for other in map(parse_release, KNOWN_RELEASES) if other.family == "litert"], key=lambda one: one.order)
+    used = next((other for other in reversed(known) if release.is_at_least(other)), known[0])
+    return ReleaseNote(f"{{release}} is not known; the rules of {used} are used instead", release)
 
 
 def newest_of(family: str) -> Release:

@@ -289,7 +289,8 @@ class _Names(Generic[_Value]):
             yield from self._values.get(start, ())
             return
         start = start.rstrip(".")
-        for name in islice(self._names, bisect_left(self._names, start), None):
+        for place in range(bisect_left(self._names, start), len(self._names)):
+            name = self._names[place]
             if not name.startswith(start):
                 return
             yield from self._values[name]

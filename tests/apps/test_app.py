@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+import zipfile
+from dataclasses import replace
+
 import pytest
 
+import delegate_sim.apps.app as app_module
 from delegate_sim.apps.app import is_app, read_app
 from delegate_sim.apps.needs import CODES, HTP_VERSIONS, NEEDS
 from delegate_sim.delegates.npu.vendors.qualcomm import SOCS
@@ -232,6 +236,34 @@ def test_an_archive_without_a_manifest_is_no_application(tmp_path):
 def test_a_manifest_that_is_too_large(read, monkeypatch):
     monkeypatch.setattr("delegate_sim.apps.app._MOST_MANIFEST", 50)
     assert "AndroidManifest.xml" in read(apk()).manifest_fault
+
+
+def test_the_manifests_of_all_modules_share_a_limit(read, monkeypatch):
+    text = f'<manifest package="a">{" " * 9_000}</manifest>'.encode()
+    modules = {f"m{number}/manifest/AndroidManifest.xml": text for number in range(3)}
+    content = zip_bytes({"BundleConfig.pb": b"", **modules}, zipfile.ZIP_DEFLATED)
+    assert read(content, "a.aab").package == "a"
+    monkeypatch.setattr("delegate_sim.bundles.member._ALWAYS", 20_000)
+    monkeypatch.setattr("delegate_sim.bundles.member._RATIO", 1)
+    assert "decompressed" in read(content, "b.aab").manifest_fault
+
+
+def test_declared_libraries_are_not_gathered_for_each_abi(read, monkeypatch):
+    class Counted(tuple):
+        walks = 0
+
+        def __iter__(self):
+            Counted.walks += 1
+            return super().__iter__()
+
+    merged = app_module.merged
+    monkeypatch.setattr(app_module, "merged", lambda own: replace(merged(own), libraries=Counted(merged(own).libraries)))
+    walks = []
+    for count in (1, 50):
+        Counted.walks = 0
+        assert states(read(apk(LITERT, abis=[f"abi{number}" for number in range(count)])))["mldrift"] == "complete"
+        walks.append(Counted.walks)
+    assert walks[0] == walks[1]
 
 
 def test_rows_name_known_targets_and_codes():

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import struct
+from contextlib import nullcontext
 
 import pytest
 
 from delegate_sim.apps.binary_xml import XmlError
 from delegate_sim.apps.manifest import DeclaredLibrary, Manifest, read_manifest
+from delegate_sim.errors import LimitError
+from delegate_sim.foundation.work_budget import work_budget
 from fixtures.bundles import binary_xml, manifest, protobuf_xml, text_xml
 
 DECLARED = ("libOpenCL.so", "libcdsprpc.so")
@@ -97,3 +100,12 @@ def test_attributes_outside_their_element():
 def test_long_strings_are_left_out():
     assert read_manifest(binary_xml([("manifest", {"package": "a" * 5_000})])) == Manifest()
     assert read_manifest(binary_xml([("manifest", {"package": "a" * 900})])).package == "a" * 900
+
+
+@pytest.mark.parametrize("written", [binary_xml, text_xml])
+def test_many_long_strings_take_too_much_work(written, monkeypatch):
+    content = written([("manifest", {"package": "a", **{f"{'k' * 900}{number}": "v" * 900 for number in range(40)}})])
+    for steps, is_enough in ((100_000, True), (1_000, False)):
+        monkeypatch.setattr("delegate_sim.foundation.work_budget._MOST_STEPS", steps)
+        with work_budget(is_new=True), nullcontext() if is_enough else pytest.raises(LimitError):
+            assert read_manifest(content).package == "a"

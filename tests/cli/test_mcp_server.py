@@ -228,3 +228,18 @@ def test_the_server_writes_and_reads_nothing_outside(inside):
     )
     assert [type(answer) for answer in answers] == [str] * 4, answers
     assert sorted(path.name for path in (inside.parent / "outside").iterdir()) == ["secret.tflite"]
+
+
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="names of files are always text")
+def test_a_name_that_is_no_text_can_be_sent(tmp_path):
+    path = f"{tmp_path}/a\udcff\\udcff.tflite"
+    shutil.copy(MODEL, path)
+    answer = run_command("analyze", "--delegate=gpu", "--", path)
+    assert answer["model"]["path"] == f"{tmp_path}/a\\udcff\\udcff.tflite"
+    json.dumps(answer, ensure_ascii=False).encode()
+
+
+def test_an_answer_that_is_too_large(monkeypatch):
+    monkeypatch.setattr("delegate_sim_cli.mcp_server._MOST_OUTPUT", 100)
+    with pytest.raises(McpError, match="more than 100 bytes"):
+        run_command("explain", "--", "nnapi-missing-bias")

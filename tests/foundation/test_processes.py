@@ -98,3 +98,28 @@ def test_a_program_that_is_stopped_leaves_no_process_behind(tmp_path):
     at_end, _, _ = select.select([reader], [], [], 30)
     os.close(reader)
     assert at_end
+
+
+FLOOD = "import sys; sys.stdout.write('first' + 'x' * 3_000_000 + 'last'); sys.stdout.flush(); sys.stderr.write('e' * 3_000_000)"
+
+
+def test_the_middle_of_much_output_is_left_out():
+    ended = run([sys.executable, "-c", FLOOD], seconds=60, stderr=subprocess.PIPE, most_output=2_000)
+    assert (len(ended.stdout), len(ended.stderr)) == (2_000, 2_000)
+    assert ended.stdout.startswith(b"first")
+    assert ended.stdout.endswith(b"last")
+    whole = run([sys.executable, "-c", "print('all')"], seconds=60, most_output=2_000)
+    assert whole.stdout.split() == [b"all"]
+
+
+def test_output_without_end_is_not_kept():
+    with pytest.raises(subprocess.TimeoutExpired) as stopped:
+        run([sys.executable, "-c", "while True: print('x' * 10_000)"], seconds=2)
+    assert 0 < len(stopped.value.output) <= processes._MOST_OUTPUT
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the system has no sessions")
+def test_a_program_that_leaves_a_process_behind_has_ended(monkeypatch):
+    monkeypatch.setattr(processes, "_SECONDS_AFTER_END", 0.2)
+    ended = run(["/bin/sh", "-c", "echo own; sleep 60 & exit 3"], seconds=50)
+    assert (ended.returncode, ended.stdout) == (3, b"own\n")

@@ -566,3 +566,25 @@ def test_operators_inside_of_kernels_stand_for_the_kernels(timing, form):
     assert kinds(found) == [(KERNEL, "xnnpack", 5.0, [0, 2]), (NODE, "CUMSUM", 4.0, [1])]
     assert (found.delegates, found.kernel_count, found.total_ms, found.notes) == (("xnnpack",), 2, 9.0, ())
     assert [inner.ms for inner in found.inner] == ([] if form == "summary" else [2.0, 3.0])
+
+
+def test_a_name_is_searched_for_without_a_walk_over_all_names():
+    class Names(list):
+        def __iter__(self):
+            raise AssertionError
+
+    long = [f"tensor_with_a_long_name_{number:02}" for number in range(50)]
+    names = matching._Names((name, name) for name in long)
+    names._names = Names(names._names)
+    assert list(names.same(long[40])) == [long[40]]
+    assert list(names.same("tensor_with_a_long_name_4...")) == long[40:]
+    assert list(names.same("tensor_with_a_long_name_x")) == []
+
+
+def test_an_execution_plan_costs_work(tmp_path, monkeypatch):
+    path = tmp_path / "plan.json"
+    path.write_text(json.dumps({"subgraphs": [{"execution_plan": [0] * 2_000}]}), "utf-8")
+    for steps, reason in ((20_000, "has no table"), (8_000, "limit of 8,000 steps")):
+        monkeypatch.setattr("delegate_sim.foundation.work_budget._MOST_STEPS", steps)
+        with pytest.raises(LogError, match=reason):
+            read_op_profile(str(path))

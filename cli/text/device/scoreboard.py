@@ -29,6 +29,7 @@ CLASSES = {
     "not-simulated": "the accelerator is not simulated",
     "unknown-release": "the rules of the release are not known",
     "states-nothing": "the record states nothing that can be compared",
+    "too-many-simulations": "the simulations of a model are limited",
 }
 """The meanings of the classes of differences, and of records that are not compared."""
 _SHOWN = 25

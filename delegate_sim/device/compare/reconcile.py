@@ -150,12 +150,16 @@ _AFTER_PLUGIN = (
 
 
 def reconcile(
-    model: Model, log: DeviceLog, setting: DeviceSetting | None = None, profile: Driver | None = None
+    model: Model,
+    log: DeviceLog,
+    setting: DeviceSetting | None = None,
+    profile: Driver | None = None,
+    effort: Effort | None = None,
 ) -> Reconciliation:
     """Simulate a model with the setting that a log shows, and explain how the simulation differs from the log.
 
-    ``profile`` is the driver profile that was learned from earlier logs. Raises ReconcileError if the log belongs to another
-    model or does not show the applied delegate.
+    ``profile`` is the driver profile that was learned from earlier logs. ``effort`` is shared with other logs. Raises
+    ReconcileError if the log belongs to another model or does not show the applied delegate.
     """
     runs = separate_runs([log], sum([bool(subgraph.nodes) for subgraph in model.subgraphs]))
     log, note = runs[-1], run_note(len(runs), None)
@@ -163,7 +167,7 @@ def reconcile(
     run = simulate_setting(model, setting, setting.release)
     facts = facts_of(log, setting.delegate, [subgraph.graph for subgraph in run.subgraphs])
     setting, run = _fitting_platform(model, setting, facts, as_observed(run, facts))
-    trials, first = _fitting_release(Trials(model, setting, setting.release, facts, Effort(model)), run)
+    trials, first = _fitting_release(Trials(model, setting, setting.release, facts, effort or Effort(model)), run)
     unavailable = _unavailable(log, facts, first)
     texts = [*unavailable, *differences(facts, first), *split_differences(log, first)]
     levels = fitting_levels(trials) if texts and not unavailable else ()

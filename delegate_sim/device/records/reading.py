@@ -22,6 +22,8 @@ from ..parse.log import read_runs_file
 from ..parse.log_contents import DeviceLog, LogError
 
 _MOST_RECORDS, _MOST_RUNS = 10_000, 100
+_LONGEST_TEXT = 1_000
+"""Number of characters of a text in a record. Each record of a file repeats the texts of the file."""
 _READING, _GRAPH = "reading records", "graph"
 _CPU = "CPU"
 _NOT_LOADED = ("compile_failed", "engine_create_failed", "load_failed")
@@ -179,4 +181,6 @@ def _value(entry: Mapping[str, Any], key: str, kind: type[_Kind]) -> _Kind | Non
     value = entry.get(key)
     if value is not None and (not isinstance(value, kind) or (kind is int and isinstance(value, bool))):
         raise ValueError(key)
+    if isinstance(value, str) and len(value) > raised(_LONGEST_TEXT):
+        raise LimitError(f"a text of a record has more than {raised(_LONGEST_TEXT):,} characters{how_to_raise()}")
     return value

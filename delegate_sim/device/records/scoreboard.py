@@ -6,7 +6,7 @@ The prediction uses only what identifies the run (``Asked``). Only afterwards, i
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from ...delegates.registry import find_delegate
 from ...errors import DelegateSimError, OptionError
 from ...foundation.columns import INTEGER, LIST, Column, Declared
 from ...foundation.files import open_input
-from ...graph.analysis_cache import AnalysisCache
+from ...graph.effort import SIMULATION, Effort, SharedEffort
 from ...model.model import Model
 from ...model.reader import load
 from ...releases.catalogue import NEWEST, parse_release
@@ -35,8 +35,9 @@ ACCEPTED_ONLY_PREDICTED, REFUSED_ONLY_PREDICTED = "accepted-only-predicted", "re
 LOG_EXPLAINED, LOG_UNEXPLAINED = "log-explained", "log-unexplained"
 NO_MODEL, OTHER_MODEL, UNREADABLE = "no-model", "other-model", "unreadable-model"
 NOT_SIMULATED, UNKNOWN_RELEASE, STATES_NOTHING = "not-simulated", "unknown-release", "states-nothing"
+TOO_MANY = "too-many-simulations"
 
-_NOT_COMPARED_CLASSES = (NO_MODEL, OTHER_MODEL, UNREADABLE, NOT_SIMULATED, UNKNOWN_RELEASE, STATES_NOTHING)
+_NOT_COMPARED_CLASSES = (NO_MODEL, OTHER_MODEL, UNREADABLE, NOT_SIMULATED, UNKNOWN_RELEASE, STATES_NOTHING, TOO_MANY)
 """The classes of records that are not compared. All others are classes of differences."""
 
 
@@ -136,12 +137,18 @@ def score_records(
 
 
 class _Predictions:
-    """Predictions for records. Each model is predicted once for a target. The last model is kept, because its records follow."""
+    """Predictions for records. Each model is predicted once for a target. The last model is kept, because its records follow.
+
+    All records of a model share its limit on simulations. Records beyond it are not compared.
+    """
 
     def __init__(self, models: Mapping[str, str], delegate: str | None, release: str | None) -> None:
         self.models, self.delegate, self.release = models, delegate, release
-        self.loaded: tuple[str, Model, AnalysisCache] | None = None
-        self.known: dict[tuple[str, str, str], Predicted] = {}
+        self.efforts: dict[str, SharedEffort] = defaultdict(SharedEffort)
+        self.loaded: tuple[str, Model, Effort] | None = None
+        self.unreadable: set[str] = set()
+        self.known: dict[tuple[str, str, str], Predicted | None] = {}
+        """The predictions by model, delegate and release. None if there is none."""
         self.digests: dict[str, str] = {}
 
     def score(self, asked: Asked, recorded: Recorded) -> RecordScore:
@@ -180,12 +187,22 @@ class _Predictions:
         target, path = self._target(asked, release), self._path(asked)
         key = (path, target.delegate.name, target.release.name)
         if key not in self.known:
-            model, cache = self._model(path)
+            model, effort = self._model(path)
+            self._spend(effort, target.effort)
             try:
-                self.known[key] = _predicted(simulate(model, target, cache=cache))
-            except DelegateSimError as error:
-                raise _NotCompared(UNREADABLE) from error
-        return self.known[key]
+                self.known[key] = _predicted(simulate(model, target, cache=effort.cache))
+            except DelegateSimError:
+                self.known[key] = None
+        predicted = self.known[key]
+        if predicted is None:
+            raise _NotCompared(UNREADABLE)
+        return predicted
+
+    @staticmethod
+    def _spend(effort: Effort, simulations: int) -> None:
+        if effort.is_over:
+            raise _NotCompared(TOO_MANY)
+        effort.spend(simulations)
 
     def _path(self, asked: Asked) -> str:
         path = self.models.get(asked.model)
@@ -200,12 +217,18 @@ class _Predictions:
                 raise _NotCompared(OTHER_MODEL)
         return path
 
-    def _model(self, path: str) -> tuple[Model, AnalysisCache]:
+    def _model(self, path: str) -> tuple[Model, Effort]:
+        if path in self.unreadable:
+            raise _NotCompared(UNREADABLE)
         if self.loaded is None or self.loaded[0] != path:
             try:
-                self.loaded = path, load(path), AnalysisCache()
+                model = load(path)
+                effort = Effort(model, whole=self.efforts[path])
+                effort.require(SIMULATION)
             except DelegateSimError as error:
+                self.unreadable.add(path)
                 raise _NotCompared(UNREADABLE) from error
+            self.loaded = path, model, effort
         return self.loaded[1:]
 
     def _operator(self, asked: Asked, recorded: Recorded) -> list[ComparedValue]:
@@ -220,9 +243,10 @@ class _Predictions:
     def _log(self, asked: Asked, recorded: Recorded) -> tuple[list[ComparedValue], str, str]:
         assert recorded.log is not None
         named = asked if asked.model in self.models else Asked(asked.file, "", "", "", "")
-        model, _ = self._model(self._path(named))
+        model, effort = self._model(self._path(named))
+        self._spend(effort, 1)
         try:
-            result = reconcile(model, recorded.log)
+            result = reconcile(model, recorded.log, effort=effort)
         except ReconcileError as error:
             raise _NotCompared(OTHER_MODEL) from error
         except DelegateSimError as error:

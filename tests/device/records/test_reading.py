@@ -132,3 +132,16 @@ def test_too_many_runs(read, monkeypatch):
         read(
             "INFO: Replacing 3 out of 4 node(s) with delegate (TfLiteGpuDelegateV2) node, yielding 2 partitions for subgraph 0.\n"
         )
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        DOCUMENT | {"artifact": "m" * 1_001, "results": [RUN]},
+        DOCUMENT | {"results": [RUN | {"accelerator": "a" * 1_001}]},
+        MATRIX | {"entries": [ENTRY | {"op": "o" * 1_001}]},
+    ],
+)
+def test_a_text_that_is_too_long(read, document):
+    with pytest.raises(LogError, match="more than 1,000 characters"):
+        read(document)

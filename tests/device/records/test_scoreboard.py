@@ -119,6 +119,27 @@ def test_each_model_is_predicted_once_for_a_target(models, monkeypatch):
     assert len(simulated) == 1
 
 
+def test_a_broken_model_is_read_once(tmp_path, monkeypatch):
+    (tmp_path / "m.tflite").write_bytes(b"no model")
+    loaded = []
+    real = scoreboard.load
+    monkeypatch.setattr(scoreboard, "load", lambda path: loaded.append(path) or real(path))
+    records = [(Asked("a.json", "m.tflite", *GPU), Recorded(loads=True))] * 5
+    assert score_records(records, {"m.tflite": str(tmp_path / "m.tflite")}).classes == {"unreadable-model": 5}
+    assert len(loaded) == 1
+
+
+def test_all_records_of_a_model_share_a_limit(models, monkeypatch):
+    monkeypatch.setattr("delegate_sim.graph.effort._MOST_NODES", 1)
+    log = read_lines(["INFO: Replacing 3 out of 15 node(s) with delegate (TfLiteGpuDelegateV2) node, yielding 3 partitions."])
+    records = [(Asked("a.json", "m.tflite", "gpu", "GPU", f"litert-{name}"), Recorded(loads=True)) for name in ("2.1.3", "2.3.0")]
+    board = score_records([*records, *records, (Asked("a.log", "", "", "", ""), Recorded(log=log))], models)
+    limit = "too-many-simulations"
+    assert [score.reason for score in board.scores] == ["", limit, "", limit, limit]
+    assert board.scores[2].status == "equal"
+    assert {"too-many-simulations"} < set(CLASSES)
+
+
 def test_an_unknown_release_of_the_user_is_an_error(models):
     with pytest.raises(OptionError, match="there is no runtime"):
         score_records([], models, release="litert-0.1")

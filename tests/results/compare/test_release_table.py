@@ -25,8 +25,10 @@ from tests.support.diagnoses import target
 from tests.support.models import chain_model
 
 
-@pytest.mark.parametrize(("name", "counts_as"), [("litert-2.1.9", "litert-2.1.6"), ("litert-1.7", "litert-1.4.1")])
-def test_a_release_between_known_ones_counts_as_the_one_before(name, counts_as):
+@pytest.mark.parametrize(
+    ("name", "counts_as"), [("litert-2.1.9", "litert-2.1.6"), ("litert-1.7", "litert-1.4.1"), ("litert-1.0.0", "litert-1.0.1")]
+)
+def test_an_unknown_release_counts_as_the_one_before_or_as_the_oldest(name, counts_as):
     assert str(release_note(parse_release(name))) == f"{name} is not known; the rules of {counts_as} are used instead"
     report = delegate_sim.analyze(chain_model(["ADD"]).bytes(), "gpu", runtime=name, defaults="api").to_dict()
     assert any(name in warning for warning in report["runs"][0]["warnings"])

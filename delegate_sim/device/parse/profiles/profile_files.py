@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from ....foundation.work_budget import spend_steps
 from ..log_contents import DeviceLog, LogError, TimesOnlyError
 from ..tables import rows_of
 from .operator_tables import LONGEST_MS, Row, RowTime, RunOrder, row_of, times_of_result
@@ -25,6 +26,8 @@ _PROFILE, _RUNTIME, _RESULT = "BenchmarkProfilingData", "ModelRuntimeDetails", "
 _MESSAGES = {row["message"]: [field.split(" ") for field in row["fields"].split(", ")] for row in rows_of("messages")}
 """The protobuf messages by name, with the name, number and type of each field."""
 _LARGEST = 1 << 63
+_STEPS_OF_A_PLACE = 5
+"""Number of steps for each number of an execution plan, from which a row is made. In the file, it may take two bytes."""
 _BEGINNINGS = ("init_profile {", "runtime_profile {", "subgraphs {", "subgraph_profiles {")
 _CAMEL = re.compile(r"(?<=[a-z0-9])[A-Z]")
 
@@ -117,7 +120,9 @@ def _of_runtime(content: Mapping[str, Any]) -> DeviceLog:
     orders: dict[int, RunOrder] = {}
     for place, subgraph in enumerate(_list(content, "subgraphs")):
         nodes = {_number(node, "id"): node for node in _list(subgraph, "nodes")}
-        plan = [number for value in _values(subgraph, "execution_plan") if (number := _integer(value)) is not None]
+        values = _values(subgraph, "execution_plan")
+        spend_steps(_STEPS_OF_A_PLACE * len(values), "reading the execution plan of a profile")
+        plan = [number for value in values if (number := _integer(value)) is not None]
         rows = []
         for number in plan:
             node = nodes.get(number, {})
