@@ -129,8 +129,8 @@ def _summary(summary: LogSummary, columns: int, verbose: bool) -> Iterator[Line]
         for error in summary.errors:
             often = f" ({error.times:,} times)" if error.times > 1 else ""
             yield from paragraph(message(f"{error.line}{often}"), columns, "    ", "      ")
-            if error.meaning:
-                yield from paragraph(message(error.meaning), columns, "      ", "      ")
+            if meaning := error.meaning or (f"printed by {error.speaker}; its meaning is not known" if error.speaker else ""):
+                yield from paragraph(message(meaning), columns, "      ", "      ")
     yield from _notes(summary, columns)
     yield from compiler_lines(summary.edge_tpu, columns)
     if summary.is_cut:
