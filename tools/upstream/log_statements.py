@@ -110,6 +110,8 @@ _LEFT_OUT = re.compile(
     r"(?:^|/)(?:tests?|testing|testdata|testutil\w*|third_party|toco|converter|examples?|python|g3doc|docs|generated|vts|cts|"
     r"build_fromsource|graph_transform\w*)(?:/|$)|(?:_test|_tests|Test|_test_util|test_utils?|_benchmark|Tests)\.\w+$|(?:^|/)test_|^src/[a-z0-9]+(?:-[a-z0-9]+)+/"
 )
+_VERBOSE = ("libedgetpu", "Android's NNAPI runtime")
+"""The components whose verbose statements users turn on in logs. Those of others are left out."""
 _SUFFIXES = (".cc", ".cpp", ".h", ".hpp", ".c", ".mm")
 
 _PRINTED = re.compile(
@@ -131,13 +133,16 @@ _MADE = re.compile(
 """Matches calls that make an error with a text, which the caller prints."""
 _CONVERSION = re.compile(r"%(?:%|[-+ #0]*(?:\*|\d+)?(?:\.(?:\*|\d*))?(?:hh|h|ll|l|j|z|t|L)?(?P<type>[a-zA-Z]))")
 _TYPES = {**dict.fromkeys("diu", "%d"), **dict.fromkeys("eEfFgGaA", "%f"), **dict.fromkeys("xXpo", "%x")}
-_JOINED = re.compile(r"^(?:\w+::)*(?P<call>StrCat|StrFormat|StringPrintf|SimpleItoa|format|string|Substitute|c_str|StrFormatImpl)\s*\((?P<in>.*)\)(?:\.c_str\(\))?$", re.DOTALL)
+_JOINED = re.compile(
+    r"^(?:\w+::)*(?P<call>StrCat|StrFormat|StringPrintf|SimpleItoa|format|string|Substitute|c_str|StrFormatImpl)\s*\((?P<in>.*)\)(?:\.c_str\(\))?$",
+    re.DOTALL,
+)
 _LITERAL = re.compile(r'\s*(?:u8|L)?"((?:\\.|[^"\\\n])*)"|\s*(PRI[diux]\w*)')
 _NUMBER = re.compile(r"size\(\)|(?:^|[_.>])(?:size|count|index|num\w*|rank|version|line)\b|^\d|_cast<(?:u?int|size_t)")
 _SEVERITIES = (("FATAL", "F"), ("CHECK", "F"), ("ERROR", "E"), ("WARN", "W"), ("INFO", "I"), ("VERBOSE", "V"), ("DEBUG", "V"), ("TRACE", "V"))  # fmt: skip
 _LONGEST = 3000
 """Number of characters of a statement that are read."""
-_LONGEST_FORMAT = 120
+_LONGEST_FORMAT = 90
 """Number of characters of a format that are kept. A field stands for the rest."""
 
 
@@ -159,7 +164,9 @@ def statements_in(text: str) -> Iterator[tuple[str, str]]:
             line = text[text.rfind("\n", 0, call.start()) + 1 : call.start()]
             if "//" not in line and "#define" not in line and '"' not in line:
                 end = text.find(";\n", call.start())
-                yield from _statement(pattern, call["macro"], text[call.end() - 1 : min(end + 1 or len(text), call.end() + _LONGEST)])
+                yield from _statement(
+                    pattern, call["macro"], text[call.end() - 1 : min(end + 1 or len(text), call.end() + _LONGEST)]
+                )
 
 
 @cache
@@ -170,24 +177,28 @@ def _statement(pattern: re.Pattern[str], macro: str, text: str) -> tuple[tuple[s
     cpp = CppText(text)
     closing = _closing(cpp.code, 0)
     arguments, end = cpp.text[1 : closing - 1], cpp.code.find(";", closing)
+    closing += len(re.match(r"(?:\s*\.\w+\(\))*", cpp.code[closing:])[0])
     stream = cpp.code[closing:end].lstrip()
     if stream.startswith("<<") and pattern is not _MADE:
         form = "".join([_expression(part) for part in _split(cpp.text[closing:end], cpp.code[closing:end], "<<")[1:]])
     elif pattern is _STREAMED:
         return ()
     else:
-        form = _call(arguments, cpp.code[1 : closing - 1], is_joined=pattern is _MADE)
+        form = _call(arguments, cpp.code[1 : closing - 1])
     severity = _severity(macro, arguments)
     return tuple([(severity, line) for line in _lines(form)])
 
 
 def _lines(form: str) -> Iterator[str]:
     for line in form.split("\n"):
-        line = re.sub(r"(?:%[a-z])*(?:%v)+(?:%[a-z])*", "%v", re.sub(r"\s+", " ", line)).strip()
-        if len(line) > _LONGEST_FORMAT:
-            line = line[:_LONGEST_FORMAT].rpartition(" ")[0].rstrip("%") + "%v"
-        if is_specific(line) and line.isprintable():
-            yield line
+        text = shortened(re.sub(r"(?:%[a-z])*(?:%v)+(?:%[a-z])*", "%v", re.sub(r"\s+", " ", line)).strip())
+        if is_specific(text) and text.isprintable():
+            yield text
+
+
+def shortened(form: str) -> str:
+    """Return a format, with a field for the rest if it is too long."""
+    return form if len(form) <= _LONGEST_FORMAT else form[:_LONGEST_FORMAT].rpartition(" ")[0].rstrip("%") + "%v"
 
 
 def _severity(macro: str, arguments: str) -> str:
@@ -195,7 +206,7 @@ def _severity(macro: str, arguments: str) -> str:
         return "" if macro == "MicroPrintf" else "V"
     if macro.startswith(("VSILOG", "ALOG")):
         return macro[-1]
-    words = macro.upper() + " " + arguments.split(",")[0].upper()
+    words = macro.upper().replace("RET_CHECK", "") + " " + arguments.partition(",")[0].upper()
     named = [letter for word, letter in _SEVERITIES if word in words]
     return named[0] if named else "E"
 
@@ -237,14 +248,14 @@ def _literal(text: str) -> str | None:
         return None
 
 
-def _call(arguments: str, code: str, *, is_joined: bool) -> str:
-    """Return the format of a call: its first text, or all joined texts."""
+def _call(arguments: str, code: str) -> str:
+    """Return the format of a call: its first text, or the first argument that has texts."""
     for argument in _split(arguments, code, ","):
         literal = _literal(argument)
         if literal is not None:
-            return literal.replace("%", "%%") if is_joined else _printf(literal)
+            return _printf(literal)
         form = _expression(argument)
-        if form != "%v" and "%v" != form.strip():
+        if form.strip() != "%v":
             return form
     return ""
 
@@ -327,6 +338,8 @@ def extracted(trees: Mapping[str, str]) -> dict[tuple[str, str, str], tuple[str,
                 parsed[blob] = list(statements_in(contents[blob]))
             name = _place(repository, path)
             for severity, form in parsed[blob]:
+                if severity == "V" and speaker not in _VERBOSE:
+                    continue
                 found.setdefault((speaker, f"{group}:{name}", form), Found(severity)).revisions.add(first + number)
         print(f"{repository.name}: {len(contents)} files", file=sys.stderr)
     result = {}
@@ -353,14 +366,19 @@ def _place(repository: Repository, path: str) -> str:
 
 def table_of(rows: Mapping[tuple[str, str, str], tuple[str, str, str]]) -> str:
     """Return the text of the table. A statement that several files of a component have is written once."""
+    order = {release: number for repository in REPOSITORIES for number, (_, release) in enumerate(repository.revisions)}
     once: dict[tuple[str, str], tuple[str, str, str, str]] = {}
     for (speaker, file, form), (severity, since, until) in sorted(rows.items()):
-        known = once.setdefault((speaker, form), (file, severity, since, until))
-        once[speaker, form] = (*known[:2], known[2] and since and min(known[2], since), known[3] and until and max(known[3], until))
-    by_file: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for (speaker, form), (file, severity, since, until) in once.items():
-        by_file[speaker, file].append("\t".join([severity, form, since, until]).rstrip("\t"))
-    lines = [f"= {file}\t{speaker}\n" + "\n".join(group) for (speaker, file), group in by_file.items()]
+        known = once.setdefault((speaker, form), (file.rpartition("/")[2], severity, since, until))
+        first = min(since, known[2], key=order.__getitem__) if since and known[2] else ""
+        last = max(until, known[3], key=order.__getitem__) if until and known[3] else ""
+        once[speaker, form] = (*known[:2], first, last)
+    lines, above = [], ("", "")
+    for (speaker, form), (file, severity, since, until) in sorted(once.items(), key=lambda row: (row[0][0], row[1][0], row[0][1])):
+        lines += [f"= {speaker}"] if speaker != above[0] else []
+        lines += [f"/ {file}"] if (speaker, file) != above else []
+        lines.append("\t".join([severity, form, since, until]).rstrip("\t"))
+        above = speaker, file
     return TABLE_COLUMNS + "\n".join(lines) + "\n"
 
 

@@ -28,6 +28,7 @@ from delegate_sim.device.parse.log_summary import (
     NOT_SHOWN,
     PART,
     REQUESTED,
+    RUN_FAILED,
     UNKNOWN,
     WHOLE,
     ExplainedLog,
@@ -70,7 +71,12 @@ _UNKNOWN = {
     REQUESTED: "; the log does not show whether it was applied",
 }
 """Outcomes that the log leaves open, with what it does not show."""
-_ENDS = {CRASHED: "; then the process crashed", NOT_RUN: "; then the model could not be loaded or prepared", "": ""}
+_ENDS = {
+    CRASHED: "; then the process crashed",
+    NOT_RUN: "; then the model could not be loaded or prepared",
+    RUN_FAILED: "; an operator failed while the model ran",
+    "": "",
+}
 
 
 def summary_lines(explained: ExplainedLog, columns: int, verbose: bool) -> Iterator[Line]:

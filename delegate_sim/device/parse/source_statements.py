@@ -15,7 +15,7 @@ from ...foundation.work_budget import spend_steps
 
 Value: TypeAlias = int | float | str
 TABLE_COLUMNS = (
-    "# The log statements of runtimes, delegates and drivers. A line \"= FILE<tab>COMPONENT\" begins the statements of a file.\n"
+    '# The log statements of runtimes, delegates and drivers. "= COMPONENT" and "/ FILE" begin the statements of a file.\n'
     "# Columns: severity, the texts that do not vary with fields between them, the first and the last release that was read.\n"
     "# A field is %d, %f, %x or %s, or %v if its type is unknown. Written by make log-statements.\n"
 )
@@ -93,8 +93,8 @@ def _index() -> _Index:
     rows, speaker = [], ""
     for line in content.splitlines():
         if line.startswith("= "):
-            speaker = line.partition("\t")[2]
-        elif not line.startswith("# "):
+            speaker = line[2:]
+        elif not line.startswith(("# ", "/ ")):
             severity, form, *_ = line.split("\t")
             rows.append((set(fixed_words(form)), _Row(speaker, severity, form)))
     counts = Counter([word for words, _ in rows for word in words])
