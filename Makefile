@@ -24,7 +24,7 @@ TENSORFLOW ?= python3
 TFLM ?= python3
 TORCH ?= python3
 
-.PHONY: setup accuracy lock demo browser screenshots page-figures examples viewers stores notebook web web-figures web-equality site test matrix wheel version release installs lint types language conformance numbers planted fixtures docs schema sources upstream-diff upstream-wheels gpu-comparison fix-table sweep-models sweep-table peers peer-costs rewrites advice micro-fixes micro-crashes model-types android-releases releases driver-profiles bench bench-scan fuzz fuzz-guided faults coverage mutation audit sbom clean
+.PHONY: setup accuracy lock demo browser screenshots page-figures examples viewers stores notebook web web-figures web-equality site test matrix wheel version release installs lint types language conformance numbers planted fixtures docs schema sources log-statements upstream-diff upstream-wheels gpu-comparison fix-table sweep-models sweep-table peers peer-costs rewrites advice micro-fixes micro-crashes model-types android-releases releases driver-profiles bench bench-scan fuzz fuzz-guided faults coverage mutation audit sbom clean
 
 setup: $(STAMP)
 
@@ -160,6 +160,9 @@ schema: setup  ## remake delegate_sim/model/tflite_schema.json from the installe
 
 sources: setup  ## check the upstream lines of every rule (TREES="ACCOUNT/NAME=PATH ..." names git trees or unpacked source packages; ARGS=--write writes the lines again)
 	$(BIN)/python -m tools.sources $(addprefix --tree ,$(TREES)) $(ARGS)
+
+log-statements: setup  ## check delegate_sim/device/parse/sources.tsv, the log statements of upstream code (TREES="ACCOUNT/NAME=PATH ..." names git trees; ARGS=--write writes the table again)
+	$(BIN)/python -m tools.upstream.log_statements $(addprefix --tree ,$(TREES)) $(ARGS)
 
 upstream-diff: setup  ## list what changed upstream in the code that rules follow (TREES="ACCOUNT/NAME=PATH ...", FROM=, TO=)
 	$(BIN)/python -m tools.upstream.release_diff $(addprefix --tree ,$(TREES)) $(addprefix --from ,$(FROM)) --to $(or $(TO),HEAD) $(ARGS)

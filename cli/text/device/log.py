@@ -28,6 +28,7 @@ from delegate_sim.device.parse.log_summary import (
     NOT_SHOWN,
     PART,
     REQUESTED,
+    RUN_FAILED,
     UNKNOWN,
     WHOLE,
     ExplainedLog,
@@ -70,7 +71,12 @@ _UNKNOWN = {
     REQUESTED: "; the log does not show whether it was applied",
 }
 """Outcomes that the log leaves open, with what it does not show."""
-_ENDS = {CRASHED: "; then the process crashed", NOT_RUN: "; then the model could not be loaded or prepared", "": ""}
+_ENDS = {
+    CRASHED: "; then the process crashed",
+    NOT_RUN: "; then the model could not be loaded or prepared",
+    RUN_FAILED: "; an operator failed while the model ran",
+    "": "",
+}
 
 
 def summary_lines(explained: ExplainedLog, columns: int, verbose: bool) -> Iterator[Line]:
@@ -129,8 +135,8 @@ def _summary(summary: LogSummary, columns: int, verbose: bool) -> Iterator[Line]
         for error in summary.errors:
             often = f" ({error.times:,} times)" if error.times > 1 else ""
             yield from paragraph(message(f"{error.line}{often}"), columns, "    ", "      ")
-            if error.meaning:
-                yield from paragraph(message(error.meaning), columns, "      ", "      ")
+            if meaning := error.meaning or (f"printed by {error.speaker}; its meaning is not known" if error.speaker else ""):
+                yield from paragraph(message(meaning), columns, "      ", "      ")
     yield from _notes(summary, columns)
     yield from compiler_lines(summary.edge_tpu, columns)
     if summary.is_cut:

@@ -163,7 +163,10 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
         driver_errors=tuple([statement.line for statement in early]),
         failed_nodes=tuple([int(statement.values["node"]) for statement in early if statement.kind == Event.NODE_ERROR]),
         has_ended=bool(log.statements_of(Event.BENCHMARK_FAILED, Event.CRASH)),
-        own_counts=_numbers(log, delegate, Event.OWN_COUNT, "delegated", "total", "partitions"),
+        own_counts=tuple(
+            # old releases print no number of partitions
+            [counts for counts in _numbers(log, delegate, Event.OWN_COUNT, "delegated", "total", "partitions") if counts[2] or not counts[0]]
+        ),
         splits=(
             *_numbers(log, delegate, Event.SPLIT, "taken", "left"),
             *[(count.delegated, count.on_cpu) for count in npu if count.delegated is not None],

@@ -47,7 +47,8 @@ def counts_of(log: DeviceLog, names: set[str]) -> Iterator[Count]:
     spend_steps(len(log.replacements) + len(log.statements) + sum(rows), "reading the log")
     for statement in log.statements_of(Event.OWN_COUNT):
         if plain_name(statement.values["name"]) in names:
-            delegated, total, partitions = (int(statement.values[key]) for key in ("delegated", "total", "partitions"))
+            delegated, total = (int(statement.values[key]) for key in ("delegated", "total"))
+            partitions = int(statement.values["partitions"]) if "partitions" in statement.values else None
             yield Count(statement.line, "own", delegated, total, total - delegated if delegated <= total else None, partitions)
     for statement in log.statements_of(Event.SPLIT):
         if plain_name(statement.values["name"]) in names:

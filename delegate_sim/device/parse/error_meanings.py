@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...delegates.registry import ACCELERATORS, GRAPHICS_ACCELERATOR, plugin_of
 from ...foundation.columns import Declared
@@ -16,6 +16,7 @@ from .kinds import KINDS, Event
 from .known_lines import Statement
 from .log_contents import DeviceLog, long_lines_note
 from .log_facts import LogFacts
+from .source_statements import Value, source_statement
 from .tables import MEANINGS, meaning_by_words
 
 _HOOKS = "Failed to get hooks"
@@ -35,13 +36,19 @@ _NO_REASON = "the application's exception does not say why the delegate could no
 
 @dataclass(frozen=True, slots=True)
 class ExplainedError(Declared):
-    """An error in a log: the line, its meaning, how many times it is in the log, and the node that it names."""
+    """An error in a log.
+
+    ``speaker`` is the component whose source code prints the line, and ``values`` are the fields of the line. Both are empty if
+    the known sources do not have the line.
+    """
 
     kind: str
     line: str
     meaning: str
     times: int
-    node: int | None
+    node: int | None = None
+    speaker: str = ""
+    values: tuple[Value, ...] = ()
 
 
 _OF_ENGINES = frozenset({Event.FAILURE, Event.WARNED, Event.OTHER_ERROR, Event.RUNTIME_ERROR, Event.LOAD_ERROR})
@@ -66,21 +73,29 @@ def explained_errors(log: DeviceLog) -> tuple[ExplainedError, ...]:
             ExplainedError(error.kind, error.line, _meaning(error, facts), error.times, None if node is None else int(node))
         )
     if log.edge_tpu.failure:
-        errors.append(ExplainedError(Event.COMPILER_ERROR, log.edge_tpu.failure, log.edge_tpu.failure_meaning, 1, None))
+        errors.append(ExplainedError(Event.COMPILER_ERROR, log.edge_tpu.failure, log.edge_tpu.failure_meaning, 1))
     if not errors and not log.listed_refusals and not log.statements_of(Event.OPERATOR_REFUSED):
         errors += [
-            ExplainedError(statement.kind, statement.line, _NO_REASON, statement.times, None)
+            ExplainedError(statement.kind, statement.line, _NO_REASON, statement.times)
             for statement in log.statements_of(Event.NOT_APPLIED)
         ]
     tables = (log.replacements, log.run_orders, log.summaries, log.listed_refusals)
     has_result = any(tables) or bool(log.statements_of(Event.MEASURED, Event.OWN_COUNT))
-    if all(map(_is_consequence, errors)) if errors else not has_result:
-        # nothing that is known says why, so the log's own words have to
-        errors += [
-            ExplainedError(plain.kind if plain.values["severity"] else Event.UNSURE_ERROR, plain.line, "", plain.times, None)
-            for plain in log.plain_errors
-        ]
-    return tuple(errors)
+    is_unexplained = all(map(_is_consequence, errors)) if errors else not has_result
+    for plain in log.plain_errors:
+        kind = plain.kind if plain.values["severity"] else Event.UNSURE_ERROR
+        errors.append(ExplainedError(kind, plain.line, "", plain.times))
+    spoken = [_with_speaker(error) for error in errors]
+    # If nothing that is known says why, the log's own words have to.
+    return tuple([error for error in spoken if is_unexplained or error.speaker or error.kind not in _PLAIN])
+
+
+def _with_speaker(error: ExplainedError) -> ExplainedError:
+    known = source_statement(error.line)
+    return error if known is None else replace(error, speaker=known.speaker, values=known.values)
+
+
+_PLAIN = (Event.PLAIN_ERROR, Event.UNSURE_ERROR)
 
 
 def _is_consequence(error: ExplainedError) -> bool:

@@ -37,6 +37,7 @@ from .profiles.operator_tables import (
     times_in,
 )
 from .profiles.profile_files import is_of_dump, read_dump
+from .source_statements import source_statement
 from .tables import line_in, sequence_of
 
 _FIRST = kinds_with("is_first")
@@ -44,6 +45,8 @@ _NUMEROUS = kinds_with("is_numerous")
 _MOST_UNUSED = 1000
 _MOST_PLAIN = 20
 """Largest number of lines with failures that are kept although nothing is known about them."""
+_MOST_KNOWN = 200
+"""Largest number of lines with failures that are kept if only the component that prints them is known."""
 _READING = "reading the log"
 _STEPS_OF_A_TEXT = 20
 """Steps of reading one line, or one part of a line that has several messages."""
@@ -207,19 +210,20 @@ class Reader:
             used = [self._read_text(replace(message, text=piece)) for piece in text.split("\\n")]
         else:
             used = [self._read_text(message)]
-        if not any(used):
-            self._unused(message)
+        if not any(used) and not self._is_of_source(message):
             self.unused_count += 1
             if len(self.unused) < _MOST_UNUSED:
                 self.unused.append(line.rstrip("\r\n"))
 
-    def _unused(self, message: Message) -> None:
-        """Keep a line that was not understood if it plainly shows a failure."""
+    def _is_of_source(self, message: Message) -> bool:
+        """Return whether upstream code prints a line that was not understood. Keep the line if it plainly shows a failure."""
         text = message.text.strip()
-        if len(self.plain_errors.found) < _MOST_PLAIN and is_plain_failure(text, message.severity):
-            self.plain_errors.add(
-                Statement(Event.PLAIN_ERROR, text, MappingProxyType({"severity": message.severity})), self.place
-            )
+        known = source_statement(text)
+        severity = message.severity or (known.severity if known is not None else "")
+        is_failure = severity in ("E", "F") if known is not None and severity else is_plain_failure(text, severity)
+        if is_failure and len(self.plain_errors.found) < (_MOST_PLAIN if known is None else _MOST_KNOWN):
+            self.plain_errors.add(Statement(Event.PLAIN_ERROR, text, MappingProxyType({"severity": severity})), self.place)
+        return known is not None
 
     def _read_text(self, message: Message) -> bool:
         """Parse a message. Return whether any part of it was understood."""

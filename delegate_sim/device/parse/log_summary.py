@@ -46,7 +46,7 @@ WHOLE, PART, NONE, FAILED, NOT_CREATED, NOT_LOADED, NOT_SHOWN, APPLIED_TO, MADE,
     "whole", "part", "none", "failed", "not-created", "not-loaded", "not-shown", "applied", "created", "requested", "unknown",
 )  # fmt: skip
 COMPILED_FOR, NOT_COMPILED_FOR, CRASHED = "compiled", "not-compiled", "crashed"
-NOT_RUN = "not-run"
+NOT_RUN, RUN_FAILED = "not-run", "run-failed"
 """Outcomes of a delegate.
 
 ``compiled`` and ``not-compiled``: the log is from a compiler, and shows no run. ``not-loaded``: the runtime could not load or
@@ -111,7 +111,11 @@ class LogSummary(Declared):
 
     delegate: LogDelegate
     end: str
-    """``crashed`` if the process crashed after the outcome, ``not-run`` if the model could not be prepared or loaded after it."""
+    """What happened after the outcome, or "".
+
+    ``crashed``: the process crashed. ``not-run``: the model could not be prepared or loaded. ``run-failed``: an operator on the
+    CPU failed while the model ran.
+    """
     graph: str
     """The path of the model, or "" if the log does not show it."""
     options: Mapping[str, str]
@@ -219,7 +223,7 @@ def summary_of(log: DeviceLog) -> LogSummary:
 def _with_end(
     log: DeviceLog, own: LogDelegate, others: tuple[LogDelegate, ...]
 ) -> tuple[LogDelegate, tuple[LogDelegate, ...], str]:
-    """Return the delegates, and how the run ended after they were applied: ``CRASHED``, ``NOT_RUN`` or "".
+    """Return the delegates, and how the run ended after they were applied, as in ``LogSummary.end``.
 
     If an interpreter cannot be created, and one delegate was created but took nothing, this delegate is the reason.
     """
@@ -235,6 +239,8 @@ def _with_end(
             return own, tuple(rest), ""
     if log.statements_of(Event.CRASH) and own.outcome != CRASHED:
         return own, others, CRASHED
+    if own.outcome == NOT_LOADED and any(error.kind == Event.NODE_ERROR and is_while_running(error) for error in log.errors):
+        return replace(own, outcome=UNKNOWN), others, RUN_FAILED
     is_applied = own.outcome in (WHOLE, PART, NONE, APPLIED_TO, MADE) and not own.failed_running
     return own, others, NOT_RUN if failed and is_applied else ""
 
@@ -441,6 +447,9 @@ def _failure(log: DeviceLog, names: set[str]) -> str:
     """Return the outcome of a delegate that could not be applied, or "" if the log shows no failure."""
     if log.statements_of(Event.ALL_REVERTED):
         return FAILED
+    kernels = [error for error in log.errors if error.kind == Event.NODE_ERROR and plain_name(error.values["op"]) in names]
+    if kernels and all(map(is_while_running, kernels)) and not (log.is_restored or log.is_failed):
+        return ""  # a kernel that ran belongs to a delegate that was applied
     applied = [application for application in log.applications if plain_name(application.provider) in names]
     if applied:
         return FAILED if applied[-1].outcome == "failed" else ""
@@ -510,6 +519,9 @@ def _outcome(log: DeviceLog, counts: tuple[Count, ...]) -> str:
         by_line = {application.line: application.outcome for application in log.applications}
         return {"completely": WHOLE, "partially": PART, "not": NONE, "failed": FAILED}[by_line[by_source["application"].line]]
     lines = [count for count in counts if count.source == "replacement"]
+    own = [count for count in counts if count.source == "own" and count.total and not lines]
+    if len(own) > 1 and any(count.delegated for count in own):  # of several subgraphs
+        return WHOLE if all(count.delegated == count.total for count in own) else PART
     for count in lines[-1:] or [by_source[source] for source in ("own", "split") if source in by_source][:1]:
         if count.delegated == 0:
             return NONE
