@@ -46,7 +46,7 @@ def is_read_elsewhere(shape: tuple[int, ...], layout: Bhwc, result: tuple[int, .
 
 
 def moved(tensor: Tensor, result: Tensor) -> Affected | None:
-    """Find a runtime operand of which the GPU reads other elements than the CPU."""
+    """Find a runtime operand whose elements the GPU reads at other places than the CPU."""
     is_elsewhere = is_read_elsewhere(tensor.shape, bhwc(tensor.shape), result.shape)
     return Affected(tensor, {"other": list(result.shape)}) if is_elsewhere else None
 
