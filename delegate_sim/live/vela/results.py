@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 
 from ...delegates.decision import FileNode
 from ...foundation.printable import printable
@@ -138,8 +139,8 @@ def kernels(placements: Sequence[LivePlacement], compiled: Model) -> list[tuple[
     """Return the nodes of each NPU operator, and the bytes of its commands. The bytes are None if they cannot be assigned."""
     counts = Counter([placement.kernel for placement in placements if placement.kernel is not None])
     programs = [graph.tensors[node.inputs[0]] for graph in compiled.subgraphs for node in graph.nodes if node.op == KERNEL]
-    sizes = [math.prod(program.shape) for program in programs] if len(programs) == len(counts) else [None] * len(counts)
-    return [(counts[kernel], size) for kernel, size in zip(sorted(counts), sizes, strict=True)]
+    sizes = [math.prod(program.shape) for program in programs] if len(programs) == len(counts) else repeat(None)
+    return [(counts[kernel], size) for kernel, size in zip(sorted(counts), sizes, strict=False)]
 
 
 def unknown_placements(model: Model, reasons: Reasons) -> tuple[LivePlacement, ...]:
