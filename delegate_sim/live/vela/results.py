@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -139,7 +138,7 @@ def kernels(placements: Sequence[LivePlacement], compiled: Model) -> list[tuple[
     counts = Counter([placement.kernel for placement in placements if placement.kernel is not None])
     programs = [graph.tensors[node.inputs[0]] for graph in compiled.subgraphs for node in graph.nodes if node.op == KERNEL]
     are_same = len(programs) == len(counts)
-    sizes = dict(zip(sorted(counts), [math.prod(program.shape) for program in programs], strict=True)) if are_same else {}
+    sizes = dict(zip(sorted(counts), [program.element_count for program in programs], strict=True)) if are_same else {}
     return [(counts[kernel], sizes.get(kernel)) for kernel in sorted(counts)]
 
 
