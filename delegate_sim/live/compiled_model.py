@@ -44,7 +44,8 @@ def _run(model: CompiledModel) -> int:
     try:
         inputs, outputs = model.create_input_buffers(0), model.create_output_buffers(0)
         for index, buffer in enumerate(inputs):
-            buffer.write(np.zeros(model.get_input_buffer_requirements(index)["buffer_size"], np.uint8))
+            size = model.get_input_buffer_requirements(index)["buffer_size"]
+            buffer.write(np.zeros_like(buffer.read(size, np.uint8)))
         start = time.perf_counter()
         model.run_by_index(0, inputs, outputs)
         for buffer in outputs:

@@ -180,7 +180,7 @@ def _run(model: bytes) -> dict[str, Any]:
     built = time.perf_counter() - start
     try:
         for detail in interpreter.get_input_details():
-            interpreter.set_tensor(detail["index"], np.zeros(detail["shape"], detail["dtype"]))
+            interpreter.set_tensor(detail["index"], np.zeros_like(interpreter.get_tensor(detail["index"])))
         start = time.perf_counter()
         interpreter.invoke()
     except (ValueError, RuntimeError) as error:

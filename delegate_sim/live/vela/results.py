@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -138,8 +137,9 @@ def kernels(placements: Sequence[LivePlacement], compiled: Model) -> list[tuple[
     """Return the nodes of each NPU operator, and the bytes of its commands. The bytes are None if they cannot be assigned."""
     counts = Counter([placement.kernel for placement in placements if placement.kernel is not None])
     programs = [graph.tensors[node.inputs[0]] for graph in compiled.subgraphs for node in graph.nodes if node.op == KERNEL]
-    sizes = [math.prod(program.shape) for program in programs] if len(programs) == len(counts) else [None] * len(counts)
-    return [(counts[kernel], size) for kernel, size in zip(sorted(counts), sizes, strict=True)]
+    are_same = len(programs) == len(counts)
+    sizes = dict(zip(sorted(counts), [program.element_count for program in programs], strict=True)) if are_same else {}
+    return [(counts[kernel], sizes.get(kernel)) for kernel in sorted(counts)]
 
 
 def unknown_placements(model: Model, reasons: Reasons) -> tuple[LivePlacement, ...]:
