@@ -88,7 +88,14 @@ def add_sbom(tools: Environment, wheel: Path, folder: Path) -> None:
     (information / "sboms").mkdir()
     target = information / "sboms" / "delegate-sim.cdx.json"
     required = folder.parent / "required.txt"
-    limits = ("--universal", "--python-version", "3.10", "--generate-hashes", "--constraint", str(ROOT / "requirements-demo.lock"))
+    limits = (
+        "--universal",
+        "--python-version",
+        "3.10",
+        "--generate-hashes",
+        "--constraint",
+        str(ROOT / "requirements-demo.lock"),
+    )
     uv("pip", "compile", "--quiet", str(ROOT / "pyproject.toml"), *limits, "--output-file", str(required))
     options = ("--pyproject", str(ROOT / "pyproject.toml"), "--output-reproducible", "--output-file", str(target))
     run([tools.python, "-m", "cyclonedx_py", "requirements", str(required), *options])
