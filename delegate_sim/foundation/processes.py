@@ -165,7 +165,7 @@ class _Output:
     @property
     def content(self) -> bytes:
         """The bytes that are kept."""
-        return bytes(self._first + self._last[-self._half :])
+        return b"".join((self._first, self._last[-self._half :]))
 
     def _read(self, descriptor: int) -> None:
         try:

@@ -134,12 +134,15 @@ def test_too_many_runs(read, monkeypatch):
         )
 
 
+LONG = "m" * (reading._LONGEST_TEXT + 1)
+
+
 @pytest.mark.parametrize(
     "document",
     [
-        DOCUMENT | {"artifact": "m" * 1_001, "results": [RUN]},
-        DOCUMENT | {"results": [RUN | {"accelerator": "a" * 1_001}]},
-        MATRIX | {"entries": [ENTRY | {"op": "o" * 1_001}]},
+        DOCUMENT | {"artifact": LONG, "results": [RUN]},
+        DOCUMENT | {"results": [RUN | {"accelerator": LONG}]},
+        MATRIX | {"entries": [ENTRY | {"op": LONG}]},
     ],
 )
 def test_a_text_that_is_too_long(read, document):
