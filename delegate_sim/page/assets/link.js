@@ -75,7 +75,7 @@ async function start() {
       const nodes = cardNodes(result.cards);
       cardsElement().replaceChildren(...nodes);
       cardsElement().hidden = !nodes.length;
-      content = { ...result.content, site: own ? own.site : new URL("../", location.href).href };
+      content = { ...result.content, site: own ? own.site : "" };
     }
     begin(content, { source, isViewer: !own });
   } catch (fault) {

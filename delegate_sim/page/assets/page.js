@@ -413,5 +413,6 @@ class Page {
   }
 }
 
-const page = new Page();
+// Hidden drawings have no size.
 document.body.classList.add("ready");
+const page = new Page();
