@@ -43,29 +43,52 @@ _TFLITE = (
     *(("delegates/xnnpack", "the XNNPACK delegate"), ("delegates/coreml", "the Core ML delegate")),
     *(("delegates/hexagon", "the Hexagon delegate"), ("delegates/flex", "the Flex delegate")),
     *(("delegates/external", "the external delegate"), ("delegates", "TensorFlow Lite's delegates")),
-    *(("tools", "TensorFlow Lite's tools"), ("java", "TensorFlow Lite's Java interface"), ("kernels", "TensorFlow Lite's kernels")),
-    *(("acceleration", "TensorFlow Lite's acceleration library"), ("experimental/acceleration", "TensorFlow Lite's acceleration library")),
+    *(
+        ("tools", "TensorFlow Lite's tools"),
+        ("java", "TensorFlow Lite's Java interface"),
+        ("kernels", "TensorFlow Lite's kernels"),
+    ),
+    *(
+        ("acceleration", "TensorFlow Lite's acceleration library"),
+        ("experimental/acceleration", "TensorFlow Lite's acceleration library"),
+    ),
     *(("core", "TensorFlow Lite's runtime"), ("c", "TensorFlow Lite's runtime"), ("async", "TensorFlow Lite's runtime")),
-    *(("profiling", "TensorFlow Lite's runtime"), ("interpreter", "TensorFlow Lite's runtime"), ("", "TensorFlow Lite's runtime")),
-)  # fmt: skip
+    *(
+        ("profiling", "TensorFlow Lite's runtime"),
+        ("interpreter", "TensorFlow Lite's runtime"),
+        ("", "TensorFlow Lite's runtime"),
+    ),
+)
 _LITERT = (
-    *((f"litert/vendors/{folder}", f"LiteRT's plugin for {vendor}") for folder, vendor in (
-        ("qualcomm", "Qualcomm"), ("mediatek", "MediaTek"), ("google_tensor", "Google Tensor"), ("intel_openvino", "Intel"),
-        ("samsung", "Samsung"), ("", "NPUs"))),
+    *(
+        (f"litert/vendors/{folder}", f"LiteRT's plugin for {vendor}")
+        for folder, vendor in (
+            ("qualcomm", "Qualcomm"),
+            ("mediatek", "MediaTek"),
+            ("google_tensor", "Google Tensor"),
+            ("intel_openvino", "Intel"),
+            ("samsung", "Samsung"),
+            ("", "NPUs"),
+        )
+    ),
     *(("litert/compiler", "LiteRT's compiler"), ("litert/tools", "LiteRT's tools"), ("litert", "LiteRT's runtime")),
-)  # fmt: skip
+)
 REPOSITORIES = (
     Repository(
         "nxp-imx/tensorflow-imx",
-        (*(("v1.13.1", "tf-1.13"), ("v2.0.0", "tf-2.0"), ("v2.3.0", "tf-2.3"), ("v2.5.0", "tf-2.5"), ("v2.8.0", "tf-2.8")),
-         *(("lf-6.1.1_1.0.0", "tf-2.10"), ("lf-6.1.55_2.2.0", "tf-2.12"), ("lf-6.6.3_1.0.0", "tf-2.14"))),
+        (
+            *(("v1.13.1", "tf-1.13"), ("v2.0.0", "tf-2.0"), ("v2.3.0", "tf-2.3"), ("v2.5.0", "tf-2.5"), ("v2.8.0", "tf-2.8")),
+            *(("lf-6.1.1_1.0.0", "tf-2.10"), ("lf-6.1.55_2.2.0", "tf-2.12"), ("lf-6.6.3_1.0.0", "tf-2.14")),
+        ),
         tuple((f"tensorflow/lite/{folder}".rstrip("/"), speaker) for folder, speaker in _TFLITE),
         "tensorflow/lite",
     ),
     Repository(
         "google-ai-edge/LiteRT",
-        (*(("v1.4.0", "litert-1.4"), ("v2.0.3", "litert-2.0"), ("v2.1.0", "litert-2.1.0"), ("v2.1.6", "litert-2.1.6")),
-         *(("v2.2.0", "litert-2.2"), ("HEAD", "HEAD"))),
+        (
+            *(("v1.4.0", "litert-1.4"), ("v2.0.3", "litert-2.0"), ("v2.1.0", "litert-2.1.0"), ("v2.1.6", "litert-2.1.6")),
+            *(("v2.2.0", "litert-2.2"), ("HEAD", "HEAD")),
+        ),
         (*[(f"tflite/{folder}".rstrip("/"), speaker) for folder, speaker in _TFLITE], *_LITERT),
         "tflite",
     ),
@@ -75,7 +98,10 @@ REPOSITORIES = (
         (("v0.8.11", "0.8.11"), ("v0.10.14", "0.10.14"), ("HEAD", "HEAD")),
         (
             ("mediapipe/tasks/cc/genai", "MediaPipe's LLM inference"),
-            *((f"mediapipe/{folder}", "MediaPipe") for folder in ("calculators/tensor", "calculators/tflite", "framework", "gpu")),
+            *(
+                (f"mediapipe/{folder}", "MediaPipe")
+                for folder in ("calculators/tensor", "calculators/tflite", "framework", "gpu")
+            ),
             *((f"mediapipe/{folder}", "MediaPipe") for folder in ("tasks", "util/tflite", "java")),
         ),
     ),
@@ -88,15 +114,33 @@ REPOSITORIES = (
     Repository(
         "google-coral/libedgetpu",
         (("HEAD", "HEAD"),),
-        (("tflite", "libedgetpu"), ("driver", "libedgetpu"), ("executable", "libedgetpu"), ("port", "libedgetpu"), ("api", "libedgetpu")),
+        (
+            ("tflite", "libedgetpu"),
+            ("driver", "libedgetpu"),
+            ("executable", "libedgetpu"),
+            ("port", "libedgetpu"),
+            ("api", "libedgetpu"),
+        ),
     ),
     Repository("VeriSilicon/TIM-VX", (("v1.1.30", "1.1.30"), ("HEAD", "HEAD")), (("src/tim", "VeriSilicon's library"),)),
     Repository("VeriSilicon/tflite-vx-delegate", (("HEAD", "HEAD"),), (("", "the VeriSilicon delegate"),)),
     Repository("nxp-imx/tflite-neutron-delegate", (("HEAD", "HEAD"),), (("", "the Neutron delegate"),)),
     Repository("nxp-imx/tflite-ethosu-delegate-imx", (("HEAD", "HEAD"),), (("", "the Ethos-U delegate"),)),
-    Repository("nxp-imx/armnn-imx", (("HEAD", "HEAD"),), (("delegate", "Arm NN's delegate"), ("src/armnn", "Arm NN"), ("src/armnnTfLiteParser", "Arm NN"), ("src/backends", "Arm NN"))),
     Repository(
-        "LjBLincoln/platform_framework_ml", (("HEAD", "2018"),), (("nn/runtime", "Android's NNAPI runtime"), ("nn/common", "Android's NNAPI runtime")), "nn"
+        "nxp-imx/armnn-imx",
+        (("HEAD", "HEAD"),),
+        (
+            ("delegate", "Arm NN's delegate"),
+            ("src/armnn", "Arm NN"),
+            ("src/armnnTfLiteParser", "Arm NN"),
+            ("src/backends", "Arm NN"),
+        ),
+    ),
+    Repository(
+        "LjBLincoln/platform_framework_ml",
+        (("HEAD", "2018"),),
+        (("nn/runtime", "Android's NNAPI runtime"), ("nn/common", "Android's NNAPI runtime")),
+        "nn",
     ),
     Repository(
         "sshyran/aosp",
@@ -104,7 +148,7 @@ REPOSITORIES = (
         (("runtime", "Android's NNAPI runtime"), ("common", "Android's NNAPI runtime")),
         "nn",
     ),
-)  # fmt: skip
+)
 """All repositories that are read. Those of a family follow each other, oldest first."""
 _LEFT_OUT = re.compile(
     r"(?:^|/)(?:tests?|testing|testdata|testutil\w*|third_party|toco|converter|examples?|python|g3doc|docs|generated|vts|cts|"
@@ -137,9 +181,20 @@ _JOINED = re.compile(
     r"^(?:\w+::)*(?P<call>StrCat|StrFormat|StringPrintf|SimpleItoa|format|string|Substitute|c_str|StrFormatImpl)\s*\((?P<in>.*)\)(?:\.c_str\(\))?$",
     re.DOTALL,
 )
+_BUILT = re.compile(r"\A(?:\s*\.\w+\(\))+")
+"""Matches the calls of a builder between the bracket of a macro and ``<<``."""
 _LITERAL = re.compile(r'\s*(?:u8|L)?"((?:\\.|[^"\\\n])*)"|\s*(PRI[diux]\w*)')
 _NUMBER = re.compile(r"size\(\)|(?:^|[_.>])(?:size|count|index|num\w*|rank|version|line)\b|^\d|_cast<(?:u?int|size_t)")
-_SEVERITIES = (("FATAL", "F"), ("CHECK", "F"), ("ERROR", "E"), ("WARN", "W"), ("INFO", "I"), ("VERBOSE", "V"), ("DEBUG", "V"), ("TRACE", "V"))  # fmt: skip
+_SEVERITIES = (
+    ("FATAL", "F"),
+    ("CHECK", "F"),
+    ("ERROR", "E"),
+    ("WARN", "W"),
+    ("INFO", "I"),
+    ("VERBOSE", "V"),
+    ("DEBUG", "V"),
+    ("TRACE", "V"),
+)
 _LONGEST = 3000
 """Number of characters of a statement that are read."""
 _LONGEST_FORMAT = 90
@@ -177,7 +232,7 @@ def _statement(pattern: re.Pattern[str], macro: str, text: str) -> tuple[tuple[s
     cpp = CppText(text)
     closing = _closing(cpp.code, 0)
     arguments, end = cpp.text[1 : closing - 1], cpp.code.find(";", closing)
-    closing += len(re.match(r"(?:\s*\.\w+\(\))*", cpp.code[closing:])[0])
+    closing += sum(map(len, _BUILT.findall(cpp.code[closing:])))
     stream = cpp.code[closing:end].lstrip()
     if stream.startswith("<<") and pattern is not _MADE:
         form = "".join([_expression(part) for part in _split(cpp.text[closing:end], cpp.code[closing:end], "<<")[1:]])
@@ -374,7 +429,9 @@ def table_of(rows: Mapping[tuple[str, str, str], tuple[str, str, str]]) -> str:
         last = max(until, known[3], key=order.__getitem__) if until and known[3] else ""
         once[speaker, form] = (*known[:2], first, last)
     lines, above = [], ("", "")
-    for (speaker, form), (file, severity, since, until) in sorted(once.items(), key=lambda row: (row[0][0], row[1][0], row[0][1])):
+    for (speaker, form), (file, severity, since, until) in sorted(
+        once.items(), key=lambda row: (row[0][0], row[1][0], row[0][1])
+    ):
         lines += [f"= {speaker}"] if speaker != above[0] else []
         lines += [f"/ {file}"] if (speaker, file) != above else []
         lines.append("\t".join([severity, form, since, until]).rstrip("\t"))

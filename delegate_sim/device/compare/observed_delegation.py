@@ -165,7 +165,11 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
         has_ended=bool(log.statements_of(Event.BENCHMARK_FAILED, Event.CRASH)),
         own_counts=tuple(
             # old releases print no number of partitions
-            [counts for counts in _numbers(log, delegate, Event.OWN_COUNT, "delegated", "total", "partitions") if counts[2] or not counts[0]]
+            [
+                counts
+                for counts in _numbers(log, delegate, Event.OWN_COUNT, "delegated", "total", "partitions")
+                if counts[2] or not counts[0]
+            ]
         ),
         splits=(
             *_numbers(log, delegate, Event.SPLIT, "taken", "left"),

@@ -27,7 +27,7 @@ def test_every_kind_has_one_row():
     assert set(NAMES.values()) <= set(KINDS)
 
 
-@pytest.mark.parametrize("table", sorted([path.stem for path in (DEVICE / "parse").glob("*.tsv")]))
+@pytest.mark.parametrize("table", sorted([path.stem for path in (DEVICE / "parse").glob("*.tsv") if path.stem != "sources"]))
 def test_no_row_has_more_cells_than_its_table_has_columns(table):
     assert [row for row in rows_of(table) if "" in row] == []
 
