@@ -254,7 +254,7 @@ function simulateAll(model) {
 /** Return the link to the result of a model on all targets. @param {import("./types.js").Model} model */
 async function linkOf(model) {
   const command = ["report", model.path, ...commonArguments(shared(), form), "--no-causes", "--output", "/out/report.html"];
-  const answer = await busy(`Making the link to ${model.name}`, () => engine.run(command, 80, "report.html"));
+  const answer = await busy(`Making the link to ${model.name}`, () => engine.run(command, "report.html"));
   return answer?.content && resultLink(new TextDecoder().decode(answer.content));
 }
 
