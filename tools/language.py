@@ -120,7 +120,7 @@ def problems_of_module(path: str, text: str) -> Iterator[Problem]:
 
 
 def docstrings(nodes: Sequence[ast.AST]) -> Iterator[tuple[int, str]]:
-    """Yield the docstrings among the nodes of a module, of its classes and functions, and of variables, with their first lines."""
+    """Yield the docstrings among the nodes of a module, and those of variables, with their first lines."""
     for node in nodes:
         if not isinstance(node, (ast.Module, ast.ClassDef, *_FUNCTIONS)) or _is_command(node):
             continue
@@ -132,7 +132,7 @@ def docstrings(nodes: Sequence[ast.AST]) -> Iterator[tuple[int, str]]:
 
 
 def messages(nodes: Sequence[ast.AST]) -> Iterator[tuple[int, str]]:
-    """Yield the strings among the nodes of a module that have a space and are no docstrings, and the help texts of commands, with their lines."""
+    """Yield the strings among the nodes that have a space and are no docstrings, and the help texts of commands, with their lines."""
     other = set(docstrings(nodes))
     for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
@@ -148,7 +148,7 @@ def _is_command(node: ast.AST) -> bool:
 
 
 def names(nodes: Sequence[ast.AST], fields: set[int]) -> Iterator[tuple[int, str, bool]]:
-    """Yield the names that the nodes of a module define, with their lines, and whether each is a variable outside of a class body."""
+    """Yield the names that the nodes define, with their lines, and whether each is a variable outside of a class body."""
     for node in nodes:
         if isinstance(node, (ast.ClassDef, *_FUNCTIONS)):
             yield node.lineno, node.name, False
