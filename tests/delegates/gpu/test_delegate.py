@@ -341,21 +341,3 @@ def test_an_operator_without_a_shader_for_opengl_gpu_build_shader(sketch, op, ba
     options = {"beta": 1.0} if op == "SOFTMAX" else {}
     run = sketch.then(op, *order, shape=(1, 2, 4, 4) if order else SHAPE, **options).run(gpu_backend=backend)
     assert (nodes(run, "supported"), (run["refusal"] or {}).get("code")) == ([0], code)
-
-
-@pytest.mark.parametrize(
-    ("op", "constant", "result", "code"),
-    [
-        ("MEAN", [1, 2], (1, 4), None),
-        ("MEAN", [1], (1, 4, 4), "gpu-build-shader"),
-        ("RESIZE_BILINEAR", [8, 4], (1, 8, 4, 4), None),
-        ("RESIZE_BILINEAR", [8, 2], (1, 8, 2, 4), "gpu-build-shader"),
-        ("RESIZE_NEAREST_NEIGHBOR", [2, 4], (1, 2, 4, 4), "gpu-build-shader"),
-    ],
-)
-@pytest.mark.parametrize("backend", ["opengl", "opencl"])
-def test_a_node_without_a_shader_for_opengl_gpu_build_shader(sketch, op, constant, result, code, backend):
-    """TensorFlow issue 44060 is a MEAN over the last two of three dimensions."""
-    operand = sketch.constant(constant, (len(constant),), "INT32")
-    run = sketch.then(op, operand, shape=result).run(gpu_backend=backend)
-    assert (run["refusal"] or {}).get("code") == (code if backend == "opengl" else None)

@@ -7,7 +7,7 @@ operations without a shader.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 
@@ -18,7 +18,7 @@ from ....refusal import Refusal, Refused
 from ....releases.catalogue import NEWEST, Release
 from ...gpu_compatibility.checks import CELL_STATE, OUTPUT_STATE, is_full_lstm
 from ..failures import build_error, predicted_error
-from .model import GpuModel, Operation, Value
+from .model import GpuModel, Value
 from .reader import NodeReader, Parser, Values
 from .transformations import clean_up
 
@@ -86,28 +86,9 @@ Constants and unpacked weights have no shader either, but the delegate merges mo
 """
 
 
-def _is_mean_of_image(operation: Operation) -> bool:
-    source, result = operation.input(0).shape, operation.output(0).shape
-    return set(operation.attributes) == {1, 2} and result[1:] == (1, 1, source[3])
-
-
-def _is_enlarged(operation: Operation) -> bool:
-    source, result = operation.input(0).shape, operation.output(0).shape
-    return source[1] <= result[1] and source[2] <= result[2]
-
-
-_SHADER_FITS: Mapping[str, Callable[[Operation], bool]] = {
-    "MEAN": _is_mean_of_image,
-    "RESIZE_BILINEAR": _is_enlarged,
-    "RESIZE_NEAREST_NEIGHBOR": _is_enlarged,
-}
-"""Whether the shader of OpenGL implements an operation, by kind (``gl/kernels/mean.cc`` and ``resize.cc``)."""
-
-
 def _check_shaders(model: GpuModel) -> None:
     for operation in model.operations:
-        fits = _SHADER_FITS.get(operation.kind)
-        if operation.kind in _WITHOUT_SHADER or (fits is not None and not fits(operation)):
+        if operation.kind in _WITHOUT_SHADER:
             raise predicted_error("gpu-build-shader", operation.node)
 
 

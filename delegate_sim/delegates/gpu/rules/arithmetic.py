@@ -261,7 +261,8 @@ def parse_reduction(reader: NodeReader) -> None:
 
 def parse_mean(reader: NodeReader) -> None:
     """Parse MEAN (``MeanOperationParser``)."""
-    reader.add_one_to_one("MEAN").attributes = _axes(reader)
+    reader.add_one_to_one("MEAN")
+    _axes(reader)
 
 
 def _axes(reader: NodeReader) -> list[int]:
