@@ -167,7 +167,7 @@ _PRINTED = re.compile(
 _STREAMED = re.compile(
     r"\b(?P<macro>(?:ABSL_|ARMNN_)?(?:D|V|P|S)?LOG(?:_IF|_FIRST_N|_EVERY_N\w*|_EVERY_POW_2)?|(?:ABSL_)?D?CHECK(?:_\w{2})?|RET_CHECK(?:_\w+)?|"
     r"NN_RET_CHECK(?:_\w+)?|NN_CHECK\w*|TFLITE_LOG|ErrorStatusBuilder|NN_ERROR|NNRT_LOG\w*|LITERT_(?:RETURN_IF_ERROR|ENSURE\w*|ASSIGN_OR_RETURN)|"
-    r"RETURN_IF_ERROR)\s*(?P<opening>\()"
+    r"(?:MP_)?RETURN_IF_ERROR)\s*(?P<opening>\()"
 )
 _MADE = re.compile(
     r"\b(?:absl::|util::|litert::|tflite::gpu::|::)*(?P<macro>(?:Aborted|AlreadyExists|Cancelled|DataLoss|DeadlineExceeded|"

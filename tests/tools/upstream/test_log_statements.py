@@ -16,7 +16,7 @@ from tools.upstream.log_statements import statements_in, table_of
         ),
         ('LOG(ERROR) << "Cannot reserve " << size() << " bytes of memory";\n', [("E", "Cannot reserve %d bytes of memory")]),
         ('return absl::InternalError(absl::StrCat("Cannot open device ", name));\n', [("E", "Cannot open device %v")]),
-        ('MP_RETURN_IF_ERROR(status).SetPrepend() << "Opening calculator failed: ";\n', []),
+        ('MP_RETURN_IF_ERROR(status).SetPrepend() << "Opening calculator failed: ";\n', [("E", "Opening calculator failed:")]),
         ('RET_CHECK(ok).SetCode() << "Opening calculator failed: ";\n', [("E", "Opening calculator failed:")]),
         ('// LOG(ERROR) << "Cannot reserve any memory today";\n', []),
         ('LOG(ERROR) << "failed";\n', []),
