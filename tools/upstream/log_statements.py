@@ -167,7 +167,7 @@ _PRINTED = re.compile(
 _STREAMED = re.compile(
     r"\b(?P<macro>(?:ABSL_|ARMNN_)?(?:D|V|P|S)?LOG(?:_IF|_FIRST_N|_EVERY_N\w*|_EVERY_POW_2)?|(?:ABSL_)?D?CHECK(?:_\w{2})?|RET_CHECK(?:_\w+)?|"
     r"NN_RET_CHECK(?:_\w+)?|NN_CHECK\w*|TFLITE_LOG|ErrorStatusBuilder|NN_ERROR|NNRT_LOG\w*|LITERT_(?:RETURN_IF_ERROR|ENSURE\w*|ASSIGN_OR_RETURN)|"
-    r"RETURN_IF_ERROR)\s*(?P<opening>\()"
+    r"(?:MP_)?RETURN_IF_ERROR)\s*(?P<opening>\()"
 )
 _MADE = re.compile(
     r"\b(?:absl::|util::|litert::|tflite::gpu::|::)*(?P<macro>(?:Aborted|AlreadyExists|Cancelled|DataLoss|DeadlineExceeded|"
@@ -376,7 +376,7 @@ def _contents(tree: str, blobs: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 def extracted(trees: Mapping[str, str]) -> dict[tuple[str, str, str], tuple[str, str, str]]:
     """Return the severity, first and last release of each statement, by component, file and format."""
-    found: dict[tuple[str, str, str], Found] = {}
+    statements: dict[tuple[str, str, str], Found] = {}
     releases: dict[str, list[str]] = defaultdict(list)
     for repository in REPOSITORIES:
         if repository.name not in trees:
@@ -395,10 +395,10 @@ def extracted(trees: Mapping[str, str]) -> dict[tuple[str, str, str], tuple[str,
             for severity, form in parsed[blob]:
                 if severity == "V" and speaker not in _VERBOSE:
                     continue
-                found.setdefault((speaker, f"{group}:{name}", form), Found(severity)).revisions.add(first + number)
+                statements.setdefault((speaker, f"{group}:{name}", form), Found(severity)).revisions.add(first + number)
         print(f"{repository.name}: {len(contents)} files", file=sys.stderr)
     result = {}
-    for (speaker, file, form), statement in found.items():
+    for (speaker, file, form), statement in statements.items():
         group, _, name = file.partition(":")
         known = releases[group]
         since, until = min(statement.revisions), max(statement.revisions)
@@ -421,7 +421,8 @@ def _place(repository: Repository, path: str) -> str:
 
 def table_of(rows: Mapping[tuple[str, str, str], tuple[str, str, str]]) -> str:
     """Return the text of the table. A statement that several files of a component have is written once."""
-    order = {release: number for repository in REPOSITORIES for number, (_, release) in enumerate(repository.revisions)}
+    names = [release for repository in REPOSITORIES for _, release in repository.revisions]
+    order = {release: number for number, release in enumerate(names)}
     once: dict[tuple[str, str], tuple[str, str, str, str]] = {}
     for (speaker, file, form), (severity, since, until) in sorted(rows.items()):
         known = once.setdefault((speaker, form), (file.rpartition("/")[2], severity, since, until))

@@ -111,7 +111,7 @@ class LogSummary(Declared):
 
     delegate: LogDelegate
     end: str
-    """What happened after the outcome, or "".
+    """The end of the run after the outcome, or "".
 
     ``crashed``: the process crashed. ``not-run``: the model could not be prepared or loaded. ``run-failed``: an operator on the
     CPU failed while the model ran.
