@@ -132,7 +132,7 @@ def docstrings(nodes: Sequence[ast.AST]) -> Iterator[tuple[int, str]]:
 
 
 def messages(nodes: Sequence[ast.AST]) -> Iterator[tuple[int, str]]:
-    """Yield the strings among the nodes that have a space and are no docstrings, and the help texts of commands, with their lines."""
+    """Yield the strings that have a space and are no docstrings, and the help texts of commands, with their lines."""
     other = set(docstrings(nodes))
     for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
