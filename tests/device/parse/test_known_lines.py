@@ -163,7 +163,7 @@ CASES = {
         "supported. Are you using an old TFLite binary with a newer model?\nRegistration failed.\n",
         "",
         "not-loaded",
-        errors=("builtin-error",),
+        errors=("builtin-error", "plain-error"),
         words="older than the model",
     ),
     "a benchmark that ends at a CPU kernel": Case(
