@@ -81,6 +81,8 @@ _MOST_WORDS = 64
 _MOST_SPEAKERS = 3
 _SHARES = (0.5, 0.3)
 """Smallest share of a line that a statement covers, and smallest share of fixed words in the letters that it covers."""
+_MANY_LETTERS = 24
+"""Fewest letters in the fixed words of a statement that begins a line, if its fields or the rest of the line are long."""
 _NUMBERS = {"d": re.compile(r"-?\d{1,20}"), "f": re.compile(r"-?(?:\d{1,40}(?:\.\d{0,40})?(?:e[+-]?\d{1,4})?|nan|inf)")}
 _NUMBERS["x"] = re.compile(r"(?:0x)?[0-9a-fA-F]{1,16}|\(nil\)")
 _EDGE = re.compile(r"\w")
@@ -153,9 +155,9 @@ def _values(row: _Row, line: str) -> tuple[Value, ...] | None:
         position = start + len(text.rstrip() if number == last else text)
     if not all(map(_fits, types, fields)):
         return None
-    covered = position - begin
     letters = sum(map(str.isalpha, line[begin:position]))
-    is_covered = covered >= _SHARES[0] * len(line) and row.letters >= _SHARES[1] * letters
+    is_covered = position - begin >= _SHARES[0] * len(line) and row.letters >= _SHARES[1] * letters
+    is_covered |= begin == 0 and texts[0] != "" and row.letters >= _MANY_LETTERS
     return tuple(map(_value, types, fields)) if is_covered else None
 
 

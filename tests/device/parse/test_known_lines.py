@@ -87,6 +87,50 @@ CASES = {
         errors=("node-error",),
         words="kernel 3",
     ),
+    "an old GPU delegate that fails while it runs with OpenGL": Case(
+        "Internal error: Failed to run on the given Interpreter: OpenCL library not loaded - dlopen failed: library "
+        '"libOpenCL-pixel.so" not found\nFalling back to OpenGL\n'
+        "TfLiteGpuDelegate Invoke: Write to buffer failed. Source data is larger than buffer.\n"
+        "Node number 51 (TfLiteGpuDelegateV2) failed to invoke.\n",
+        "gpu",
+        "applied",
+        errors=("other-error", "other-error", "preparation-error", "node-error"),
+        words="failed in Invoke",
+    ),
+    "MediaPipe, which cannot apply the GPU delegate": Case(
+        'Calculator::Open() for node "inference" failed: ; RET_CHECK failure '
+        "(mediapipe/calculators/tensor/inference_calculator_gl.cc:195) "
+        "(interpreter_->ModifyGraphWithDelegate(delegate_.get()))==(kTfLiteOk)\n",
+        "gpu",
+        "failed",
+        errors=("other-error",),
+        words="could not apply the GPU delegate",
+    ),
+    "a count of an old Hexagon delegate": Case(
+        "I/tflite: Hexagon delegate: 95 nodes delegated out of 96 nodes.\n", "hexagon", "part", counts=(("own", 95, 96),)
+    ),
+    "Flex in several subgraphs": Case(
+        "INFO: TfLiteFlexDelegate delegate: 15 nodes delegated out of 188 nodes with 2 partitions.\n"
+        "INFO: TfLiteFlexDelegate delegate: 0 nodes delegated out of 3 nodes with 0 partitions.\n",
+        "",
+        "part",
+        title="TfLiteFlexDelegate",
+        counts=(("own", 15, 188), ("own", 0, 3)),
+    ),
+    "a CPU kernel in a loop that fails while the model runs": Case(
+        "RuntimeError: tensorflow/lite/kernels/reshape.cc:66 num_input_elements != num_output_elements (0 != 144)"
+        "Node number 5 (RESHAPE) failed to prepare.\nNode number 2840 (WHILE) failed to invoke.\n",
+        "",
+        "unknown",
+        errors=("other-error", "node-error", "node-error"),
+    ),
+    "a USB error of an Edge TPU": Case(
+        "I driver/usb/local_usb_device.cc:60] ConvertLibUsbError: USB error -99 [OpenDevice]\n",
+        "edgetpu",
+        "unknown",
+        errors=("vendor-error",),
+        words="-99 from OpenDevice",
+    ),
     "Core ML without a Neural Engine": Case(
         "2021-02-03 12:34:56.789012+0900 App[1:2] This device does not have Neural Engine, so Core ML delegate will not be "
         "enabled. If you want to run Core ML delegate anyway, set enabled_devices to TfLiteCoreMlDelegateAllDevices.\n"
@@ -163,7 +207,7 @@ CASES = {
         "supported. Are you using an old TFLite binary with a newer model?\nRegistration failed.\n",
         "",
         "not-loaded",
-        errors=("builtin-error",),
+        errors=("builtin-error", "plain-error"),
         words="older than the model",
     ),
     "a benchmark that ends at a CPU kernel": Case(
