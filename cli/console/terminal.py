@@ -87,8 +87,8 @@ def can_write(text: str) -> bool:
 
 
 def has_colors() -> bool:
-    """Return whether standard output is a terminal with colors: any terminal, unless NO_COLOR is set."""
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    """Return whether standard output is a terminal with colors: any but a dumb one, unless NO_COLOR is set."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def write(text: str | Iterable[str], form: str = "text") -> None:

@@ -46,7 +46,7 @@ def live_options(command: Command) -> Command:
         "--live-report",
         metavar="FILE",
         type=OutputPath(),
-        help="With --live: write the differences, without weights and names.",
+        help="With --live: write the differences here.",
     )(command)
     return click.option(
         "--live",
@@ -78,7 +78,7 @@ def accelerator_options(command: Callable[..., Any]) -> Callable[..., Any]:
         metavar="SOC",
         multiple=True,
         shell_complete=complete_socs,
-        help=SOC_HELP + " Repeat to compare SoCs; the value all adds one SoC of each vendor.",
+        help=SOC_HELP + " Repeatable; all is one of each.",
     )(command)
     return click.option(
         "--accelerators",

@@ -99,7 +99,7 @@ class Card(NamedTuple):
     version: str
 
 
-class _Result(NamedTuple):
+class _TargetResult(NamedTuple):
     run: Run
     row: CardRow
 
@@ -126,7 +126,7 @@ def card_of(
     stops = [_Stop(shared, _reason(model, shared)) for shared in shared_refusals(model, runs)]
     reasons = {id(run): stop.reason for stop in stops for run in stop.shared.runs}
     names = [run.delegate.name for run in runs] + [target.delegate.name for target in without_answer]
-    results = [_Result(run, _row(run, reasons.get(id(run), ""), names)) for run in runs]
+    results = [_TargetResult(run, _row(run, reasons.get(id(run), ""), names)) for run in runs]
     rows = [result.row for result in results] + [_unanswered(target, reason, names) for target in without_answer]
     if micro is None and {*DELEGATE_NAMES} <= {*names}:
         micro = _micro_report(model)
@@ -238,7 +238,7 @@ def share_of(row: CardRow) -> str:
     return f"{share(row.part, row.whole)} of the {'nodes' if row.counts_nodes else 'work'}"
 
 
-def _sentence(results: Sequence[_Result], stops: Sequence[_Stop]) -> str:
+def _sentence(results: Sequence[_TargetResult], stops: Sequence[_Stop]) -> str:
     """Return what a person wants to know first, or "" if there is too little to compare."""
     ranked = [result.row for result in results if result.row.is_ranked]
     if len(ranked) < 2 or not any(run.is_prepared for run, _ in results):
@@ -276,20 +276,20 @@ def _weakness(row: CardRow) -> str:
     return f"{_begin(row)} runs {share_of(row) if row.is_applied else 'none of it'}"
 
 
-def _worst(results: Sequence[_Result]) -> _Result | None:
+def _worst(results: Sequence[_TargetResult]) -> _TargetResult | None:
     """Return the accelerator that needs advice most: of phones, if one of them does not run everything."""
     weak = [result for result in results if result.row.is_ranked and not result.row.is_whole]
     phones = [result for result in weak if result.row.group == PHONES_TITLE]
     return min(phones or weak, key=_need, default=None)
 
 
-def _need(result: _Result) -> tuple[bool, bool, float]:
+def _need(result: _TargetResult) -> tuple[bool, bool, float]:
     """Return a key that is smaller for greater need. Delegates that run nearly everything, and second choices, come last."""
     fraction = _fraction(result.row)
     return fraction >= _NEARLY_ALL, is_second_choice(result.row.delegate), fraction
 
 
-def _advice(model: Model, results: Sequence[_Result], stops: Sequence[_Stop]) -> CardAdvice | None:
+def _advice(model: Model, results: Sequence[_TargetResult], stops: Sequence[_Stop]) -> CardAdvice | None:
     for stop in stops:
         if stop.shared.fix is not None:
             run, fix, command = stop.shared.fix

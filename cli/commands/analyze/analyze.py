@@ -31,13 +31,11 @@ Examples:
   delegate-sim analyze model.tflite
   delegate-sim analyze model.tflite --delegate nnapi
   delegate-sim analyze model.tflite --delegate nnapi --android 11 --runtime tf-2.15
-  delegate-sim analyze model.tflite --delegate gpu --delegate xnnpack --chain
   delegate-sim analyze model.tflite --format card -o card.png
   delegate-sim analyze model.tflite --soc pixel10 --soc mediatek:mt6991
   delegate-sim analyze llm.litertlm --option backend=gpu --option vision=gpu
 
-A card is a picture of the results of all targets. The ending of the output file chooses its format: .svg, .png or .md (Markdown).
-A PNG needs the package resvg-py: pip install '.[report]'.
+A card is a picture of all results: .svg, .md or .png (needs '.[report]').
 
 A MODEL is a file, a folder, a pattern such as 'models/**/*.tflite', or - for standard input. For several models, JSON output is
 an array. For four or more, text output is a table. If a model cannot be read, the exit code is 2.

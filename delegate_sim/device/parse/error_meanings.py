@@ -16,7 +16,7 @@ from .kinds import KINDS, Event
 from .known_lines import Statement
 from .log_contents import DeviceLog, long_lines_note
 from .log_facts import LogFacts
-from .source_statements import Value, source_statement
+from .source_statements import PrintedValue, source_statement
 from .tables import MEANINGS, meaning_by_words
 
 _HOOKS = "Failed to get hooks"
@@ -48,7 +48,7 @@ class ExplainedError(Declared):
     times: int
     node: int | None = None
     speaker: str = ""
-    values: tuple[Value, ...] = ()
+    values: tuple[PrintedValue, ...] = ()
 
 
 _OF_ENGINES = frozenset({Event.FAILURE, Event.WARNED, Event.OTHER_ERROR, Event.RUNTIME_ERROR, Event.LOAD_ERROR})

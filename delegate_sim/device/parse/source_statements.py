@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from ...foundation.work_budget import spend_steps
 
-Value: TypeAlias = int | float | str
+PrintedValue: TypeAlias = int | float | str
 TABLE_COLUMNS = (
     '# The log statements of runtimes, delegates and drivers. "= COMPONENT" and "/ FILE" begin the statements of a file.\n'
     "# Columns: severity, the texts that do not vary with fields between them, the first and the last release that was read.\n"
@@ -59,12 +59,12 @@ class SourceStatement:
     """The component that prints the line. Several components, joined by "or", if they have the same statement."""
     severity: str
     """``V``, ``I``, ``W``, ``E`` or ``F``, or "" if the statement has none."""
-    values: tuple[Value, ...]
+    values: tuple[PrintedValue, ...]
     """The fields of the line, in order."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class _KnownStatement:
     speaker: str
     severity: str
     form: str
@@ -75,7 +75,7 @@ class _Row:
         return sum(map(len, set(fixed_words(self.form))))
 
 
-_Index: TypeAlias = Mapping[str, Mapping[str, Sequence[_Row]]]
+_Index: TypeAlias = Mapping[str, Mapping[str, Sequence[_KnownStatement]]]
 _MOST_WORDS = 64
 """Number of distinct words of a line that are looked up."""
 _MOST_SPEAKERS = 3
@@ -98,9 +98,9 @@ def _index() -> _Index:
             speaker = line[2:]
         elif not line.startswith(("# ", "/ ")):
             severity, form, *_ = line.split("\t")
-            rows.append((set(fixed_words(form)), _Row(speaker, severity, form)))
+            rows.append((set(fixed_words(form)), _KnownStatement(speaker, severity, form)))
     counts = Counter([word for words, _ in rows for word in words])
-    index: dict[str, dict[str, list[_Row]]] = {}
+    index: dict[str, dict[str, list[_KnownStatement]]] = {}
     for words, row in rows:
         first, second = nsmallest(2, words, key=lambda word: (counts[word], word))
         index.setdefault(first, {}).setdefault(second, []).append(row)
@@ -116,7 +116,7 @@ def source_statement(text: str) -> SourceStatement | None:
     words = dict.fromkeys([match[0] for match in _WORD.finditer(line)][: 4 * _MOST_WORDS])
     known = dict.fromkeys(list(words)[:_MOST_WORDS]).keys()
     spend_steps(len(line) // 16 + len(known), "reading the log")
-    best: list[tuple[_Row, tuple[Value, ...]]] = []
+    best: list[tuple[_KnownStatement, tuple[PrintedValue, ...]]] = []
     index = _index()
     for first in known:
         seconds = index.get(first, {})
@@ -134,7 +134,7 @@ def source_statement(text: str) -> SourceStatement | None:
     return SourceStatement(" or ".join(speakers), severities.pop() if len(severities) == 1 else "", best[0][1])
 
 
-def _values(row: _Row, line: str) -> tuple[Value, ...] | None:
+def _values(row: _KnownStatement, line: str) -> tuple[PrintedValue, ...] | None:
     """Return the fields of a line, or None if the line does not match."""
     begin, position = -1, 0
     fields: list[str] = []
@@ -177,7 +177,7 @@ def _fits(kind: str, text: str) -> bool:
     return _NUMBERS[kind].fullmatch(text) is not None if kind in _NUMBERS else bool(text) or kind == "v"
 
 
-def _value(kind: str, text: str) -> Value:
+def _value(kind: str, text: str) -> PrintedValue:
     """Return a field as a number if it is one and may be one."""
     if kind in "dv" and _NUMBERS["d"].fullmatch(text):
         return int(text)

@@ -53,7 +53,7 @@ def _is_broadcast(first: Shape, second: Shape) -> bool:
 
 
 def _larger_first(operation: Operation) -> tuple[Shape, Shape]:
-    first, second = operation.inputs[0].shape, operation.inputs[1].shape
+    first, second = operation.input(0).shape, operation.input(1).shape
     is_smaller = first[_HEIGHT] <= second[_HEIGHT] and first[_WIDTH] <= second[_WIDTH] and first[_CHANNELS] == second[_CHANNELS]
     return (second, first) if is_smaller else (first, second)
 
@@ -78,7 +78,7 @@ def _multiplication(operation: Operation) -> str | None:
 
 def _two_operands(operation: Operation) -> str | None:
     if len(operation.inputs) == 2:
-        return None if _is_broadcast(operation.inputs[0].shape, operation.inputs[1].shape) else _SAME_OR_PIXEL
+        return None if _is_broadcast(operation.input(0).shape, operation.input(1).shape) else _SAME_OR_PIXEL
     return None if operation.attributes in (SCALAR, LINEAR) else "a constant with one element, or with one for each channel"
 
 
@@ -98,7 +98,7 @@ def _constant_weights(operation: Operation) -> str | None:
 
 
 def _mean(operation: Operation) -> str | None:
-    source, result = operation.inputs[0].shape, operation.outputs[0].shape
+    source, result = operation.input(0).shape, operation.output(0).shape
     is_of_area = operation.attributes == _AREA and _is_pixel(result) and source[_CHANNELS] == result[_CHANNELS]
     return None if is_of_area else "a mean over height and width, and no other axis"
 
@@ -108,7 +108,7 @@ def _padding(operation: Operation) -> str | None:
 
 
 def _resizing(operation: Operation) -> str | None:
-    source, result = operation.inputs[0].shape, operation.outputs[0].shape
+    source, result = operation.input(0).shape, operation.output(0).shape
     is_smaller = any(source[axis] > result[axis] for axis in _AREA)
     return "a result that is at least as large as the input" if is_smaller else None
 
