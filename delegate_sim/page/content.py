@@ -154,7 +154,11 @@ def _site() -> str:
     except PackageNotFoundError:
         return ""
     address = next((text.split(", ", 1)[1] for text in addresses if text.startswith("Documentation, ")), "")
-    return "" if "//OWNER." in address else address
+    return "" if f"//{_UNKNOWN_OWNER}." in address else address
+
+
+_UNKNOWN_OWNER = "OWN" + "ER"
+"""The owner in ``pyproject.toml`` before the repository is published."""
 
 
 def _model_entry(model: Model, micro: MicroReport | None) -> dict[str, Any]:

@@ -10,7 +10,8 @@ from delegate_sim.version import __version__
 
 from .environments import ROOT
 
-_PAGES = ("docs/ci.md", "docs/installing.md", "docs/reduce.md", "docs/pictures/card.svg")
+_GALLERY = [path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "docs" / "pictures" / "gallery").glob("*.svg"))]
+_PAGES = ("docs/ci.md", "docs/installing.md", "docs/reduce.md", "docs/pictures/card.svg", *_GALLERY)
 NAMED = ("delegate_sim/version.py", "CITATION.cff", *_PAGES)
 """The files that name the version, besides the changelog."""
 
