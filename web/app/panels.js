@@ -168,7 +168,8 @@ export class Panels {
     }
     // The sandbox gives the report an origin of its own, and the policies of this page and of the report allow it no request.
     const frame = make("iframe", { title: "Report", srcdoc: new TextDecoder().decode(found.content) });
-    frame.setAttribute("sandbox", "allow-scripts");
+    frame.setAttribute("sandbox", "allow-scripts allow-downloads");
+    frame.setAttribute("allow", "clipboard-write");
     const full = make("button", { type: "button" }, "Full screen");
     full.addEventListener("click", () => frame.requestFullscreen());
     panel.append(make("div", { className: "bar" }, line, full), frame);
