@@ -172,8 +172,9 @@ def _model_entry(model: Model, micro: MicroReport | None) -> dict[str, Any]:
 
 
 def _drawn(view: PageView | MicroView, model: int, graphs: PageGraphs) -> dict[str, Any]:
+    path = view.model.path
     view = replace(view, model=without_folder(view.model))
-    with naming_model(view.model.path):
+    with naming_model(path):
         return micro_view_entry(view, model, graphs) if isinstance(view, MicroView) else _view_entry(view, model, graphs)
 
 

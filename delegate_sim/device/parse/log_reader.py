@@ -220,8 +220,8 @@ class Reader:
         text = message.text.strip()
         known = source_statement(text)
         severity = message.severity or (known.severity if known is not None else "")
-        is_failure = severity in ("E", "F") if known is not None and severity else is_plain_failure(text, severity)
-        if is_failure and len(self.plain_errors.found) < (_MOST_PLAIN if known is None else _MOST_KNOWN):
+        most = _MOST_PLAIN if known is None else _MOST_KNOWN
+        if len(self.plain_errors.found) < most and is_plain_failure(text, severity):
             self.plain_errors.add(Statement(Event.PLAIN_ERROR, text, MappingProxyType({"severity": severity})), self.place)
         return known is not None
 
