@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from delegate_sim.delegates.options import as_typed, option_value
+from delegate_sim.delegates.options import Option, as_typed, option_value
 from delegate_sim.delegates.registry import APPLIED_AHEAD, APPLIED_BY_DEFAULT, find_delegate
 from delegate_sim.device.compare.accelerator_chain import NOT_APPLIED, StackReconciliation, StepReconciliation
 from delegate_sim.device.compare.differences import ListedRefusal
@@ -16,6 +16,7 @@ from delegate_sim.device.compare.runtime_log_check import compilation_text
 from delegate_sim.device.compare.trial_simulations import DRIVER, LIMIT, REFUSED, UNDECIDED
 from delegate_sim.device.learn.device_profile import DevicesLearning
 from delegate_sim.device.learn.driver_profile import Learning, rejection_text
+from delegate_sim.device.learn.driver_rejections import RejectedNodes
 from delegate_sim.device.parse.error_meanings import ExplainedError, has_run
 from delegate_sim.device.parse.log_summary import chosen_devices, summary_of
 from delegate_sim.foundation.printable import printable
@@ -202,6 +203,11 @@ def _result(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
         yield from paragraph(text, width, "  ", "    ")
 
 
+def assumed(declared: Sequence[Option], key: str, value: object) -> str:
+    """Return the text for an assumed value of an option: as it is typed, unless it is a driver that was learned from a log."""
+    return "a driver as the log shows" if isinstance(value, RejectedNodes) else as_typed(declared, key, option_value(value))
+
+
 def _checks(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
     """Yield the file, the assumption that leaves the fewest differences, and what to record next.
 
@@ -223,7 +229,7 @@ def _checks(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
     if closest is None:
         yield from _item("No assumption about options, feature levels, limits or the driver leaves fewer differences", width)
     else:
-        typed = " ".join([as_typed(declared, key, option_value(value)) for key, value in closest.options.items()])
+        typed = " ".join([assumed(declared, key, value) for key, value in closest.options.items()])
         left = counted(len(reconciliation.differences), "difference")
         text = f"With {typed}, {len(closest.differences):,} of {left} would be left: {closest.differences[0]}"
         yield from _item(text, width)
