@@ -352,6 +352,8 @@ PADDINGS = ([[0, 0], [1, 1], [0, 0], [0, 0]], (4, 2), "INT32")
         ("RESIZE_BILINEAR", ([8, 2], (2,), "INT32"), (1, 8, 2, 8), {}, False),
         ("RESIZE_NEAREST_NEIGHBOR", ([2, 8], (2,), "INT32"), (1, 2, 8, 8), {}, False),
         ("CONCATENATION", (1, 4, 2, 8), (1, 4, 6, 8), {"axis": 2}, True),
+        ("CONCATENATION", ([0.0] * 32, (1, 4, 1, 8), "FLOAT32"), (1, 4, 5, 8), {"axis": 2}, True),
+        ("CONCATENATION", ([1.0] * 32, (1, 4, 1, 8), "FLOAT32"), (1, 4, 5, 8), {"axis": 2}, False),
         ("CONV_2D", ([1.0] * 64, (8, 1, 1, 8), "FLOAT32"), SAME, CONVOLUTION, True),
         ("CONV_2D", ([1.0] * 32, (8, 1, 1, 4), "FLOAT32"), SAME, CONVOLUTION, False),
     ],

@@ -292,3 +292,16 @@ def test_sparse_weights_of_two_convolutions_gpu_build_shared_constant(sketch, us
         assert failure is None
     else:
         assert_fails(failure, "gpu-build-shared-constant", 0, weights)
+
+
+def test_opengl_runs_convolutions_with_unpacked_weights(sketch):
+    """The delegate merges the DENSIFY into the convolution."""
+    weights = sketch.node("DENSIFY", [sketch.constant(1, 1, 1, 4, sparsity=SPARSITY)], (1, 1, 1, 4))
+    assert sketch.build(conv(sketch, sketch.input(1, 4, 4, 4), weights, shape=(1, 4, 4, 1)), is_opengl=True) is None
+
+
+@pytest.mark.parametrize(("is_opengl", "code"), [(False, None), (True, "gpu-build-shader")])
+def test_opengl_unpacks_no_other_constants_gpu_build_shader(sketch, is_opengl, code):
+    unpacked = sketch.node("DENSIFY", [sketch.constant(1, 1, 1, 4, sparsity=SPARSITY)], (1, 1, 1, 4))
+    failure = sketch.build(sketch.node("RELU", [unpacked], (1, 1, 1, 4)), is_opengl=is_opengl)
+    assert getattr(failure, "code", None) == code

@@ -51,12 +51,12 @@ class Sketch:
         self.subgraph.node(op, inputs, made, options=options or None, custom=custom, custom_options=packed)
         return made if len(made) > 1 else made[0]
 
-    def build(self, *outputs, allow_quant_ops=True, release=NEWEST):
+    def build(self, *outputs, allow_quant_ops=True, release=NEWEST, is_opengl=False):
         self.subgraph.outputs(*outputs)
         model = load(self.builder.bytes())
         graph = file_graph(model, model.subgraphs[0])
         (subset,) = partition(graph, graph.execution_plan)
-        return build_partition(graph, subset, allow_quant_ops=allow_quant_ops, release=release)
+        return build_partition(graph, subset, allow_quant_ops=allow_quant_ops, release=release, is_opengl=is_opengl)
 
 
 def assert_fails(failure, code, node, tensor=None):

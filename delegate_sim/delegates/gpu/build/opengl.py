@@ -1,7 +1,8 @@
 """The operations of the delegate's model that OpenGL cannot run. OpenCL has a kernel for all of them.
 
 Source: ``Registry`` (``delegates/gpu/gl/kernels/registry.cc``), ``GenerateCode`` of the shaders in the same folder, and
-``CheckBatchSizeForAllValues`` (``gl/api.cc``). These checks are read in the sources, and are not recorded.
+``CheckBatchSizeForAllValues`` (``gl/api.cc``). These checks are read in the sources of TensorFlow 2.14 and of LiteRT of August
+2026, which have the same conditions. They are not recorded.
 """
 
 from __future__ import annotations
@@ -18,15 +19,12 @@ _AREA = frozenset({_HEIGHT, _WIDTH})
 
 _WITHOUT_SHADER = frozenset(
     (
-        *("BATCHED_MATMUL", "CAST", "CUMSUM", "EQUAL", "GATHER", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL"),
-        *("LOGICAL_AND", "NOT_EQUAL", "ONE_HOT", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_PROD", "SELECT_V2", "SIGN"),
+        *("BATCHED_MATMUL", "CAST", "CUMSUM", "DENSIFY", "EQUAL", "GATHER", "GREATER", "GREATER_EQUAL", "LESS"),
+        *("LESS_EQUAL", "LOGICAL_AND", "NOT_EQUAL", "ONE_HOT", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_PROD", "SELECT_V2", "SIGN"),
         *("SPLIT", "SUM", "TRANSPOSE"),
     )
 )
-"""The operations that no shader implements.
-
-Constants and unpacked weights have no shader either, but the delegate merges most of them into their consumers.
-"""
+"""The operations that no shader implements."""
 
 
 def check_opengl(model: GpuModel, inputs: Sequence[Value]) -> None:
@@ -82,6 +80,11 @@ def _two_operands(operation: Operation) -> str | None:
     return None if operation.attributes in (SCALAR, LINEAR) else "a constant with one element, or with one for each channel"
 
 
+def _constant(operation: Operation) -> str | None:
+    """No shader implements a constant. The delegate merges zeros that a CONCAT appends, and unpacked weights."""
+    return "operands that are computed at run time"
+
+
 def _concatenation(operation: Operation) -> str | None:
     others = {_HEIGHT, _WIDTH, _CHANNELS} - {operation.attributes}
     if len(others) == 2 and len({tuple([value.shape[axis] for axis in sorted(others)]) for value in operation.inputs}) == 1:
@@ -118,6 +121,7 @@ _LIMITS: Mapping[str, Callable[[Operation], str | None]] = MappingProxyType(
         "ADD": _addition,
         "ADD_N": _addition,
         "CONCAT": _concatenation,
+        "CONSTANT": _constant,
         "CONVOLUTION_2D": _convolution,
         "CONVOLUTION_TRANSPOSED": _constant_weights,
         "DEPTHWISE_CONVOLUTION": _constant_weights,

@@ -1,4 +1,4 @@
-"""Simplify the delegate's model. Only the transformations that can fail are simulated.
+"""Simplify the delegate's model. Only the transformations that can fail, or that remove constants, are simulated.
 
 Source: ``ApplyGeneralTransformations`` (``delegates/gpu/common/transformations/model_transformations.cc``) and the
 transformations in the same folder. Upstream also merges consecutive operations, such as an addition and a convolution. These
@@ -6,6 +6,8 @@ transformations are omitted, because they cannot fail and do not affect the tran
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from ....graph.graph import Graph
 from ....model.model import Tensor
@@ -27,12 +29,14 @@ def clean_up(model: GpuModel, graph: Graph) -> None:
     if not kinds.isdisjoint(("RESHAPE", "SLICE")):
         _remove_identities(model)
     if not kinds.isdisjoint(("CONSTANT", "DENSIFY")):
+        merged = set[Operation]()
         for operation in model.operations:
             if operation.kind == "CONCAT":
-                _pad_instead_of_zeros(operation, graph)
+                merged.update(_pad_instead_of_zeros(operation, graph))
         for operation in model.operations:
             if operation.kind in ("CONVOLUTION_2D", "DEPTHWISE_CONVOLUTION"):
-                _merge_densify(operation)
+                merged.update(_merge_densify(operation))
+        model.operations = [operation for operation in model.operations if operation not in merged]
     for operation in model.operations:
         if operation.kind == GATE_SUM:
             # ``MergeAddWithConvolution`` reads the attributes of the ADD, but this ADD has no attributes.
@@ -90,16 +94,23 @@ def _remove_keeping_input(operation: Operation) -> None:
         replace_input(consumer, result, source)
 
 
-def _pad_instead_of_zeros(operation: Operation, graph: Graph) -> None:
-    """Check that no other operation reads the zeros that a CONCAT appends (``MakePaddingFromZerosConcat``)."""
+def _pad_instead_of_zeros(operation: Operation, graph: Graph) -> Sequence[Operation]:
+    """Replace a CONCAT that appends zeros by a PAD, and return the constant that it no longer reads.
+
+    Raises Refused if another operation reads the zeros (``MakePaddingFromZerosConcat``).
+    """
     if len(operation.inputs) != 2:
-        return
+        return ()
     for value in operation.inputs:
         producer = value.producer
         if producer is not None and producer.kind == "CONSTANT" and _is_zero(producer.attributes, graph):
-            if operation.attributes != _BATCH:
-                _check_only_consumer(producer, operation)
-            return
+            if operation.attributes == _BATCH:
+                return ()
+            _check_only_consumer(producer, operation)
+            operation.kind, operation.attributes = "PAD", False
+            operation.inputs.remove(value)
+            return (producer,)
+    return ()
 
 
 def _is_zero(tensor: Tensor, graph: Graph) -> bool:
@@ -112,19 +123,26 @@ def _is_zero(tensor: Tensor, graph: Graph) -> bool:
     return not value.any()
 
 
-def _merge_densify(operation: Operation) -> None:
-    """Check that only the convolution reads the weights that a DENSIFY unpacks for it (``MergeDensify``)."""
+def _merge_densify(operation: Operation) -> Sequence[Operation]:
+    """Merge the DENSIFY that unpacks the weights of a convolution, and return the operations that are removed.
+
+    Raises Refused if another operation reads the unpacked weights (``MergeDensify``).
+    """
     if len(operation.inputs) != 2:
-        return
-    producer = operation.input(1).producer
-    consumer = operation
+        return ()
+    merged = []
+    producer, consumer = operation.input(1).producer, operation
     if producer is not None and producer.kind == QUANTIZE_AND_DEQUANTIZE:
         densify = producer.input(0).producer
         if densify is not None and densify.kind == "DENSIFY":
             _check_only_consumer(producer, operation)
+            merged.append(producer)
             producer, consumer = densify, producer
-    if producer is not None and producer.kind == "DENSIFY":
-        _check_only_consumer(producer, consumer)
+    if producer is None or producer.kind != "DENSIFY":
+        return ()
+    _check_only_consumer(producer, consumer)
+    operation.inputs.pop()
+    return (*merged, producer)
 
 
 def _check_only_consumer(operation: Operation, consumer: Operation) -> None:
