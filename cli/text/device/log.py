@@ -135,7 +135,8 @@ def _summary(summary: LogSummary, columns: int, verbose: bool) -> Iterator[Line]
         for error in summary.errors:
             often = f" ({error.times:,} times)" if error.times > 1 else ""
             yield from paragraph(message(f"{error.line}{often}"), columns, "    ", "      ")
-            if meaning := error.meaning or (f"printed by {error.speaker}; its meaning is not known" if error.speaker else ""):
+            if error.meaning or error.printed_by:
+                meaning = error.meaning or f"as in the source code of {' or '.join(error.printed_by)}; its meaning is not known"
                 yield from paragraph(message(meaning), columns, "      ", "      ")
     yield from _notes(summary, columns)
     yield from compiler_lines(summary.edge_tpu, columns)

@@ -38,8 +38,8 @@ _NO_REASON = "the application's exception does not say why the delegate could no
 class ExplainedError(Declared):
     """An error in a log.
 
-    ``speaker`` is the component whose source code prints the line, and ``values`` are the fields of the line. Both are empty if
-    the known sources do not have the line.
+    ``printed_by`` names the components whose source code may print the line, and ``values`` are the fields of the line. Both are
+    empty if the known sources do not have the line.
     """
 
     kind: str
@@ -47,10 +47,12 @@ class ExplainedError(Declared):
     meaning: str
     times: int
     node: int | None = None
-    speaker: str = ""
+    printed_by: tuple[str, ...] = ()
     values: tuple[PrintedValue, ...] = ()
 
 
+_PLAIN = (Event.PLAIN_ERROR, Event.UNSURE_ERROR)
+"""The kinds of errors about which nothing is known but their words."""
 _OF_ENGINES = frozenset({Event.FAILURE, Event.WARNED, Event.OTHER_ERROR, Event.RUNTIME_ERROR, Event.LOAD_ERROR})
 """The kinds of errors that LiteRT-LM prints too."""
 
@@ -85,17 +87,14 @@ def explained_errors(log: DeviceLog) -> tuple[ExplainedError, ...]:
     for plain in log.plain_errors:
         kind = plain.kind if plain.values["severity"] else Event.UNSURE_ERROR
         errors.append(ExplainedError(kind, plain.line, "", plain.times))
-    spoken = [_with_speaker(error) for error in errors]
+    attributed = [_with_component(error) for error in errors]
     # If nothing that is known says why, the log's own words have to.
-    return tuple([error for error in spoken if is_unexplained or error.speaker or error.kind not in _PLAIN])
+    return tuple([error for error in attributed if is_unexplained or error.printed_by or error.kind not in _PLAIN])
 
 
-def _with_speaker(error: ExplainedError) -> ExplainedError:
+def _with_component(error: ExplainedError) -> ExplainedError:
     known = source_statement(error.line)
-    return error if known is None else replace(error, speaker=known.speaker, values=known.values)
-
-
-_PLAIN = (Event.PLAIN_ERROR, Event.UNSURE_ERROR)
+    return error if known is None else replace(error, printed_by=known.printed_by, values=known.values)
 
 
 def _is_consequence(error: ExplainedError) -> bool:

@@ -55,8 +55,8 @@ def is_specific(form: str) -> bool:
 class SourceStatement:
     """A statement of upstream code that a line matches."""
 
-    speaker: str
-    """The component that prints the line. Several components, joined by "or", if they have the same statement."""
+    printed_by: tuple[str, ...]
+    """The components that have the statement."""
     severity: str
     """``V``, ``I``, ``W``, ``E`` or ``F``, or "" if the statement has none."""
     values: tuple[PrintedValue, ...]
@@ -65,7 +65,7 @@ class SourceStatement:
 
 @dataclass(frozen=True, slots=True)
 class _KnownStatement:
-    speaker: str
+    component: str
     severity: str
     form: str
 
@@ -77,9 +77,10 @@ class _KnownStatement:
 
 _Index: TypeAlias = Mapping[str, Mapping[str, Sequence[_KnownStatement]]]
 _MOST_WORDS = 64
-"""Number of distinct words of a line that are looked up."""
-_MOST_SPEAKERS = 3
-_SHARES = (0.5, 0.3)
+"""Largest number of distinct words of a line that are looked up."""
+_MOST_COMPONENTS = 3
+"""A statement of more components does not tell which of them prints a line."""
+_LEAST_COVERED, _LEAST_FIXED = 0.5, 0.3
 """Smallest share of a line that a statement covers, and smallest share of fixed words in the letters that it covers."""
 _MANY_LETTERS = 24
 """Fewest letters in the fixed words of a statement that begins a line, if its fields or the rest of the line are long."""
@@ -92,13 +93,13 @@ _EDGE = re.compile(r"\w")
 def _index() -> _Index:
     """Return the rows of the table, by their two rarest words."""
     content = (pkgutil.get_data(__package__, "sources.tsv") or b"").decode("utf-8")
-    rows, speaker = [], ""
+    rows, component = [], ""
     for line in content.splitlines():
         if line.startswith("= "):
-            speaker = line[2:]
+            component = line[2:]
         elif not line.startswith(("# ", "/ ")):
             severity, form, *_ = line.split("\t")
-            rows.append((set(fixed_words(form)), _KnownStatement(speaker, severity, form)))
+            rows.append((set(fixed_words(form)), _KnownStatement(component, severity, form)))
     counts = Counter([word for words, _ in rows for word in words])
     index: dict[str, dict[str, list[_KnownStatement]]] = {}
     for words, row in rows:
@@ -127,11 +128,11 @@ def source_statement(text: str) -> SourceStatement | None:
                     continue
                 if (values := _values(row, line)) is not None:
                     best = [*(best if best and row.letters == best[0][0].letters else []), (row, values)]
-    speakers = sorted({row.speaker for row, _ in best})
-    if not speakers or len(speakers) > _MOST_SPEAKERS:
+    components = sorted({row.component for row, _ in best})
+    if not components or len(components) > _MOST_COMPONENTS:
         return None
     severities = {row.severity for row, _ in best}
-    return SourceStatement(" or ".join(speakers), severities.pop() if len(severities) == 1 else "", best[0][1])
+    return SourceStatement(tuple(components), severities.pop() if len(severities) == 1 else "", best[0][1])
 
 
 def _values(row: _KnownStatement, line: str) -> tuple[PrintedValue, ...] | None:
@@ -156,7 +157,7 @@ def _values(row: _KnownStatement, line: str) -> tuple[PrintedValue, ...] | None:
     if not all(map(_fits, types, fields)):
         return None
     letters = sum(map(str.isalpha, line[begin:position]))
-    is_covered = position - begin >= _SHARES[0] * len(line) and row.letters >= _SHARES[1] * letters
+    is_covered = position - begin >= _LEAST_COVERED * len(line) and row.letters >= _LEAST_FIXED * letters
     is_covered |= begin == 0 and texts[0] != "" and row.letters >= _MANY_LETTERS
     return tuple(map(_value, types, fields)) if is_covered else None
 
