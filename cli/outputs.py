@@ -17,7 +17,8 @@ GITHUB = "github"
 MARKDOWN = "markdown"
 CARD = "card"
 """A picture with a row for each target. The ending of the file chooses SVG, PNG or Markdown (see ``with_ending``)."""
-CARDS = (CARD, "card.png", "card.md")
+CARD_IMAGE, CARD_MARKDOWN = "card.png", "card.md"
+CARDS = (CARD, CARD_IMAGE, CARD_MARKDOWN)
 
 if TYPE_CHECKING:
     from delegate_sim.gate.results import Results

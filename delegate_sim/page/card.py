@@ -30,7 +30,7 @@ from ..rules.kinds import DYNAMIC_TENSORS
 from ..runtime.interpreter import REFUSED, Run
 from ..runtime.target import Target
 from ..version import __version__
-from .micro_view import micro_verdict
+from .micro_view import MICRO_TITLE, micro_outcome
 
 _PLACES = {name: place for place, name in enumerate(ORDER)}
 _NEARLY_ALL, _MOST = 0.99, 0.5
@@ -46,26 +46,28 @@ class CardRow(NamedTuple):
     delegate: str
     """The name of the delegate, as users type it."""
     label: str
+    subject: str
+    """The label as the subject of a sentence."""
     devices: str
     """The devices with this delegate, in a few words, and since when the delegate is deprecated."""
     group: str
-    is_ranked: bool
+    is_ranked: bool = False
     """Whether the target is an accelerator whose result is simulated: not a CPU library, and not only selected."""
-    part: int
+    part: int = 0
     """The delegated multiply-adds. For a model without multiply-adds, and if ``counts_nodes``: the delegated nodes."""
-    whole: int
+    whole: int = 0
     """0 if it is not known how much the target runs."""
-    counts_nodes: bool
-    kernels: int
-    is_applied: bool
+    counts_nodes: bool = False
+    kernels: int = 0
+    is_applied: bool = False
     """Whether nodes run on the delegate in the end."""
-    is_whole: bool
+    is_whole: bool = False
     """Whether all nodes run on the delegate."""
-    is_wrong: bool
+    is_wrong: bool = False
     """Whether the delegate computes a node wrongly for ordinary inputs."""
-    summary: str
+    summary: str = ""
     """The main reason why nodes stay on the CPU."""
-    lengths: Lengths
+    lengths: Lengths = ()
     """Groups of consecutive nodes in the same state, in the order of the file. Empty if it is not known."""
 
 
@@ -170,24 +172,22 @@ def _row(run: Run, reason: str, names: Sequence[str]) -> CardRow:
     whole = measures.nodes if counts_nodes else compute.multiply_adds
     is_applied, waits = measures.outcome == TAKEN, awaits_compiler(delegate, measures)
     return CardRow(
-        delegate.name,
-        *_names(run.target, names),
-        not (delegate.is_plugin or delegate.computes_on_cpu or waits),
-        part if is_applied else 0,
-        0 if waits else whole,
-        counts_nodes,
-        measures.delegate_kernels if is_applied else 0,
-        is_applied,
-        is_applied and measures.delegated_nodes == measures.nodes,
-        has_wrong_results(run),
-        f"does not start: {reason}" if reason else _summary(run, measures),
-        () if waits else file_lengths(run),
+        **_names(run.target, names)._asdict(),
+        is_ranked=not (delegate.is_plugin or delegate.computes_on_cpu or waits),
+        part=part if is_applied else 0,
+        whole=0 if waits else whole,
+        counts_nodes=counts_nodes,
+        kernels=measures.delegate_kernels if is_applied else 0,
+        is_applied=is_applied,
+        is_whole=is_applied and measures.delegated_nodes == measures.nodes,
+        is_wrong=has_wrong_results(run),
+        summary=f"does not start: {reason}" if reason else _summary(run, measures),
+        lengths=() if waits else file_lengths(run),
     )
 
 
 def _unanswered(target: Target, reason: str, names: Sequence[str]) -> CardRow:
-    summary = f"not simulated: {reason}"
-    return CardRow(target.delegate.name, *_names(target, names), False, 0, 0, False, 0, False, False, False, summary, ())
+    return CardRow(**_names(target, names)._asdict(), summary=f"not simulated: {reason}")
 
 
 def _micro_report(model: Model) -> MicroReport | None:
@@ -199,22 +199,38 @@ def _micro_report(model: Model) -> MicroReport | None:
 
 def _micro_row(report: MicroReport) -> CardRow:
     runs, whole = report.computes, report.multiply_adds or len(report.nodes)
-    lengths = ((DELEGATED if runs else REFUSED_NODE, len(report.nodes)),) if report.nodes else ()
-    summary = "runs the model" if runs else micro_verdict(report).removeprefix("TensorFlow Lite Micro ").removesuffix(".")
-    names = ("micro", "TensorFlow Lite Micro", "the CPU of microcontrollers", MICROCONTROLLERS_TITLE)
-    part = whole if runs else 0
-    return CardRow(*names, False, part, whole, not report.multiply_adds, 0, runs, runs, False, summary, lengths)
+    return CardRow(
+        delegate="micro",
+        label=MICRO_TITLE,
+        subject=MICRO_TITLE,
+        devices="the CPU of microcontrollers",
+        group=MICROCONTROLLERS_TITLE,
+        part=whole if runs else 0,
+        whole=whole,
+        counts_nodes=not report.multiply_adds,
+        is_applied=runs,
+        is_whole=runs,
+        summary="runs the model" if runs else micro_outcome(report),
+        lengths=((DELEGATED if runs else REFUSED_NODE, len(report.nodes)),) if report.nodes else (),
+    )
 
 
-def _names(target: Target, names: Sequence[str]) -> tuple[str, str, str]:
-    """Return the label of a target, its devices and its group."""
+class _Names(NamedTuple):
+    delegate: str
+    label: str
+    subject: str
+    devices: str
+    group: str
+
+
+def _names(target: Target, names: Sequence[str]) -> _Names:
     delegate = target.delegate
     deprecated = f", deprecated {delegate.deprecated}" if delegate.deprecated else ""
-    label = subject(target, with_own_release=False).removeprefix("The ")
+    own = subject(target, with_own_release=False)
     if delegate.is_plugin:
-        vendor = delegate.name.partition("-")[2]
-        label = _VENDORS.get(vendor, delegate.name)
-    return label, places_of(target) + deprecated, card_group(delegate.name, names)
+        own = _VENDORS.get(delegate.name.partition("-")[2], delegate.name)
+    group = card_group(delegate.name, names)
+    return _Names(delegate.name, own.removeprefix("The "), own, places_of(target) + deprecated, group)
 
 
 def _reason(model: Model, shared: SharedRefusal) -> str:
@@ -251,29 +267,25 @@ def _sentence(results: Sequence[_TargetResult], stops: Sequence[_Stop]) -> str:
         return f"All {len(ranked):,} accelerators run all of it"
     if stop is not None:
         is_one = len(phones) == 1
-        begin = f"{phones[0].row.label} does not start" if is_one else "No phone accelerator starts"
-        others = "" if not right else f". {_begin(right[0])} runs {'all of it' if right[0].is_whole else share_of(right[0])}"
+        begin = f"{phones[0].row.subject} does not start" if is_one else "No phone accelerator starts"
+        others = "" if not right else f". {right[0].subject} runs {'all of it' if right[0].is_whole else share_of(right[0])}"
         return f"{begin}: {stop.reason}{others}"
     if whole:
         begin = f"{len(whole):,} of {len(ranked):,} accelerators {'runs' if len(whole) == 1 else 'run'} all of it"
     elif right:
-        begin = f"{_begin(right[0])} runs {share_of(right[0])}"
+        begin = f"{right[0].subject} runs {share_of(right[0])}"
     else:
         return f"None of {len(ranked):,} accelerators runs any of it"
     last = _worst(results)
     return begin if last is None or last.row is right[0] else f"{begin}. {_weakness(last.row)}"
 
 
-def _begin(row: CardRow) -> str:
-    return f"The {row.label}" if row.label.endswith(" delegate") and not row.label.startswith("NXP's") else row.label
-
-
 def _weakness(row: CardRow) -> str:
     if row.is_wrong:
-        return f"{_begin(row)} computes nodes wrongly"
+        return f"{row.subject} computes nodes wrongly"
     if row.kernels > 1 and _fraction(row) >= _MOST:
-        return f"{_begin(row)} breaks it into {row.kernels:,} pieces"
-    return f"{_begin(row)} runs {share_of(row) if row.is_applied else 'none of it'}"
+        return f"{row.subject} breaks it into {row.kernels:,} pieces"
+    return f"{row.subject} runs {share_of(row) if row.is_applied else 'none of it'}"
 
 
 def _worst(results: Sequence[_TargetResult]) -> _TargetResult | None:

@@ -24,14 +24,14 @@ from ..rules.rule import Reason
 from ..runtime.interpreter import SubgraphRun
 from .graph_tables import PageGraphs, plain_reasons, short_name, short_text, whole_entry
 
-_TITLE = "TensorFlow Lite Micro"
+MICRO_TITLE = "TensorFlow Lite Micro"
 _MOST_BUFFERS = 2000
 """Largest number of buffers in the picture of an arena."""
 _WORDS = {
     "actor": "runtime",
     "taken": "can run",
     "left": "cannot run",
-    "elsewhere": _TITLE,
+    "elsewhere": MICRO_TITLE,
     "kernel": "kernel",
     "kernels": "kernels",
 }
@@ -56,11 +56,11 @@ def micro_view_entry(view: MicroView, model: int, graphs: PageGraphs) -> dict[st
     return {
         "micro": True,
         "model": model,
-        "delegate": _TITLE,
+        "delegate": MICRO_TITLE,
         "runtime": f"{report.target.kernels}{'' if runtime.is_checked else f', not checked for {runtime.name}'}",
         "options": {},
-        "headline": micro_verdict(report).removesuffix("."),
-        "summary": "runs the model" if report.computes else micro_verdict(report).removesuffix("."),
+        "headline": f"{MICRO_TITLE} {micro_outcome(report)}",
+        "summary": "runs the model" if report.computes else micro_outcome(report),
         "words": _WORDS,
         "note": "",
         "grade": "most" if report.computes else "none",
@@ -131,17 +131,16 @@ def _cause_entry(cause: MicroCause, path: str, target: MicroTarget) -> dict[str,
     }
 
 
-def micro_verdict(report: MicroReport) -> str:
-    """Return a sentence that says whether TensorFlow Lite Micro runs the model."""
+def micro_outcome(report: MicroReport) -> str:
+    """Return what TensorFlow Lite Micro does with the model, as the end of a sentence."""
     if report.runs and not report.computes:
-        return "TensorFlow Lite Micro runs the model without the weights outside the flatbuffer, so the results are wrong."
+        return "runs the model without the weights outside the flatbuffer, so the results are wrong"
     if report.runs:
-        return f"TensorFlow Lite Micro runs the model: {len(report.nodes):,} nodes."
+        return f"runs the model: {len(report.nodes):,} nodes"
     if report.problem:
-        return short_text(f"TensorFlow Lite Micro cannot use the model file: {report.problem}.")
-    missing = [f"the resolver lacks {', '.join(report.missing_operators)}; "] if report.missing_operators else []
-    refused = f"{len(report.refused):,} of {len(report.nodes):,} nodes cannot run."
-    return short_text("".join(["TensorFlow Lite Micro does not run the model: ", *missing, refused]))
+        return short_text(f"cannot use the model file: {report.problem}")
+    missing = f"the resolver lacks {', '.join(report.missing_operators)}; " if report.missing_operators else ""
+    return short_text(f"does not run the model: {missing}{len(report.refused):,} of {len(report.nodes):,} nodes cannot run")
 
 
 def arena_entry(report: MicroReport, arena: Arena) -> dict[str, Any]:

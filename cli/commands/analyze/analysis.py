@@ -25,7 +25,7 @@ from ...models import Models, Unreadable, read_model, show_target
 from ...options.accelerators import AcceleratorArguments, LiveArguments
 from ...options.op_profile import OpProfileArguments
 from ...options.targets import TargetArguments
-from ...outputs import CARDS
+from ...outputs import CARD, CARD_IMAGE, CARD_MARKDOWN
 from ...text.analysis.advised import with_advice, with_adviser
 from ...text.analysis.view import View
 
@@ -198,11 +198,14 @@ def _answer(job: AnalysisJob, report: Report, timings: Sequence[Timing], view: V
         from delegate_sim.page.card_markdown import card_markdown
         from delegate_sim.page.card_picture import card_image, card_picture
 
-        writers: tuple[Callable[[Card], str | bytes], ...] = (card_picture, card_image, card_markdown)
+        writers: dict[str, Callable[[Card], str | bytes]] = {
+            CARD: card_picture,
+            CARD_IMAGE: card_image,
+            CARD_MARKDOWN: card_markdown,
+        }
         runs = [run for run in report.runs if not run.by_default]
         without_answer = job.targets[len(report.runs) :] if len(runs) == len(report.runs) else ()
-        writer = writers[CARDS.index(form)]
-        return writer(card_of(report.model, runs, without_answer, Effort(report.model).reason))
+        return writers[form](card_of(report.model, runs, without_answer, Effort(report.model).reason))
 
     return Answer(
         lambda: [list(advised().json_parts())],
