@@ -46,12 +46,12 @@ def live_options(command: Command) -> Command:
         "--live-report",
         metavar="FILE",
         type=OutputPath(),
-        help="With --live: write the differences here.",
+        help="With --live: write the differences, without weights and names.",
     )(command)
     return click.option(
         "--live",
         is_flag=True,
-        help="Also run the real delegate, and compare.",
+        help="Compare with the real delegate. Exit with 1 if they differ.",
     )(command)
 
 

@@ -23,8 +23,7 @@ def find_engine(delegate: Delegate, runtime: Runtime | None = None, sdks: Sequen
     """Return a delegate's engine. The engine's ``lacks`` names the requirements that are missing on this host.
 
     ``runtime`` is LiteRT as another Python has it, for engines of plugins and accelerators. ``sdks`` are the folders of vendors'
-    SDKs. A missing library from a vendor is
-    detected only when the engine runs.
+    SDKs. A vendor's missing library is detected only when the engine runs.
     """
     traits = delegate.live
     if traits is None:

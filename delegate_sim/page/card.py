@@ -215,7 +215,7 @@ def _micro_row(report: MicroReport) -> CardRow:
     )
 
 
-class _Names(NamedTuple):
+class _TargetNames(NamedTuple):
     delegate: str
     label: str
     subject: str
@@ -223,14 +223,14 @@ class _Names(NamedTuple):
     group: str
 
 
-def _names(target: Target, names: Sequence[str]) -> _Names:
+def _names(target: Target, names: Sequence[str]) -> _TargetNames:
     delegate = target.delegate
     deprecated = f", deprecated {delegate.deprecated}" if delegate.deprecated else ""
     own = subject(target, with_own_release=False)
     if delegate.is_plugin:
         own = _VENDORS.get(delegate.name.partition("-")[2], delegate.name)
     group = card_group(delegate.name, names)
-    return _Names(delegate.name, own.removeprefix("The "), own, places_of(target) + deprecated, group)
+    return _TargetNames(delegate.name, own.removeprefix("The "), own, places_of(target) + deprecated, group)
 
 
 def _reason(model: Model, shared: SharedRefusal) -> str:

@@ -29,7 +29,6 @@ from .analysis import AnalysisJob, Request, chain, overview, single, write_analy
 _EPILOG = """\b
 Examples:
   delegate-sim analyze model.tflite
-  delegate-sim analyze model.tflite --delegate nnapi
   delegate-sim analyze model.tflite --delegate nnapi --android 11 --runtime tf-2.15
   delegate-sim analyze model.tflite --format card -o card.png
   delegate-sim analyze model.tflite --soc pixel10 --soc mediatek:mt6991
@@ -57,7 +56,7 @@ def _spans(releases: Iterable[str]) -> str:
     "--chain",
     "is_chain",
     is_flag=True,
-    help="Apply the delegates in order, each to the remaining nodes.",
+    help="Apply each delegate to what the others left.",
 )
 @accelerator_options
 @click.option(

@@ -165,7 +165,7 @@ def _own(name: str, operators: tuple[str, ...], find: RiskFinder | None, **facts
 READ_OUTPUT = _own(
     "output-read", (), None, fixed_in=parse_release("tf-2.13"), read_in="Read in the source of tf-2.10 to tf-2.12, not run."
 )
-"""The condition that every result of a node is judged by. Its source was read in all releases that have the problem."""
+"""The condition on the outputs of a partition, which are checked after its nodes. All releases with the problem were read."""
 _BY_NAME = {rule.name: rule for rule in SHARED}
 
 
