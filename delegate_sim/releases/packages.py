@@ -26,8 +26,8 @@ WORDS = MappingProxyType(
         PINNED: "by commit {commit} in its build file",
         VERSIONED: "by commit {commit} of LiteRT, which sets its version",
         DATED: "by its date; its commit is not known",
-        MEASURED: "by its binary, not by commit {commit}",
-        MEASURED_BUILD: "by comparing its build 0.19.0.dev20261026",
+        MEASURED: "by its binary; it names {commit}",
+        MEASURED_BUILD: "by its binary 0.19.0.dev20261026",
         ASSUMED: "by the releases before and after it",
     }
 )

@@ -32,7 +32,7 @@ class Repository:
 
     name: str
     revisions: Sequence[tuple[str, str]]
-    speakers: Sequence[tuple[str, str]]
+    components: Sequence[tuple[str, str]]
     """Pairs of a folder and the component, most specific folder first. Files in other folders are not read."""
     family: str = ""
     """Repositories of one family have the same code, one after another. Of each, the family's path is compared."""
@@ -80,7 +80,7 @@ REPOSITORIES = (
             *(("v1.13.1", "tf-1.13"), ("v2.0.0", "tf-2.0"), ("v2.3.0", "tf-2.3"), ("v2.5.0", "tf-2.5"), ("v2.8.0", "tf-2.8")),
             *(("lf-6.1.1_1.0.0", "tf-2.10"), ("lf-6.1.55_2.2.0", "tf-2.12"), ("lf-6.6.3_1.0.0", "tf-2.14")),
         ),
-        tuple((f"tensorflow/lite/{folder}".rstrip("/"), speaker) for folder, speaker in _TFLITE),
+        tuple((f"tensorflow/lite/{folder}".rstrip("/"), component) for folder, component in _TFLITE),
         "tensorflow/lite",
     ),
     Repository(
@@ -89,7 +89,7 @@ REPOSITORIES = (
             *(("v1.4.0", "litert-1.4"), ("v2.0.3", "litert-2.0"), ("v2.1.0", "litert-2.1.0"), ("v2.1.6", "litert-2.1.6")),
             *(("v2.2.0", "litert-2.2"), ("HEAD", "HEAD")),
         ),
-        (*[(f"tflite/{folder}".rstrip("/"), speaker) for folder, speaker in _TFLITE], *_LITERT),
+        (*[(f"tflite/{folder}".rstrip("/"), component) for folder, component in _TFLITE], *_LITERT),
         "tflite",
     ),
     Repository("google/XNNPACK", (("db2475b8af", "2020"), ("111c814e58", "2022"), ("HEAD", "HEAD")), (("src", "XNNPACK"),)),
@@ -354,7 +354,7 @@ def _blobs(tree: str, repository: Repository) -> Iterator[tuple[int, str, str, s
     for number, (revision, _) in enumerate(repository.revisions):
         for row in _git(tree, "ls-tree", "-r", revision).splitlines():
             blob, path = row.split(maxsplit=3)[2:]
-            folder = next((pair for pair in repository.speakers if not pair[0] or path.startswith(f"{pair[0]}/")), None)
+            folder = next((pair for pair in repository.components if not pair[0] or path.startswith(f"{pair[0]}/")), None)
             if folder is not None and path.endswith(_SUFFIXES) and _LEFT_OUT.search(path) is None:
                 yield number, blob, path, folder[1]
 
@@ -388,21 +388,21 @@ def extracted(trees: Mapping[str, str]) -> dict[tuple[str, str, str], tuple[str,
         group = _group(repository)
         first = len(releases[group])
         releases[group] += [release for _, release in repository.revisions]
-        for number, blob, path, speaker in files:
+        for number, blob, path, component in files:
             if blob not in parsed:
                 parsed[blob] = list(statements_in(contents[blob]))
             name = _place(repository, path)
             for severity, form in parsed[blob]:
-                if severity == "V" and speaker not in _VERBOSE:
+                if severity == "V" and component not in _VERBOSE:
                     continue
-                statements.setdefault((speaker, f"{group}:{name}", form), Found(severity)).revisions.add(first + number)
+                statements.setdefault((component, f"{group}:{name}", form), Found(severity)).revisions.add(first + number)
         print(f"{repository.name}: {len(contents)} files", file=sys.stderr)
     result = {}
-    for (speaker, file, form), statement in statements.items():
+    for (component, file, form), statement in statements.items():
         group, _, name = file.partition(":")
         known = releases[group]
         since, until = min(statement.revisions), max(statement.revisions)
-        result[speaker, name, form] = (
+        result[component, name, form] = (
             statement.severity,
             known[since] if since else "",
             known[until] if until + 1 < len(known) else "",
@@ -424,19 +424,19 @@ def table_of(rows: Mapping[tuple[str, str, str], tuple[str, str, str]]) -> str:
     names = [release for repository in REPOSITORIES for _, release in repository.revisions]
     order = {release: number for number, release in enumerate(names)}
     once: dict[tuple[str, str], tuple[str, str, str, str]] = {}
-    for (speaker, file, form), (severity, since, until) in sorted(rows.items()):
-        known = once.setdefault((speaker, form), (file.rpartition("/")[2], severity, since, until))
+    for (component, file, form), (severity, since, until) in sorted(rows.items()):
+        known = once.setdefault((component, form), (file.rpartition("/")[2], severity, since, until))
         first = min(since, known[2], key=order.__getitem__) if since and known[2] else ""
         last = max(until, known[3], key=order.__getitem__) if until and known[3] else ""
-        once[speaker, form] = (*known[:2], first, last)
+        once[component, form] = (*known[:2], first, last)
     lines, above = [], ("", "")
-    for (speaker, form), (file, severity, since, until) in sorted(
+    for (component, form), (file, severity, since, until) in sorted(
         once.items(), key=lambda row: (row[0][0], row[1][0], row[0][1])
     ):
-        lines += [f"= {speaker}"] if speaker != above[0] else []
-        lines += [f"/ {file}"] if (speaker, file) != above else []
+        lines += [f"= {component}"] if component != above[0] else []
+        lines += [f"/ {file}"] if (component, file) != above else []
         lines.append("\t".join([severity, form, since, until]).rstrip("\t"))
-        above = speaker, file
+        above = component, file
     return TABLE_COLUMNS + "\n".join(lines) + "\n"
 
 
@@ -454,9 +454,9 @@ def main() -> int:
     rows = extracted(trees)
     text = table_of(rows)
     counts: dict[str, int] = defaultdict(int)
-    for speaker, _, _ in rows:
-        counts[speaker] += 1
-    print("\n".join([f"{count:6d} {speaker}" for speaker, count in counts.items()]))
+    for component, _, _ in rows:
+        counts[component] += 1
+    print("\n".join([f"{count:6d} {component}" for component, count in counts.items()]))
     print(f"{sum(counts.values())} statements, {len(text.encode()):,} bytes")
     if arguments.write:
         FILE.write_text(text, encoding="utf-8")
