@@ -106,13 +106,7 @@ def _user_data(text: str, count: int) -> Calibration:
         raise OSError("does not exist: give a .npz file, a folder of images, module:function or file.py:function")
     digest = file_digest(function.path)
     return Calibration(
-        CalibrationKind.FUNCTION,
-        function.path,
-        function.name,
-        function.module,
-        function.folder,
-        digest=digest,
-        count=count,
+        CalibrationKind.FUNCTION, function.path, function.name, function.module, function.folder, digest=digest, count=count
     )
 
 

@@ -347,11 +347,7 @@ def _entry(result: Conversion, limits: Limits) -> Mapping[str, Any]:
 
 
 _LIMIT_FAILURES: Mapping[FailureKind, tuple[str, ...]] = MappingProxyType(
-    {
-        FailureKind.TIMED_OUT: ("seconds",),
-        FailureKind.OUT_OF_MEMORY: ("memory",),
-        FailureKind.TOO_LARGE: ("output", "printed"),
-    }
+    {FailureKind.TIMED_OUT: ("seconds",), FailureKind.OUT_OF_MEMORY: ("memory",), FailureKind.TOO_LARGE: ("output", "printed")}
 )
 """The limits that can cause each kind of failure.
 

@@ -45,17 +45,11 @@ QUANTIZATIONS: Mapping[str, QuantizationMode] = MappingProxyType(
     {
         "float": QuantizationMode(_ALL),
         # Weights in float16, data in float.
-        "float16": QuantizationMode(
-            _QUANTIZING,
-            (attributes.OPTIMIZED, "converter.target_spec.supported_types = [tf.float16]"),
-        ),
+        "float16": QuantizationMode(_QUANTIZING, (attributes.OPTIMIZED, "converter.target_spec.supported_types = [tf.float16]")),
         # Weights in int8, data quantized at run time.
         "dynamic-range": QuantizationMode(_QUANTIZING, (attributes.OPTIMIZED,)),
         "int8": QuantizationMode(
-            _QUANTIZING,
-            (attributes.OPTIMIZED, attributes.DATASET, attributes.OPERATORS.format(attributes.INT8)),
-            True,
-            "int8",
+            _QUANTIZING, (attributes.OPTIMIZED, attributes.DATASET, attributes.OPERATORS.format(attributes.INT8)), True, "int8"
         ),
         # Weights in int8, data in int16.
         "int16x8": QuantizationMode(
@@ -82,9 +76,7 @@ OPTIONS: Mapping[str, ConverterOption] = MappingProxyType(
     {
         # Inputs and outputs are integers too.
         "integer-io": ConverterOption(
-            _QUANTIZING,
-            _INTEGER,
-            ("converter.inference_input_type = tf.{type}", "converter.inference_output_type = tf.{type}"),
+            _QUANTIZING, _INTEGER, ("converter.inference_input_type = tf.{type}", "converter.inference_output_type = tf.{type}")
         ),
         # One scale for all channels of dense layers, or of every layer.
         "dense-per-tensor": ConverterOption((*_TENSORFLOW, *QUANTIZERS), _QUANTIZED_BY_BOTH, (attributes.DENSE_PER_TENSOR,)),

@@ -325,12 +325,7 @@ def _state_by_metadata(model: Model, signature: Signature, buffers: Sequence[Sta
 
 
 def _check_logits(
-    progress: EngineProgress,
-    model: Model,
-    decode: Signature,
-    roles: Roles,
-    buffers: Sequence[StateBuffer] | None,
-    dynamic: bool,
+    progress: EngineProgress, model: Model, decode: Signature, roles: Roles, buffers: Sequence[StateBuffer] | None, dynamic: bool
 ) -> None:
     logits = output_tensor(model, decode, roles.logits)
     rank = 0 if logits is None else logits.rank

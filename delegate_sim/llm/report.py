@@ -102,9 +102,4 @@ class BackendReport(Declared):
 
 def engine_document(path: str, reports: Sequence[BackendReport], live: Sequence[Declared] = ()) -> dict[str, Any]:
     """Return the simulated results on all backends as plain data. If the real engine was run, add its results."""
-    return {
-        **head("engine"),
-        "bundle": path,
-        "backends": plain(reports),
-        **({"live": plain(live)} if live else {}),
-    }
+    return {**head("engine"), "bundle": path, "backends": plain(reports), **({"live": plain(live)} if live else {})}

@@ -56,10 +56,7 @@ class _Lifetime:
 
     def between(self, first: int, last: int) -> tuple[int, int]:
         """Return the steps if the subgraph runs first after step ``first``, and last after step ``last``."""
-        return (
-            _UNUSED if self.first == _UNUSED else self.first + first,
-            _UNUSED if self.last == _UNUSED else self.last + last,
-        )
+        return (_UNUSED if self.first == _UNUSED else self.first + first, _UNUSED if self.last == _UNUSED else self.last + last)
 
 
 class _Lifetimes:

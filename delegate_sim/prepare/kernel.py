@@ -37,11 +37,7 @@ class PrepareError(Exception):
     """
 
     def __init__(
-        self,
-        message: str,
-        lines: tuple[str, ...] = (),
-        kernel: tuple[int, int] | None = None,
-        unregistered: str = "",
+        self, message: str, lines: tuple[str, ...] = (), kernel: tuple[int, int] | None = None, unregistered: str = ""
     ) -> None:
         super().__init__(message)
         self.lines = lines

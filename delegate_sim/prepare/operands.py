@@ -223,12 +223,7 @@ def check_product_scale(
 
 
 def check_convolution_quantization(
-    node: KernelNode,
-    source: KernelTensor,
-    weights: KernelTensor,
-    bias: KernelTensor | None,
-    result: KernelTensor,
-    channels: int,
+    node: KernelNode, source: KernelTensor, weights: KernelTensor, bias: KernelTensor | None, result: KernelTensor, channels: int
 ) -> None:
     """Check the quantization of a convolution (``PopulateConvolutionQuantizationParams``).
 

@@ -175,12 +175,7 @@ _ADD = (
     *_INT8_DATA,
 )
 
-_SUB = (
-    Demand(5, "int16-type", all_of(both_are("INT16"), not_power_of_two)),
-    *_types((4, "INT64")),
-    _BROADCAST,
-    *_INT8_DATA,
-)
+_SUB = (Demand(5, "int16-type", all_of(both_are("INT16"), not_power_of_two)), *_types((4, "INT64")), _BROADCAST, *_INT8_DATA)
 
 # In some older models, MUL with an upward rescale has a lower version, since their converter did not have version 3 yet.
 _MUL = (
@@ -240,23 +235,11 @@ _GATHER_ND = (
     *_types((3, "INT16"), (2, "STRING")),
 )
 
-_PAD = (
-    *_types((6, "FLOAT8"), (5, "BOOL")),
-    Demand(4, "high-rank", rank_above(4)),
-    *_INT16_INT8_DATA,
-)
+_PAD = (*_types((6, "FLOAT8"), (5, "BOOL")), Demand(4, "high-rank", rank_above(4)), *_INT16_INT8_DATA)
 
-_SPACE_TO_BATCH_ND = (
-    *_types((4, "INT16")),
-    Demand(3, "rank-other-than-4", lambda node: node.input(0).rank != 4),
-    *_INT8_DATA,
-)
+_SPACE_TO_BATCH_ND = (*_types((4, "INT16")), Demand(3, "rank-other-than-4", lambda node: node.input(0).rank != 4), *_INT8_DATA)
 
-_PACK = (
-    *_types((5, "FLOAT8"), (2, "INT8")),
-    Demand(3, "int16-type", both_are("INT16")),
-    *_types((4, "UINT32")),
-)
+_PACK = (*_types((5, "FLOAT8"), (2, "INT8")), Demand(3, "int16-type", both_are("INT16")), *_types((4, "UINT32")))
 
 _UNPACK = (
     *_types((6, "FLOAT8"), (2, "INT8"), (2, "UINT8"), (3, "BOOL")),
@@ -264,11 +247,7 @@ _UNPACK = (
     *_types((5, "FLOAT16"), (5, "BFLOAT16")),
 )
 
-_SELECT = (
-    *_types((4, "UINT32")),
-    Demand(3, "high-rank", has_operand_of_rank_5),
-    *_INT8_DATA,
-)
+_SELECT = (*_types((4, "UINT32")), Demand(3, "high-rank", has_operand_of_rank_5), *_INT8_DATA)
 
 _TOPK_V2 = (
     *_types((3, "INT16")),
@@ -310,11 +289,7 @@ _CAST = (
 )
 
 # Some older models have version 1 with half_pixel_centers, since their converter did not have version 3 yet.
-_RESIZE_BILINEAR = (
-    *_types((4, "INT16")),
-    Demand(3, "half-pixel-centers", option_set("half_pixel_centers")),
-    *_INT8_DATA,
-)
+_RESIZE_BILINEAR = (*_types((4, "INT16")), Demand(3, "half-pixel-centers", option_set("half_pixel_centers")), *_INT8_DATA)
 
 _RESIZE_NEAREST_NEIGHBOR = (
     *_types((4, "INT16")),
@@ -386,16 +361,7 @@ DEMANDS: Mapping[str, tuple[Demand, ...]] = MappingProxyType(
         ),
         **dict.fromkeys(("COS", "SIN"), _FLOAT16_DATA),
         **dict.fromkeys(
-            (
-                "DEPTH_TO_SPACE",
-                "GREATER",
-                "LESS_EQUAL",
-                "LOG_SOFTMAX",
-                "SPACE_TO_DEPTH",
-                "SQUARED_DIFFERENCE",
-                "SUM",
-            ),
-            _INT8_DATA,
+            ("DEPTH_TO_SPACE", "GREATER", "LESS_EQUAL", "LOG_SOFTMAX", "SPACE_TO_DEPTH", "SQUARED_DIFFERENCE", "SUM"), _INT8_DATA
         ),
         **dict.fromkeys(("EXP", "LOG", "REDUCE_PROD", "SQRT"), _INT8_INT16_DATA),
         **dict.fromkeys(

@@ -162,10 +162,7 @@ def _check_saved_model(path: str) -> None:
                     _check_operator(node.op)
         run_when_read = {name for collection in graph.collection_def.values() for name in collection.node_list.value}
         run_when_read |= {name for signature in graph.signature_def.values() for name in _results_of(signature)}
-        for operators, run in (
-            (_SAVING, run_when_read | {graph.saver_def.restore_op_name}),
-            (_RESTORING, run_when_read),
-        ):
+        for operators, run in ((_SAVING, run_when_read | {graph.saver_def.restore_op_name}), (_RESTORING, run_when_read)):
             using = {name for name, nodes in functions.items() if any(node.op in operators for node in nodes)}
             if not _dependents(graph.graph_def.node, operators, using).isdisjoint(map(_node_of, run)):
                 raise ModelCode(f"runs {min(operators)} when it is read, which does more than compute")

@@ -262,10 +262,6 @@ def _joined_types(call: Query) -> str | None:
     return other if _inner_axis(call) <= 2 else None
 
 
-def _joined_spaces(call: Query) -> bool:
-    return _inner_axis(call) == 3 and not all(call.output.has_space_of(info) for info in call.inputs)
-
-
 def _is_last_split(call: Query) -> bool:
     """Return whether only the last of at least 3 dimensions is split (``ComputeSplitAxis``)."""
     shape, sizes = call.input.known_shape, {info.shape for info in call.outputs}
@@ -341,7 +337,7 @@ FUNCTIONS = {
     "outermost join": lambda call: _inner_axis(call) > 3,
     "deep join": lambda call: _inner_axis(call) == 2 and call.input.type not in _FLOATS_AND_EIGHT_BITS,
     "joined types": _joined_types,
-    "joined spaces": _joined_spaces,
+    "joined spaces": lambda call: _inner_axis(call) == 3 and not all(call.output.has_space_of(info) for info in call.inputs),
     "split spaces": _split_spaces,
     "split rank": lambda call: _is_last_split(call) and call.input.rank > _MOST_DIMENSIONS,
     "split types": _split_types,

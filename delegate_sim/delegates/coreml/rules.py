@@ -335,9 +335,5 @@ _OPERATORS = {
 }
 
 RULES: RuleBook[CoreMlTarget] = RuleBook(
-    "coreml",
-    families=(_OPERATORS,),
-    kinds=KINDS,
-    source=SOURCE,
-    unknown=Unknown("an operator that the Core ML delegate has"),
+    "coreml", families=(_OPERATORS,), kinds=KINDS, source=SOURCE, unknown=Unknown("an operator that the Core ML delegate has")
 )

@@ -98,10 +98,6 @@ def _lost_value(node: NodeView, part: GraphPart) -> Affected | None:
     return Affected(node.output(0), {"value": value}) if value else None
 
 
-def _appended_value(node: NodeView, part: GraphPart) -> Affected | None:
-    return padding.appended_channels(node, part) if pad_value(node) else None
-
-
 def _transposed(node: NodeView, part: GraphPart) -> Affected | None:
     options = node.options
     return Affected(node.input(0 if options.adj_x else 1)) if options.adj_x or options.adj_y else None
@@ -182,7 +178,7 @@ _BOTH = (
         )
     ],
     _shared("pad-output", operators=("AVERAGE_POOL_2D", "MAX_POOL_2D", "CONV_2D", "DEPTHWISE_CONV_2D")),
-    _own("pad-channel-tail", ("PADV2",), _appended_value),
+    _own("pad-channel-tail", ("PADV2",), lambda node, part: padding.appended_channels(node, part) if pad_value(node) else None),
     _shared("concat-of-one", find=_joined_output),
     _own("elementwise-mixed-ranks", _BY_NAME["elementwise-const-layout"].operators, _moved_operand),
     _own("dwconv-multiplier", ("DEPTHWISE_CONV_2D",), products.multiplied),

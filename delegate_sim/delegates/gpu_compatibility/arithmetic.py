@@ -137,8 +137,4 @@ CUMSUM = case(
 )
 AXES = CONSTANT_INT32_AXES.from_source(COMPATIBILITY.with_symbol("CheckAxesAreInt32Const"))
 MEAN = (operands(1, 1, 1), AXES)
-REDUCTION = (
-    runtime_operands(1, 1).before_release("litert-2.1.6"),
-    operands(1, 1, 1).from_release("litert-2.1.6"),
-    AXES,
-)
+REDUCTION = (runtime_operands(1, 1).before_release("litert-2.1.6"), operands(1, 1, 1).from_release("litert-2.1.6"), AXES)

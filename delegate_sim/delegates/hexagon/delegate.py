@@ -60,11 +60,7 @@ class HexagonDelegate(Delegate):
         if graph.index > 0:
             return decision
         # The delegate prints this line once per process, for the first subgraph.
-        return replace(
-            decision,
-            warnings=(*_capping_warning(options), *decision.warnings),
-            log_lines=(_log_line(decision),),
-        )
+        return replace(decision, warnings=(*_capping_warning(options), *decision.warnings), log_lines=(_log_line(decision),))
 
 
 def _limit(options: OptionValues) -> int:

@@ -256,10 +256,7 @@ _OPERATORS = {
     "SPACE_TO_DEPTH": hexagon_rule(*inputs(QUANT8), version_in=UP_TO_2),
     "TRANSPOSE": hexagon_rule(*inputs(QUANT8, INT32), version_in=UP_TO_2),
     "SLICE": hexagon_rule(
-        constant(operand(1, "begin")),
-        constant(operand(2, "size")),
-        *inputs(QUANT8, _INDICES, _INDICES),
-        version_in=UP_TO_2,
+        constant(operand(1, "begin")), constant(operand(2, "size")), *inputs(QUANT8, _INDICES, _INDICES), version_in=UP_TO_2
     ),
     "STRIDED_SLICE": hexagon_rule(
         *inputs(QUANT8, INT32, INT32, INT32),
@@ -278,9 +275,5 @@ _OPERATORS = {
 }
 
 RULES: RuleBook[HexagonTarget] = RuleBook(
-    "hexagon",
-    families=(_OPERATORS,),
-    kinds=KINDS,
-    source=SOURCE,
-    unknown=Unknown("an operator that the Hexagon delegate has"),
+    "hexagon", families=(_OPERATORS,), kinds=KINDS, source=SOURCE, unknown=Unknown("an operator that the Hexagon delegate has")
 )

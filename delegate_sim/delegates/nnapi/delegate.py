@@ -293,12 +293,7 @@ _DEVICES_OF_A_SIMULATION = 4
 """Number of devices whose answers take as long as a simulation of a delegate with an effort of 1."""
 
 _LEVEL_CODES = frozenset(
-    {
-        RULES.code_of(FEATURE_LEVEL),
-        HIDDEN.name,
-        f"{PREFIX}model-feature-level",
-        f"{PREFIX}operand-zero-point",
-    }
+    {RULES.code_of(FEATURE_LEVEL), HIDDEN.name, f"{PREFIX}model-feature-level", f"{PREFIX}operand-zero-point"}
 )
 """Codes of problems that a higher feature level may avoid."""
 

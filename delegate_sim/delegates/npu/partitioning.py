@@ -139,11 +139,7 @@ def _undecided(graph: Graph, answer: PluginAnswer) -> Decision:
 
 
 def _decided(
-    graph: Graph,
-    verdicts: Mapping[int, Verdict],
-    groups: Sequence[NodeGroup],
-    npu_calls: Sequence[int],
-    work: Inlining,
+    graph: Graph, verdicts: Mapping[int, Verdict], groups: Sequence[NodeGroup], npu_calls: Sequence[int], work: Inlining
 ) -> Decision:
     subsets: tuple[Subset, ...] = ()
     warnings: tuple[str, ...] = ()

@@ -144,13 +144,7 @@ _WITH_BIAS = refused_if(
 _QUANTIZED = (INPUT, _WEIGHTS, _BIAS, OUTPUT)
 
 _CONVOLUTION_25_0: OpRule[object] = OpRule(
-    (
-        _WITH_BIAS,
-        *map(_scales, _QUANTIZED),
-        activation(("NONE", "RELU", "RELU6")),
-        _RELU6,
-        _UNDILATED,
-    )
+    (_WITH_BIAS, *map(_scales, _QUANTIZED), activation(("NONE", "RELU", "RELU6")), _RELU6, _UNDILATED)
 )
 _CONVOLUTION: OpRule[object] = OpRule((_WITH_BIAS, _RELU6, *map(_one_scale, _QUANTIZED), _UNDILATED))
 

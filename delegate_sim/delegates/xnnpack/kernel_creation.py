@@ -60,12 +60,7 @@ _FULLY_CONNECTED = {
     "quint8": {("quint8", "qint32", "quint8")},
 }
 """Supported datatypes (input, bias, output) of FULLY_CONNECTED, by the datatype of the weights."""
-_PRODUCT = {
-    "fp16": {("fp16", "fp16")},
-    "fp32": {("fp32", "fp32")},
-    "qint8": {("qint8", "qint8")},
-    "qcint8": {("qdint8", "fp32")},
-}
+_PRODUCT = {"fp16": {("fp16", "fp16")}, "fp32": {("fp32", "fp32")}, "qint8": {("qint8", "qint8")}, "qcint8": {("qdint8", "fp32")}}
 """Supported datatypes (first input, output) of BATCH_MATMUL, by the datatype of the second input."""
 
 _INT4_ZERO_POINTS = (0, 8)

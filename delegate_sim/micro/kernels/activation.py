@@ -111,8 +111,7 @@ def _unknown_pair(node: NodeView) -> str | None:
 
 KERNELS = {
     "ELU": MicroKernel(
-        in_source("elu.cc", "CalculateOpData", ONE_TO_ONE, SAME_TYPES),
-        in_source("elu.cc", "EluEval", typed(INPUT, FLOAT32_INT8)),
+        in_source("elu.cc", "CalculateOpData", ONE_TO_ONE, SAME_TYPES), in_source("elu.cc", "EluEval", typed(INPUT, FLOAT32_INT8))
     ),
     "HARD_SWISH": MicroKernel(
         in_source(
@@ -120,9 +119,7 @@ KERNELS = {
             "HardSwishPrepare",
             ONE_TO_ONE,
             *of_type(
-                INPUT,
-                INT8,
-                check(QUANTIZATION, "an input scale of at most 128 times the output scale", _large_output_multiplier),
+                INPUT, INT8, check(QUANTIZATION, "an input scale of at most 128 times the output scale", _large_output_multiplier)
             ),
         ),
         in_source("hard_swish.cc", "HardSwishEval", typed(INPUT, FLOAT32_INT8)),
@@ -177,8 +174,7 @@ KERNELS = {
         in_source("activations.cc", "Relu6Eval", typed(INPUT, FLOAT32_INT8_INT16)),
     ),
     "SOFTMAX": MicroKernel(
-        in_source("softmax_common.cc", "CalculateSoftmaxParams", *_SOFTMAX_CHECKS),
-        in_source("softmax.cc", "SoftmaxEval"),
+        in_source("softmax_common.cc", "CalculateSoftmaxParams", *_SOFTMAX_CHECKS), in_source("softmax.cc", "SoftmaxEval")
     ),
     "TANH": MicroKernel(
         in_source(
@@ -217,12 +213,7 @@ KERNELS = {
         in_source(
             "quantize_common.cc",
             "EvalQuantizeReference",
-            check(
-                TENSOR_TYPE,
-                "a supported pair of types, such as FLOAT32 to INT8 or INT16",
-                _unknown_pair,
-                "quantize to int8",
-            ),
+            check(TENSOR_TYPE, "a supported pair of types, such as FLOAT32 to INT8 or INT16", _unknown_pair, "quantize to int8"),
         ),
     ),
 }

@@ -50,8 +50,7 @@ _ZERO_POINTS = range(-128, 128)
 
 def _unary(symbol: str, *types: str) -> MicroKernel:
     return MicroKernel(
-        in_source("elementwise.cc", "GenericPrepare", *_ELEMENTWISE_ALL),
-        in_source("elementwise.cc", symbol, typed(INPUT, types)),
+        in_source("elementwise.cc", "GenericPrepare", *_ELEMENTWISE_ALL), in_source("elementwise.cc", symbol, typed(INPUT, types))
     )
 
 
@@ -93,10 +92,7 @@ def _zero_divisor(node: NodeView) -> str | None:
 
 
 _NO_ZERO_DIVISOR = check(
-    OPERAND_VALUE,
-    "an input 1 without zeros",
-    _zero_divisor,
-    "avoid divisors of 0, for example with MAXIMUM before the division",
+    OPERAND_VALUE, "an input 1 without zeros", _zero_divisor, "avoid divisors of 0, for example with MAXIMUM before the division"
 )
 
 
@@ -174,11 +170,7 @@ def _extreme(symbol: str) -> MicroKernel:
             "maximum_minimum.cc",
             "Eval",
             *with_cmsis_nn(
-                "maximum_minimum.cc",
-                rank(_FIRST, at_most(4)),
-                rank(_SECOND, at_most(4)),
-                rank(OUTPUT, at_most(4)),
-                symbol=symbol,
+                "maximum_minimum.cc", rank(_FIRST, at_most(4)), rank(_SECOND, at_most(4)), rank(OUTPUT, at_most(4)), symbol=symbol
             ),
             typed(OUTPUT, (*FLOAT32_INT8_INT16_INT32, "INT64")),
         ),
@@ -208,12 +200,7 @@ def _reduction(prepare: str, evaluate: str, *checks: Check[object], before: tupl
 
 _REDUCED_AXIS = axis_in_range(_AXIS, skips_empty=True)
 _FLOAT_AXIS = of_type(INPUT, FLOAT32, _REDUCED_AXIS)
-_MIN_MAX = (
-    SAME_TYPES,
-    typed(INPUT, FLOAT32_INT8),
-    *of_type(INPUT, INT8, *same_parameters(INPUT, OUTPUT)),
-    _REDUCED_AXIS,
-)
+_MIN_MAX = (SAME_TYPES, typed(INPUT, FLOAT32_INT8), *of_type(INPUT, INT8, *same_parameters(INPUT, OUTPUT)), _REDUCED_AXIS)
 
 
 def _arg(symbol: str) -> MicroKernel:
@@ -286,12 +273,7 @@ KERNELS = {
             "CalculateOpDataMul",
             TWO_TO_ONE,
             _ONE_INPUT_TYPE,
-            *of_type(
-                OUTPUT,
-                INT8_INT16,
-                ACTIVATION_RANGE,
-                *of_type(INPUT, INT16, *symmetric(_FIRST, _SECOND, OUTPUT)),
-            ),
+            *of_type(OUTPUT, INT8_INT16, ACTIVATION_RANGE, *of_type(INPUT, INT16, *symmetric(_FIRST, _SECOND, OUTPUT))),
         ),
         in_source("mul.cc", "MulEval", typed(INPUT, FLOAT32_INT8_INT16_INT32)),
     ),

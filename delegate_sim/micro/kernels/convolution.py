@@ -206,12 +206,7 @@ KERNELS = {
             operand_count(exactly(3, 4), 1),
             *_quantization(0, _TRANSPOSED_INPUT, _TRANSPOSED_BIAS),
         ),
-        in_source(
-            "transpose_conv.cc",
-            "TransposeConvEval",
-            _TRANSPOSED_TYPES,
-            typed(_TRANSPOSED_INPUT, FLOAT32_INT8_INT16),
-        ),
+        in_source("transpose_conv.cc", "TransposeConvEval", _TRANSPOSED_TYPES, typed(_TRANSPOSED_INPUT, FLOAT32_INT8_INT16)),
         scratch=_transpose_scratch,
     ),
 }

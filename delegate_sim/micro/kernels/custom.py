@@ -124,10 +124,7 @@ def _each_type(*rows: tuple[Operand, str]) -> tuple[Check[object], ...]:
 
 
 def _signal(file: str, prepare: str, evaluate: str, *checks: Check[object]) -> MicroKernel:
-    return MicroKernel(
-        in_source(file, prepare, *checks, folder=_SIGNAL),
-        in_source(file, evaluate, folder=_SIGNAL),
-    )
+    return MicroKernel(in_source(file, prepare, *checks, folder=_SIGNAL), in_source(file, evaluate, folder=_SIGNAL))
 
 
 _SECOND_OUTPUT = result(1)

@@ -6,15 +6,7 @@ from ...graph.graph import NodeView
 from ...rules.kinds import OPERAND_COUNT, QUANTIZATION, RANK
 from ...rules.operands import INPUT, OUTPUT, at_least, operand
 from ...rules.vocabulary import check, operand_count, typed
-from ..checks import (
-    FLOAT32_INT8_INT16_INT32,
-    NO_ACTIVATION,
-    SAME_TYPES,
-    axis_in_range,
-    fixed,
-    scale,
-    zero_point,
-)
+from ..checks import FLOAT32_INT8_INT16_INT32, NO_ACTIVATION, SAME_TYPES, axis_in_range, fixed, scale, zero_point
 from ..target import NO_PREPARE, TENSOR_TYPE, MicroKernel, in_source
 
 _MOST_INPUTS = 10
@@ -96,8 +88,6 @@ KERNELS = {
         in_source("split_v.cc", "SplitVEval", axis_in_range(_SPLIT_V_AXIS), typed(INPUT, FLOAT32_INT8_INT16_INT32)),
     ),
     "UNPACK": MicroKernel(
-        NO_PREPARE,
-        in_source("unpack.cc", "UnpackEval", typed(INPUT, FLOAT32_INT8_INT16_INT32)),
-        may_lack_results=True,
+        NO_PREPARE, in_source("unpack.cc", "UnpackEval", typed(INPUT, FLOAT32_INT8_INT16_INT32)), may_lack_results=True
     ),
 }

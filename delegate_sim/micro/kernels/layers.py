@@ -202,12 +202,7 @@ KERNELS = {
                 *where(
                     is_per_channel,
                     "if the filter has several scales",
-                    check(
-                        QUANTIZATION,
-                        "INT8 or INT16 input, and no INT4 filter",
-                        _per_channel_types,
-                        _PER_TENSOR,
-                    ),
+                    check(QUANTIZATION, "INT8 or INT16 input, and no INT4 filter", _per_channel_types, _PER_TENSOR),
                     check(QUANTIZATION, "filter with one scale for each channel", _channel_count),
                 ),
                 *where(lambda node: not is_per_channel(node), "if the filter has one scale", bias_scale_fits()),

@@ -51,10 +51,6 @@ def _rank_4_level(view: OperationView) -> int:
     return 1 if view.inputs[0].rank == 4 else 3
 
 
-def _softmax_rank_level(view: OperationView) -> int:
-    return 1 if view.inputs[0].rank in {0, 2, 4} else 3
-
-
 _T = OperandType
 
 _BEYOND_FLOAT32 = (
@@ -141,8 +137,7 @@ RULES: dict[int, OperationRule] = {
     _O.LOGISTIC: _activation(QUANT8_1),
     _O.TANH: _activation(QUANT8_3),
     _O.HARD_SWISH: unary(
-        {**FLOAT_4, **levels(QUANT8_ASYMM=4, QUANT8_ASYMM_SIGNED=4)},
-        "Activation.cpp: activation::validateHardSwish",
+        {**FLOAT_4, **levels(QUANT8_ASYMM=4, QUANT8_ASYMM_SIGNED=4)}, "Activation.cpp: activation::validateHardSwish"
     ),
     _O.ELU: OperationRule("Elu.cpp: elu::validate", FLOAT_4, (form(SAME, SCALAR),)),
     _O.PRELU: binary(REAL_3, "PRelu.cpp: prelu::validate"),
@@ -170,15 +165,13 @@ RULES: dict[int, OperationRule] = {
         REAL_1,
         (form(SAME, SCALAR), form(SAME, SCALAR, INT32, level=3)),
         checks=(max_rank(0),),
-        raises=(_softmax_rank_level,),
+        raises=(lambda view: 1 if view.inputs[0].rank in {0, 2, 4} else 3,),
         optional=(OptionalInputs(2, (MINUS_ONE,)),),
     ),
     _O.LOG_SOFTMAX: OperationRule("LogSoftmax.cpp: log_softmax::validate", FLOAT_3, (form(SAME, SCALAR, INT32),)),
     _O.ADD: _arithmetic({**FLOAT_1, **QUANT8_1, **levels(INT32=4)}),
     _O.MUL: _arithmetic(
-        {**FLOAT_1, **QUANT8_1, **levels(INT32=4)},
-        _mul_scale(_T.TENSOR_QUANT8_ASYMM),
-        _mul_scale(_T.TENSOR_QUANT8_ASYMM_SIGNED),
+        {**FLOAT_1, **QUANT8_1, **levels(INT32=4)}, _mul_scale(_T.TENSOR_QUANT8_ASYMM), _mul_scale(_T.TENSOR_QUANT8_ASYMM_SIGNED)
     ),
     _O.SUB: _arithmetic({**FLOAT_2, **QUANT8_3, **levels(INT32=4)}),
     # Upstream rejects only unsigned quantized operands of DIV.
@@ -204,10 +197,7 @@ RULES: dict[int, OperationRule] = {
     _O.LESS_EQUAL: _COMPARISON,
     _O.NOT_EQUAL: _COMPARISON,
     _O.SELECT: OperationRule(
-        "Select.cpp: select_op::validate",
-        dict.fromkeys(NUMBER_3, 3),
-        (form(TENSOR_BOOL8, SAME, SAME),),
-        decider=Decider(1),
+        "Select.cpp: select_op::validate", dict.fromkeys(NUMBER_3, 3), (form(TENSOR_BOOL8, SAME, SAME),), decider=Decider(1)
     ),
     _O.CAST: OperationRule(
         "Cast.cpp: cast::validate",

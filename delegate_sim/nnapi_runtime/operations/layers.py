@@ -104,10 +104,7 @@ def _depthwise_scale_level(view: OperationView) -> int:
     return product_level(view, (view.outputs if is_real else view.inputs)[0].scale)
 
 
-_POOLING_LAYOUT = (
-    OptionalInputs(10, (FALSE,), (7, _T.INT32)),
-    OptionalInputs(7, (FALSE,), (7, _T.BOOL)),
-)
+_POOLING_LAYOUT = (OptionalInputs(10, (FALSE,), (7, _T.INT32)), OptionalInputs(7, (FALSE,), (7, _T.BOOL)))
 
 
 def _pooling(table: dict[int, int]) -> OperationRule:
@@ -193,10 +190,7 @@ RULES: dict[int, OperationRule] = {
     _O.LSTM: OperationRule(
         "LSTM.cpp: lstm::validate",
         FLOAT_1,
-        (
-            form(*(SAME,) * 20, INT32, SCALAR, SCALAR),
-            form(*(SAME,) * 20, INT32, SCALAR, SCALAR, *_LAYER_NORM, level=3),
-        ),
+        (form(*(SAME,) * 20, INT32, SCALAR, SCALAR), form(*(SAME,) * 20, INT32, SCALAR, SCALAR, *_LAYER_NORM, level=3)),
         (form(*(SAME,) * 4),),
     ),
     _O.UNIDIRECTIONAL_SEQUENCE_LSTM: OperationRule(
@@ -275,10 +269,7 @@ RULES: dict[int, OperationRule] = {
         (form(SAME, SAME, TENSOR_INT32, TENSOR_INT32),),
     ),
     _O.HEATMAP_MAX_KEYPOINT: OperationRule(
-        "HeatmapMaxKeypoint.cpp: heatmap_max_keypoint::validate",
-        REAL_3,
-        (form(SAME, BOXES, BOOL),),
-        (form(SAME, BOXES),),
+        "HeatmapMaxKeypoint.cpp: heatmap_max_keypoint::validate", REAL_3, (form(SAME, BOXES, BOOL),), (form(SAME, BOXES),)
     ),
     _O.ROI_ALIGN: OperationRule(
         "RoiAlign.cpp: roi_align::validate",
@@ -286,8 +277,6 @@ RULES: dict[int, OperationRule] = {
         (form(SAME, BOXES, TENSOR_INT32, INT32, INT32, SCALAR, SCALAR, INT32, INT32, BOOL),),
     ),
     _O.ROI_POOLING: OperationRule(
-        "RoiPooling.cpp: roi_pooling::validate",
-        REAL_3,
-        (form(SAME, BOXES, TENSOR_INT32, INT32, INT32, SCALAR, SCALAR, BOOL),),
+        "RoiPooling.cpp: roi_pooling::validate", REAL_3, (form(SAME, BOXES, TENSOR_INT32, INT32, INT32, SCALAR, SCALAR, BOOL),)
     ),
 }

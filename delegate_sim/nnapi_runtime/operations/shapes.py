@@ -100,12 +100,7 @@ def _resize(table: dict[int, int], optional: OptionalInputs, *forms: Form) -> Op
     return OperationRule(
         "ResizeImageOps.cpp: resize_image::validate",
         table,
-        (
-            *forms,
-            form(*_RESIZE, BOOL, level=3),
-            form(*_RESIZE, BOOL, BOOL, level=4),
-            form(*_RESIZE, BOOL, BOOL, BOOL, level=4),
-        ),
+        (*forms, form(*_RESIZE, BOOL, level=3), form(*_RESIZE, BOOL, BOOL, level=4), form(*_RESIZE, BOOL, BOOL, BOOL, level=4)),
         checks=(SignatureCheck(RESIZE_SIZES, _resize_sizes),),
         raises=(lambda view: 1 if view.inputs[2].type == _T.INT32 else 3,),
         optional=(optional,),
@@ -191,10 +186,7 @@ RULES: dict[int, OperationRule] = {
         checks=(EQUAL_QUANTIZATION, SignatureCheck(REVERSE_SHAPE, _reverse_shape)),
     ),
     _O.RESHAPE: OperationRule(
-        "Reshape.cpp: reshape::validateReshape",
-        {**REAL_1, **levels(INT32=6)},
-        (form(SAME, TENSOR_INT32),),
-        checks=(max_rank(0),),
+        "Reshape.cpp: reshape::validateReshape", {**REAL_1, **levels(INT32=6)}, (form(SAME, TENSOR_INT32),), checks=(max_rank(0),)
     ),
     _O.SQUEEZE: OperationRule("Squeeze.cpp: squeeze::validate", REAL_2, (form(SAME, TENSOR_INT32),), checks=(max_rank(0),)),
     _O.TRANSPOSE: OperationRule("Transpose.cpp: transpose::validate", REAL_2, (form(SAME, TENSOR_INT32),), checks=(max_rank(0),)),
@@ -237,14 +229,7 @@ RULES: dict[int, OperationRule] = {
     _O.LSH_PROJECTION: OperationRule(
         "LSHProjection.cpp: lsh_projection::validate",
         FLOAT_1,
-        (
-            form(
-                SAME,
-                one_of(_T.TENSOR_FLOAT16, _T.TENSOR_FLOAT32, _T.TENSOR_INT32, _T.TENSOR_QUANT8_ASYMM),
-                SAME,
-                INT32,
-            ),
-        ),
+        (form(SAME, one_of(_T.TENSOR_FLOAT16, _T.TENSOR_FLOAT32, _T.TENSOR_INT32, _T.TENSOR_QUANT8_ASYMM), SAME, INT32),),
         (form(TENSOR_INT32),),
     ),
     _O.FILL: OperationRule(

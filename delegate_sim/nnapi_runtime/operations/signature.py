@@ -70,9 +70,7 @@ TENSOR_BOOL8 = one_of(T.TENSOR_BOOL8)
 SCALAR = by_type({T.TENSOR_FLOAT16: T.FLOAT16, T.TENSOR_INT32: T.INT32}, T.FLOAT32)
 # The bias of a quantized operation is 32 bits wide.
 BIAS = by_type(dict.fromkeys(QUANT8, T.TENSOR_INT32))
-FILTER = Slot(
-    lambda decider: frozenset({decider, T.TENSOR_QUANT8_SYMM_PER_CHANNEL} if decider in QUANT8 else {decider}),
-)
+FILTER = Slot(lambda decider: frozenset({decider, T.TENSOR_QUANT8_SYMM_PER_CHANNEL} if decider in QUANT8 else {decider}))
 # Coordinates are 16 bits wide if the scores are quantized.
 BOXES = by_type(dict.fromkeys(QUANT8, T.TENSOR_QUANT16_ASYMM))
 

@@ -283,8 +283,7 @@ def prepare_dynamic_update_slice(node: KernelNode) -> None:
     node.ensure(start.shape == (source.rank,), "the start indices do not have one element for each dimension")
     node.ensure(update.rank == source.rank, "update and input have different numbers of dimensions")
     node.ensure(
-        all(part <= whole for part, whole in zip(update.shape, source.shape, strict=True)),
-        "the update is larger than the input",
+        all(part <= whole for part, whole in zip(update.shape, source.shape, strict=True)), "the update is larger than the input"
     )
     node.ensure_counts(3, 1)
     node.ensure(source.type == update.type, "input and update have different types")

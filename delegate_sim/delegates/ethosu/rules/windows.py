@@ -340,14 +340,7 @@ RULES = {
         *FUSED, *STRIDES, *DILATED_FILTER, *CONSTANT_WEIGHTS, *bias(2), *_MULTIPLIER, weights=(1,), per_channel=True
     ),
     "TRANSPOSE_CONV": ethosu_rule(
-        *STRIDES,
-        *DILATED_FILTER,
-        *CONSTANT_WEIGHTS,
-        *bias(3),
-        *_TRANSPOSED,
-        operands=(2,),
-        weights=(1,),
-        per_channel=True,
+        *STRIDES, *DILATED_FILTER, *CONSTANT_WEIGHTS, *bias(3), *_TRANSPOSED, operands=(2,), weights=(1,), per_channel=True
     ),
     "AVERAGE_POOL_2D": ethosu_rule(*SAME_TYPE, *FUSED, *WIDE_STRIDES, *UNPADDED_WIDE_STRIDES, *_AVERAGE_WINDOW),
     "MAX_POOL_2D": ethosu_rule(*SAME_TYPE, *FUSED, *STRIDES, *_MAXIMUM_WINDOW),

@@ -36,8 +36,7 @@ class Elements:
 
 FLOAT_VALUES = Elements("float", frozenset({"FLOAT32", "FLOAT16"}) | DEQUANTIZED_TYPES)
 INT32_VALUES = Elements(
-    "INT32",
-    frozenset({"FLOAT32", "INT32", "UINT8", "INT64", "BOOL", "INT16", "INT8", "FLOAT64", "UINT64", "UINT32", "UINT16"}),
+    "INT32", frozenset({"FLOAT32", "INT32", "UINT8", "INT64", "BOOL", "INT16", "INT8", "FLOAT64", "UINT64", "UINT32", "UINT16"})
 )
 BOOL_VALUES = Elements("BOOL", INT32_VALUES.types)
 _INT32_BYTES = 4

@@ -125,6 +125,4 @@ def _read_weights(reader: NodeReader, position: int, bias: int | None = None) ->
         reader.read_bias(bias)
 
 
-PARSERS: Mapping[str, Parser] = {
-    "LSTM": parse_lstm,
-}
+PARSERS: Mapping[str, Parser] = {"LSTM": parse_lstm}

@@ -19,8 +19,7 @@ from . import custom
 from .checks import SOURCE
 
 MODULES = modules_of_families(
-    layers="convolution pooling resizing matrix recurrent",
-    shapes="reduction reshaping padding gathering filling",
+    layers="convolution pooling resizing matrix recurrent", shapes="reduction reshaping padding gathering filling"
 )
 """The module of each family of operators, with its rules and problems."""
 RULES: RuleBook[Any] = RuleBook(

@@ -237,13 +237,7 @@ def binary(
     counts = first or PAIRS
     own = (*_two_runtime_operands(may_be_one=may_be_one), *_constant_operands(name), *last)
     return parsed_by(
-        PARSER,
-        *(version or version_up_to(2)),
-        *counts,
-        *RESULTS_FROM_2_1_5,
-        *own,
-        *RESULTS_BEFORE_2_1_5,
-        all_tensors=all_tensors,
+        PARSER, *(version or version_up_to(2)), *counts, *RESULTS_FROM_2_1_5, *own, *RESULTS_BEFORE_2_1_5, all_tensors=all_tensors
     )
 
 

@@ -140,9 +140,7 @@ RULES = {
         "BitcastOperationParser",
         runtime_operands(1, 1),
         asked(
-            SHAPE,
-            "input and output with the same number of bytes, and with the same dimensions except the last",
-            _reshaped_bits,
+            SHAPE, "input and output with the same number of bytes, and with the same dimensions except the last", _reshaped_bits
         ).from_source(COMPATIBILITY),
         *RESULTS_FROM_2_1_5,
         available(0),

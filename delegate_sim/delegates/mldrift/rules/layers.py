@@ -318,6 +318,4 @@ BUILD_PROBLEMS: BuildProblems = {
 
 FORMER_PROBLEMS: FormerProblems = {"BATCH_MATMUL": (parse_release("litert-2.1.5"), _few_rows)}
 
-UNSHARED_PROBLEMS: BuildProblems = {
-    "FULLY_CONNECTED": blockwise_weights,
-}
+UNSHARED_PROBLEMS: BuildProblems = {"FULLY_CONNECTED": blockwise_weights}

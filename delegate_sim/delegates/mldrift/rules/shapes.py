@@ -326,10 +326,6 @@ BUILD_PROBLEMS: BuildProblems = {
 
 FORMER_PROBLEMS: FormerProblems = {"GATHER": (parse_release("litert-2.3.0"), _several_constant_indices)}
 
-UNSHARED_PROBLEMS: BuildProblems = {
-    "EMBEDDING_LOOKUP": blockwise_weights,
-}
+UNSHARED_PROBLEMS: BuildProblems = {"EMBEDDING_LOOKUP": blockwise_weights}
 
-WEBGPU_PROBLEMS: BuildProblems = {
-    "TOPK_V2": _few_channels,
-}
+WEBGPU_PROBLEMS: BuildProblems = {"TOPK_V2": _few_channels}

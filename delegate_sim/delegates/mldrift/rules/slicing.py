@@ -79,12 +79,7 @@ def _from_end(bounds: Bhwc, source: Bhwc) -> Bhwc:
     return Bhwc(*[at + size if at < 0 else at for at, size in zip(bounds, source, strict=True)])
 
 
-_SAYS = (
-    "Output batch don't match",
-    "Output height doesn't match",
-    "Output width doesn't match",
-    "Output channels don't match",
-)
+_SAYS = ("Output batch don't match", "Output height doesn't match", "Output width doesn't match", "Output channels don't match")
 
 
 def _unlike_output(node: NodeView) -> Found | None:

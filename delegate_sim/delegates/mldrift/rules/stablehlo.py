@@ -134,11 +134,7 @@ _BROADCAST_IN_DIM = parsed_by(
     _one_to_four(is_result=False),
     _one_to_four(is_result=True),
     *integer_constant(1, "linear"),
-    asked(
-        SHAPE,
-        "a separate output dimension for each input dimension, of the same size unless the input size is 1",
-        _mapping,
-    ),
+    asked(SHAPE, "a separate output dimension for each input dimension, of the same size unless the input size is 1", _mapping),
     *readable(0),
     *RESULTS_BEFORE_2_1_5,
     all_tensors=tensors(*ANY_NUMBERS),

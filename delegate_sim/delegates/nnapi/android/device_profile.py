@@ -54,10 +54,7 @@ class ProfiledDevice:
     """Operations that the device does not support with certain input types and shapes."""
 
     def accepts(
-        self,
-        model: NnModel,
-        operation: NnOperation,
-        matching: Callable[[NnModel, NnOperation], Set[StageSignature]],
+        self, model: NnModel, operation: NnOperation, matching: Callable[[NnModel, NnOperation], Set[StageSignature]]
     ) -> bool:
         """Return whether the driver reports an operation as supported.
 

@@ -61,12 +61,7 @@ def driver_questions(graph: Graph, options: OptionValues, release: Release = NEW
 
 DRIVER_INTERFACE = DriverInterface("driver", "accelerator_name", DRIVER.name, driver_questions, driver_operations())
 DEVICES_INTERFACE = DevicesInterface(
-    "devices",
-    REFERENCE_DEVICE,
-    MappingProxyType({"disallow_nnapi_cpu": "false"}),
-    _stage_operations,
-    MOST_DEVICES,
-    _profile_text,
+    "devices", REFERENCE_DEVICE, MappingProxyType({"disallow_nnapi_cpu": "false"}), _stage_operations, MOST_DEVICES, _profile_text
 )
 
 _RELAXED = {"FLOAT32": RELAXED_SCALAR, "TENSOR_FLOAT32": RELAXED_TENSOR}

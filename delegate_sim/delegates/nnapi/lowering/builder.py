@@ -194,7 +194,7 @@ class PartitionBuilder:
 
     def add_int(self, value: int) -> None:
         """Add an INT32 scalar as an operand (``AddScalarInt32Operand``)."""
-        self._scalar(_INT32, struct.pack("<i", _int32(value)))
+        self._scalar(_INT32, struct.pack("<i", (int(value) + 0x80000000 & 0xFFFFFFFF) - 0x80000000))
 
     def add_float(self, value: float) -> None:
         """Add a FLOAT32 scalar as an operand (``AddScalarFloat32Operand``)."""
@@ -367,10 +367,6 @@ class PartitionBuilder:
         self.add_vector(node.view.output(0).rank)
         self.add_output(node, 0, SIGNED)
         self.add_operation(node, "RESHAPE")
-
-
-def _int32(value: int) -> int:
-    return (int(value) + 0x80000000 & 0xFFFFFFFF) - 0x80000000
 
 
 def empty_pool(tensors: Sequence[Tensor], inputs: Iterable[int], outputs: Iterable[int]) -> str | None:

@@ -104,10 +104,7 @@ RULES: Rules[NnapiTarget] = {
             type_in(INPUT, FLOAT_QUANT8_INT32).when(from_level(FEATURE_LEVEL_6)),
             type_in(INPUT, ("FLOAT32", "INT8")).when(below_level(FEATURE_LEVEL_6)),
             check(
-                OPERAND_VALUE,
-                _NOT_LAST_AXIS,
-                _pack_last_axis,
-                "pack along another axis and transpose, or use feature level 6",
+                OPERAND_VALUE, _NOT_LAST_AXIS, _pack_last_axis, "pack along another axis and transpose, or use feature level 6"
             ).when(below_level(FEATURE_LEVEL_6)),
         )
     ),

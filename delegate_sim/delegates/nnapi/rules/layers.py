@@ -102,10 +102,6 @@ _NO_SHIFTED_GRID = (
 )
 
 
-def _kept_dimensions(node: NodeView, target: NnapiTarget) -> str | None:
-    return f"keep_num_dims at feature level {target.level}" if node.options.keep_num_dims else None
-
-
 def _broadcasts(node: NodeView) -> str | None:
     first, second = node.input(0).shape, node.input(1).shape
     return None if len(first) == len(second) and first[:-2] == second[:-2] else f"shapes {list(first)} and {list(second)}"
@@ -118,10 +114,6 @@ def _is_unit_range(tensor: Tensor) -> bool:
 def _unit_range(which: Operand) -> Check[object]:
     hint = f"quantize the {which.name} to the range from -1 to 127/128"
     return quantized_as(which, "a scale of 1/128 and a zero point of 128", _is_unit_range, hint)
-
-
-def _normalized_layer(node: NodeView, target: NnapiTarget) -> str | None:
-    return f"24 inputs at feature level {target.level}" if len(node.inputs) == 24 else None
 
 
 _BASIC_KERNEL = where(
@@ -196,11 +188,7 @@ RULES: Rules[NnapiTarget] = {
         )
     ),
     "L2_POOL_2D": OpRule(
-        (
-            op_version(1),
-            FLOAT_OPERAND,
-            NO_ACTIVATION.reported_as(UNSUPPORTED_OPERAND_VALUE).when(below_level(NNAPI_1_2)),
-        )
+        (op_version(1), FLOAT_OPERAND, NO_ACTIVATION.reported_as(UNSUPPORTED_OPERAND_VALUE).when(below_level(NNAPI_1_2)))
     ),
     "MAX_POOL_2D": OpRule((max_op_version(2), FLOAT_QUANT8_OPERAND)),
     "RESIZE_BILINEAR": OpRule(
@@ -247,7 +235,7 @@ RULES: Rules[NnapiTarget] = {
             check_for_target(
                 FEATURE_LEVEL,
                 "feature level 30 for keep_num_dims",
-                _kept_dimensions,
+                lambda node, target: f"keep_num_dims at feature level {target.level}" if node.options.keep_num_dims else None,
                 by_reshape("use feature level 30, or restore the dimensions with RESHAPE"),
             )
             .from_source(SOURCE.with_symbol("ExpectMinAndroidSdkVersion"))
@@ -264,7 +252,7 @@ RULES: Rules[NnapiTarget] = {
             check_for_target(
                 FEATURE_LEVEL,
                 "feature level 29 for layer normalization",
-                _normalized_layer,
+                lambda node, target: f"24 inputs at feature level {target.level}" if len(node.inputs) == 24 else None,
                 "use feature level 29, or do not use layer normalization",
             )
             .from_source(SOURCE.with_symbol("ExpectMinAndroidSdkVersion"))

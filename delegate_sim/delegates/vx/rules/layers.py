@@ -44,9 +44,7 @@ _NO_DILATION = check(ATTRIBUTE, "no dilation", _dilation, "use a larger filter i
 _POOL = vx_rule("Pool2dMapper::IsOpSupported")
 
 _RESIZE = vx_rule(
-    "ResizeMapper::IsOpSupported",
-    constant(operand(1, "size")),
-    *of_inputs(quantized_8_bits(), positions=slice(0, 1)),
+    "ResizeMapper::IsOpSupported", constant(operand(1, "size")), *of_inputs(quantized_8_bits(), positions=slice(0, 1))
 )
 """The rule for resizing. Upstream also checks that a constant size has data. This check never fails and is omitted here."""
 

@@ -307,11 +307,7 @@ RULES = {
     "RELU6": _UNARY,
     "RELU_N1_TO_1": _UNARY,
     "SOFTMAX": xnnpack_rule(
-        "VisitSoftmaxNode",
-        option("beta", 1),
-        operands(1),
-        *of_types(INPUT, _SOFTMAX_FLOAT),
-        *of_types(OUTPUT, _SOFTMAX_FLOAT),
+        "VisitSoftmaxNode", option("beta", 1), operands(1), *of_types(INPUT, _SOFTMAX_FLOAT), *of_types(OUTPUT, _SOFTMAX_FLOAT)
     ),
     "TANH": _SIGMOID,
     "ABS": _ARITHMETIC_UNARY,

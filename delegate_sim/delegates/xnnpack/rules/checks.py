@@ -80,9 +80,7 @@ class Types:
             return in_method(self.function, make(self))
         before = replace(self, always=tuple([name for name in self.always if name != "FLOAT16"]))
         return in_method(
-            self.function,
-            make(before).before_release(self.float16_from),
-            make(self).from_release(self.float16_from),
+            self.function, make(before).before_release(self.float16_from), make(self).from_release(self.float16_from)
         )
 
     @property
@@ -107,11 +105,7 @@ EIGHT_BITS = Types("CheckTensorQInt8OrQUInt8Type", (), signed=True, unsigned=Tru
 FLOAT = Types("CheckTensorFloatType", ("FLOAT32", "FLOAT16"))
 FLOAT_OR_INT8 = Types("CheckTensorFloatOrQInt8Type", ("FLOAT32", "FLOAT16"), signed=True)
 FLOAT_OR_8_BITS = Types(
-    "CheckTensorFloatOrQUInt8Type",
-    ("FLOAT32", "FLOAT16"),
-    signed=True,
-    unsigned=True,
-    scales_function=FLOAT32_OR_8_BITS.function,
+    "CheckTensorFloatOrQUInt8Type", ("FLOAT32", "FLOAT16"), signed=True, unsigned=True, scales_function=FLOAT32_OR_8_BITS.function
 )
 FLOAT_OR_8_BITS_ARITHMETIC = FLOAT_OR_8_BITS.with_float16_from(FLOAT16_ARITHMETIC)
 FLOAT_OR_8_BITS_LAYERS = FLOAT_OR_8_BITS.with_float16_from(FLOAT16_LAYERS)

@@ -149,10 +149,7 @@ def _sizes_of_heads(node: NodeView) -> Found | None:
 
 _SMALLEST_HEAD = 16
 _GATED_DELTA = _numbers(
-    (6,),
-    2,
-    lambda _: "gated_delta_update expects 6 inputs.",
-    lambda _: "gated_delta_update expects 2 outputs.",
+    (6,), 2, lambda _: "gated_delta_update expects 6 inputs.", lambda _: "gated_delta_update expects 2 outputs."
 )
 
 # Composites by name

@@ -14,17 +14,7 @@ from .....rules.source import Source
 from .....rules.vocabulary import check, operand_count, where
 from ....gpu_compatibility.checks import Found, asked, runtime_input_count, saying_by_release
 from ...shapes import Bhwc, bhwc
-from ..checks import (
-    COMPOSITE,
-    RESULTS,
-    SINCE_2_1_5,
-    SOURCE,
-    Checks,
-    available,
-    readable,
-    readable_tensor,
-    since,
-)
+from ..checks import COMPOSITE, RESULTS, SINCE_2_1_5, SOURCE, Checks, available, readable, readable_tensor, since
 from .normalization import has_attribute
 
 _FOLDER = "ml_drift_delegate/delegate/composite"

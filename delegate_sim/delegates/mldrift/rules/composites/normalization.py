@@ -199,11 +199,9 @@ def _two_norms(over_groups: Checks, over_channels: Checks) -> Checks:
 
 GROUP_NORM: Checks = (
     *before(
-        SINCE_2_1_5,
-        *_two_norms(where(says_axes, "with axes", *_OLD_GROUPS), where(says_no_axes, "without axes", *_CHANNELS)),
+        SINCE_2_1_5, *_two_norms(where(says_axes, "with axes", *_OLD_GROUPS), where(says_no_axes, "without axes", *_CHANNELS))
     ),
     *since(
-        SINCE_2_1_5,
-        *_two_norms(where(is_group_norm, "over groups", *_GROUPS), where(is_layer_norm, "over channels", *_CHANNELS)),
+        SINCE_2_1_5, *_two_norms(where(is_group_norm, "over groups", *_GROUPS), where(is_layer_norm, "over channels", *_CHANNELS))
     ),
 )

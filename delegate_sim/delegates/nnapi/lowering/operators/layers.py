@@ -86,11 +86,7 @@ def _densify_of(builder: PartitionBuilder, weights: int) -> Node | None:
     return builder.densified.get(dequantize.input(0))
 
 
-_DENSE_TYPES = {
-    "FLOAT32": (_T.TENSOR_FLOAT32, 4),
-    "FLOAT16": (_T.TENSOR_FLOAT16, 2),
-    "INT8": (_T.TENSOR_QUANT8_ASYMM_SIGNED, 1),
-}
+_DENSE_TYPES = {"FLOAT32": (_T.TENSOR_FLOAT32, 4), "FLOAT16": (_T.TENSOR_FLOAT16, 2), "INT8": (_T.TENSOR_QUANT8_ASYMM_SIGNED, 1)}
 """The NNAPI type and the element size in bytes of unpacked weights, by the type of the sparse weights."""
 
 
@@ -190,15 +186,10 @@ LOWERINGS: Lowerings = {
         OperandTraits(converts_int8=weights_are_int8, converts_all_inputs=True, is_hybrid=hybrid_with_weights(1)),
     ),
     "DEPTHWISE_CONV_2D": Lowering(
-        "DEPTHWISE_CONV_2D",
-        _add_depthwise_convolution,
-        OperandTraits(converts_int8=weights_are_int8, converts_all_inputs=True),
+        "DEPTHWISE_CONV_2D", _add_depthwise_convolution, OperandTraits(converts_int8=weights_are_int8, converts_all_inputs=True)
     ),
     "TRANSPOSE_CONV": Lowering(
-        "TRANSPOSE_CONV",
-        _add_transpose_convolution,
-        OperandTraits(converts_int8=_third_tensor_is_int8),
-        reads_graph=True,
+        "TRANSPOSE_CONV", _add_transpose_convolution, OperandTraits(converts_int8=_third_tensor_is_int8), reads_graph=True
     ),
     "AVERAGE_POOL_2D": Lowering("AVERAGE_POOL_2D", _add_pooling, _INT8),
     "L2_POOL_2D": Lowering("L2_POOL_2D", _add_pooling),
