@@ -14,7 +14,7 @@ from ..graph.graph import NodeView
 from ..releases.catalogue import NEWEST, Release
 from ..rules import kinds
 from ..rules.kinds import Explanation, Kind
-from ..rules.rule import Check, Condition, OpRule, Reason
+from ..rules.rule import Check, Condition, OpRule, Reason, op_rule
 from ..rules.source import Repository, Source
 
 TFLM = Repository("tensorflow/tflite-micro", "90b983c2b3f1480642e040bbd2ddb37b998f3424")
@@ -144,7 +144,7 @@ _AT_INVOKE = Condition[MicroTarget]("when the node runs (Invoke)", lambda _: Tru
 def all_checks(kernel: MicroKernel) -> OpRule[MicroTarget]:
     """Return the checks of a kernel's Prepare, followed by the checks of Invoke. Each check has its own source."""
     invoke = [check.when(_AT_INVOKE) for check in _with_sources(kernel.invoke)]
-    return OpRule((*_with_sources(kernel.prepare), *invoke)).from_source(*kernel.prepare.source, *kernel.invoke.source)
+    return op_rule(*_with_sources(kernel.prepare), *invoke).from_source(*kernel.prepare.source, *kernel.invoke.source)
 
 
 def _with_sources(rule: OpRule[MicroTarget]) -> Iterator[Check[MicroTarget]]:
@@ -152,7 +152,7 @@ def _with_sources(rule: OpRule[MicroTarget]) -> Iterator[Check[MicroTarget]]:
         yield check.from_source(check.source or rule.source[0])
 
 
-NO_PREPARE: OpRule[MicroTarget] = OpRule(())
+NO_PREPARE: OpRule[MicroTarget] = op_rule()
 """The rule of a kernel without a Prepare function."""
 
 

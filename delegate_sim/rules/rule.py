@@ -164,5 +164,10 @@ class OpRule(Generic[TargetT_contra]):
         return self.checks if self.accepted_early is None else (self.accepted_early, *self.checks)
 
 
+def op_rule(*checks: Check[TargetT_contra], accepted_early: Check[TargetT_contra] | None = None) -> OpRule[TargetT_contra]:
+    """Return the rule of an operator with these checks, in the delegate's order."""
+    return OpRule(checks, accepted_early)
+
+
 Rules: TypeAlias = Mapping[str, OpRule[TargetT_contra]]
 """Rules by operator."""

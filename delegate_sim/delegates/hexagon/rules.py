@@ -16,7 +16,7 @@ from ...rules.book import RuleBook, Unknown
 from ...rules.hints import by_reshape
 from ...rules.kinds import ATTRIBUTE, CONSTANT, QUANTIZATION, SHAPE
 from ...rules.operands import INPUT, Numbers, at_most, exactly, operand, up_to_one
-from ...rules.rule import Check, OpRule
+from ...rules.rule import Check, OpRule, op_rule
 from ...rules.source import LITERT, Source
 from ...rules.vocabulary import activation, check, constant, operand_count, option, ranks_at_most, typed, version, where_given
 
@@ -55,7 +55,7 @@ UP_TO_1, UP_TO_2, UP_TO_3, UP_TO_4 = up_to_one(), at_most(2), at_most(3), at_mos
 
 def hexagon_rule(*checks: Check[HexagonTarget], version_in: Numbers = UP_TO_1) -> OpRule[HexagonTarget]:
     """Return the rule of an operator: the checks of all tensors' ranks, the check of the version, then ``checks``."""
-    return OpRule((*_RANKS, version(version_in).from_source(_VERSIONS), *checks))
+    return op_rule(*_RANKS, version(version_in).from_source(_VERSIONS), *checks)
 
 
 def inputs(*types: tuple[str, ...], optional: int = 0) -> tuple[Check[object], ...]:

@@ -21,7 +21,7 @@ from ...rules import kinds
 from ...rules.book import RuleBook, Unknown
 from ...rules.kinds import ACTIVATION, ATTRIBUTE, CONSTANT, OPERAND_VALUE, QUANTIZATION, SHAPE, Kind, Problem
 from ...rules.operands import INPUT, OUTPUT, Operand, exactly, operand, stored_integers
-from ...rules.rule import Check, OpRule
+from ...rules.rule import Check, OpRule, op_rule
 from ...rules.source import Repository, Source
 from ...rules.vocabulary import activation, check, operand_count, option, refused_if, typed
 from ..decision import READS_BEYOND_OPERANDS, ReleaseOnly
@@ -143,10 +143,10 @@ _WITH_BIAS = refused_if(
 )
 _QUANTIZED = (INPUT, _WEIGHTS, _BIAS, OUTPUT)
 
-_CONVOLUTION_25_0: OpRule[object] = OpRule(
-    (_WITH_BIAS, *map(_scales, _QUANTIZED), activation(("NONE", "RELU", "RELU6")), _RELU6, _UNDILATED)
+_CONVOLUTION_25_0: OpRule[object] = op_rule(
+    _WITH_BIAS, *map(_scales, _QUANTIZED), activation(("NONE", "RELU", "RELU6")), _RELU6, _UNDILATED
 )
-_CONVOLUTION: OpRule[object] = OpRule((_WITH_BIAS, _RELU6, *map(_one_scale, _QUANTIZED), _UNDILATED))
+_CONVOLUTION: OpRule[object] = op_rule(_WITH_BIAS, _RELU6, *map(_one_scale, _QUANTIZED), _UNDILATED)
 
 
 def _computed(which: Operand) -> Check[object]:
@@ -164,7 +164,7 @@ def _readable(which: Operand) -> Check[object]:
     return check(READS_COMPUTED, f"a constant {which.name}", find)
 
 
-_ADDITION: OpRule[object] = OpRule((_computed(INPUT), _computed(_SECOND)))
+_ADDITION: OpRule[object] = op_rule(_computed(INPUT), _computed(_SECOND))
 
 
 def _values(node: NodeView, position: int) -> list[int]:
@@ -193,12 +193,10 @@ def reads_stale_sizes(node: NodeView) -> bool:
 
 _JOINED = option("axis", exactly(_CHANNELS, -1), hint="concatenate along the channels")
 _EQUAL_JOINED = check(SHAPE, "inputs of equal channels", lambda node: _channels(node.inputs, "inputs"))
-_SPLIT: OpRule[object] = OpRule(
-    (
-        _readable(INPUT),
-        check(OPERAND_VALUE, "axis 3 or -1", _split_axis, "split along the channels"),
-        check(SHAPE, "outputs of equal channels", lambda node: _channels(node.outputs, "outputs")),
-    )
+_SPLIT: OpRule[object] = op_rule(
+    _readable(INPUT),
+    check(OPERAND_VALUE, "axis 3 or -1", _split_axis, "split along the channels"),
+    check(SHAPE, "outputs of equal channels", lambda node: _channels(node.outputs, "outputs")),
 )
 _AROUND = [0, 0, 1, 1, 1, 1, 0, 0]
 
@@ -240,19 +238,16 @@ def _permutation(node: NodeView) -> str | None:
     return None if values in _PERMUTATIONS else f"permutation {values}"
 
 
-_ALWAYS: OpRule[object] = OpRule(())
+_ALWAYS: OpRule[object] = op_rule()
 _CONVOLUTIONS = {"CONV_2D": _CONVOLUTION, "DEPTHWISE_CONV_2D": _CONVOLUTION}
 _OPERATORS_25_0 = {
     "CONV_2D": _CONVOLUTION_25_0,
     "DEPTHWISE_CONV_2D": _CONVOLUTION_25_0,
     "ADD": _ADDITION,
-    "CONCATENATION": OpRule((_JOINED, _EQUAL_JOINED)),
+    "CONCATENATION": op_rule(_JOINED, _EQUAL_JOINED),
     "SPLIT": _SPLIT,
-    "PAD": OpRule(
-        (
-            _readable(_SECOND),
-            check(OPERAND_VALUE, "padding of 1 on each side of height and width", _padding, "pad each side by 1"),
-        )
+    "PAD": op_rule(
+        _readable(_SECOND), check(OPERAND_VALUE, "padding of 1 on each side of height and width", _padding, "pad each side by 1")
     ),
     "FULLY_CONNECTED": _ALWAYS,
 }
@@ -260,16 +255,14 @@ _OPERATORS: Mapping[str, Mapping[str, OpRule[object]]] = {
     ETNAVIV: {
         **_CONVOLUTIONS,
         **dict.fromkeys(("ADD", "SUB"), _ADDITION),
-        "CONCATENATION": OpRule((_JOINED,)),
+        "CONCATENATION": op_rule(_JOINED),
         "SPLIT": _SPLIT,
-        "PAD": OpRule((*_PAD, check(OPERAND_VALUE, "padding of at most 2 on each side", _wide_padding, "pad by at most 2"))),
-        "FULLY_CONNECTED": OpRule(
-            (
-                typed(INPUT, tuple(_EIGHT_BITS), hint="quantize the model fully to INT8"),
-                check(SHAPE, f"fewer than {_MOST_INPUTS} inputs", _large_input),
-            )
+        "PAD": op_rule(*_PAD, check(OPERAND_VALUE, "padding of at most 2 on each side", _wide_padding, "pad by at most 2")),
+        "FULLY_CONNECTED": op_rule(
+            typed(INPUT, tuple(_EIGHT_BITS), hint="quantize the model fully to INT8"),
+            check(SHAPE, f"fewer than {_MOST_INPUTS} inputs", _large_input),
         ),
-        "TRANSPOSE": OpRule((_readable(_SECOND), check(OPERAND_VALUE, "the permutation 0, 3, 1, 2 or 0, 2, 3, 1", _permutation))),
+        "TRANSPOSE": op_rule(_readable(_SECOND), check(OPERAND_VALUE, "the permutation 0, 3, 1, 2 or 0, 2, 3, 1", _permutation)),
         **dict.fromkeys(("RESHAPE", "RELU", "ABS", "LOGISTIC"), _ALWAYS),
     },
     ROCKET: {**_CONVOLUTIONS, "ADD": _ADDITION},
@@ -277,7 +270,7 @@ _OPERATORS: Mapping[str, Mapping[str, OpRule[object]]] = {
         **_CONVOLUTIONS,
         "ADD": _ADDITION,
         **dict.fromkeys(("AVERAGE_POOL_2D", "MAX_POOL_2D", "STRIDED_SLICE"), _ALWAYS),
-        "CONCATENATION": OpRule((_JOINED,)),
+        "CONCATENATION": op_rule(_JOINED),
         "PAD": OpRule(_PAD),
     },
 }

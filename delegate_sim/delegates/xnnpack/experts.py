@@ -16,7 +16,7 @@ from ...model.flexbuffer import FlexbufferMap, custom_options
 from ...model.model import Node, Tensor
 from ...releases.catalogue import Release, parse_release
 from ...rules.kinds import ATTRIBUTE, CONSTANT, OPERAND_COUNT, SHAPE, TENSOR_TYPE, Kind
-from ...rules.rule import Check, OpRule, Verdict
+from ...rules.rule import Check, OpRule, Verdict, op_rule
 from ...rules.source import LITERT, Source
 from ...rules.vocabulary import check
 from .node_visit import Visit
@@ -230,34 +230,32 @@ _USABLE_OPERANDS = "constant weights and scales with the types and sizes in the 
 _PATH = " for the XNNPACK prototype path"
 
 MIXTURE: OpRule[Visit] = (
-    OpRule[Visit](
-        (
-            _demand(ATTRIBUTE, "custom options", _no_options).from_source(
-                _SOURCE.with_symbol("MoeExpertsDelegateKernel::Impl::ReadAttributeMap")
-            ),
-            _demand(ATTRIBUTE, f"the attributes {', '.join(_REQUIRED)}", _missing),
-            _before_quantized(_demand(ATTRIBUTE, "weight_type fp32", _other_weights("fp32", path=_PATH))),
-            _since_quantized(_demand(ATTRIBUTE, f"weight_type {', '.join(_WEIGHT_TYPES)}", _other_weights(*_WEIGHT_TYPES))),
-            _before_quantized(
-                _demand(ATTRIBUTE, "activation gelu, or none", _other_activation(("gelu",), "only supports activation='gelu'"))
-            ),
-            _since_quantized(
-                _demand(
-                    ATTRIBUTE,
-                    f"activation {' or '.join(_ACTIVATIONS)}, or none",
-                    _other_activation(_ACTIVATIONS, "unsupported activation='{}'"),
-                )
-            ),
-            _demand(ATTRIBUTE, "sizes above 0, and at most as many active experts as experts", _unusable_sizes),
-            _since_quantized(_demand(ATTRIBUTE, f"at most {_LARGEST} weights in a layer", _too_large)),
-            _before_quantized(_demand(OPERAND_COUNT, "7 operands and 1 result", _other_counts_before)),
-            _since_quantized(_demand(OPERAND_COUNT, "7 operands (10 if the weights are integers) and 1 result", _other_counts)),
-            _before_quantized(_demand(TENSOR_TYPE, "FLOAT32 tensors, and INT32 for the indices", _other_types_before)),
-            _before_quantized(_demand(CONSTANT, "weights and scales that are constants", _computed_before)),
-            _since_quantized(_demand(TENSOR_TYPE, "FLOAT32 activations and INT32 indices", _other_types)),
-            _since_quantized(_demand(SHAPE, _USABLE_OPERANDS, _unusable_operand_before_groups)).before_release(_GROUPED_FROM),
-            _demand(SHAPE, _USABLE_OPERANDS, _unusable_operand).from_release(_GROUPED_FROM),
-        )
+    op_rule(
+        _demand(ATTRIBUTE, "custom options", _no_options).from_source(
+            _SOURCE.with_symbol("MoeExpertsDelegateKernel::Impl::ReadAttributeMap")
+        ),
+        _demand(ATTRIBUTE, f"the attributes {', '.join(_REQUIRED)}", _missing),
+        _before_quantized(_demand(ATTRIBUTE, "weight_type fp32", _other_weights("fp32", path=_PATH))),
+        _since_quantized(_demand(ATTRIBUTE, f"weight_type {', '.join(_WEIGHT_TYPES)}", _other_weights(*_WEIGHT_TYPES))),
+        _before_quantized(
+            _demand(ATTRIBUTE, "activation gelu, or none", _other_activation(("gelu",), "only supports activation='gelu'"))
+        ),
+        _since_quantized(
+            _demand(
+                ATTRIBUTE,
+                f"activation {' or '.join(_ACTIVATIONS)}, or none",
+                _other_activation(_ACTIVATIONS, "unsupported activation='{}'"),
+            )
+        ),
+        _demand(ATTRIBUTE, "sizes above 0, and at most as many active experts as experts", _unusable_sizes),
+        _since_quantized(_demand(ATTRIBUTE, f"at most {_LARGEST} weights in a layer", _too_large)),
+        _before_quantized(_demand(OPERAND_COUNT, "7 operands and 1 result", _other_counts_before)),
+        _since_quantized(_demand(OPERAND_COUNT, "7 operands (10 if the weights are integers) and 1 result", _other_counts)),
+        _before_quantized(_demand(TENSOR_TYPE, "FLOAT32 tensors, and INT32 for the indices", _other_types_before)),
+        _before_quantized(_demand(CONSTANT, "weights and scales that are constants", _computed_before)),
+        _since_quantized(_demand(TENSOR_TYPE, "FLOAT32 activations and INT32 indices", _other_types)),
+        _since_quantized(_demand(SHAPE, _USABLE_OPERANDS, _unusable_operand_before_groups)).before_release(_GROUPED_FROM),
+        _demand(SHAPE, _USABLE_OPERANDS, _unusable_operand).from_release(_GROUPED_FROM),
     )
     .from_source(_SOURCE)
     .from_release(str(_KNOWN_FROM))

@@ -21,7 +21,7 @@ from ....rules import kinds
 from ....rules.hints import by_reshape
 from ....rules.kinds import ACTIVATION, OPERAND_VALUE, QUANTIZATION, RANK, SHAPE, TENSOR_TYPE
 from ....rules.operands import INPUT, Operand, at_least, listed, operand
-from ....rules.rule import Check, OpRule
+from ....rules.rule import Check, OpRule, op_rule
 from ....rules.source import Repository, Source
 from ....rules.vocabulary import TensorDemand, check, inputs, of_tensors, operand_count, outputs, rank, typed, where, where_given
 
@@ -146,13 +146,11 @@ def ethosu_rule(
 
     after = (operand_count(inputs=at_least(max(positions) + 1)), *of_tensors(checked, *demands))
     batch = () if batches else (_batch(operands).from_source(SOURCE.with_symbol("ConstraintBatchSize")),)
-    return OpRule(
-        (
-            *(one.from_source(SOURCE) for one in before),
-            *(one.from_source(SOURCE.with_symbol("ConstraintTensorPost")) for one in after),
-            *batch,
-            *checks,
-        )
+    return op_rule(
+        *(one.from_source(SOURCE) for one in before),
+        *(one.from_source(SOURCE.with_symbol("ConstraintTensorPost")) for one in after),
+        *batch,
+        *checks,
     )
 
 

@@ -7,7 +7,7 @@ from ....model import schema
 from ....rules.hints import by_reshape, in_code
 from ....rules.kinds import ACTIVATION, BROADCAST, CONSTANT, QUANTIZATION, RANK, TENSOR_TYPE
 from ....rules.operands import INPUT, OUTPUT, Operand, at_least, at_most, exactly, operand
-from ....rules.rule import Check, OpRule, Rules
+from ....rules.rule import Check, Rules, op_rule
 from ....rules.vocabulary import check, check_for_target, rank, refused_if, typed, version
 from ..kinds import (
     DENSE_WEIGHTS,
@@ -50,8 +50,8 @@ from .checks import (
     type_in,
 )
 
-_CLAMPED = OpRule((max_op_version(2), FLOAT_QUANT8_OPERAND))
-_SLOPED = OpRule((op_version(1), min_level(NNAPI_1_2), type_in(INPUT, FLOAT_QUANT8)))
+_CLAMPED = op_rule(max_op_version(2), FLOAT_QUANT8_OPERAND)
+_SLOPED = op_rule(op_version(1), min_level(NNAPI_1_2), type_in(INPUT, FLOAT_QUANT8))
 
 _MAX_RANK = 4
 
@@ -89,17 +89,15 @@ _SUM = (
     FLOAT_QUANT8_OPERAND.when(below_level(NNAPI_1_3)),
     _RANKS.from_release("tf-2.12"),
 )
-_FLOAT_FUNCTION = OpRule((op_version(1), min_level(NNAPI_1_2), FLOAT_OPERAND))
-_LOGIC = OpRule((op_version(1), min_level(NNAPI_1_2), typed(INPUT, ("BOOL",))))
-_COMPARISON = OpRule((max_op_version(2), min_level(NNAPI_1_2), type_in(INPUT, (*FLOAT_QUANT8_INT32, "BOOL"))))
-_EXTREMUM = OpRule(
-    (
-        max_op_version(3),
-        min_level(NNAPI_1_2),
-        type_in(INPUT, FLOAT_QUANT8_INT32),
-        _constant_if_scalar(INPUT),
-        _constant_if_scalar(operand(1)),
-    )
+_FLOAT_FUNCTION = op_rule(op_version(1), min_level(NNAPI_1_2), FLOAT_OPERAND)
+_LOGIC = op_rule(op_version(1), min_level(NNAPI_1_2), typed(INPUT, ("BOOL",)))
+_COMPARISON = op_rule(max_op_version(2), min_level(NNAPI_1_2), type_in(INPUT, (*FLOAT_QUANT8_INT32, "BOOL")))
+_EXTREMUM = op_rule(
+    max_op_version(3),
+    min_level(NNAPI_1_2),
+    type_in(INPUT, FLOAT_QUANT8_INT32),
+    _constant_if_scalar(INPUT),
+    _constant_if_scalar(operand(1)),
 )
 
 _POSITIVE_SCALE = "quantize with a representative data set, so that the scale is above 0"
@@ -148,74 +146,61 @@ def _index_type(node: NodeView) -> str | None:
 _NOT_SCALAR = refused_if(
     SCALAR_OUTPUT, "a result with at least one dimension", lambda node: not OUTPUT.tensor(node).rank, "a scalar result"
 )
-_ARG_EXTREMUM = OpRule(
-    (
-        max_op_version(2),
-        min_level(NNAPI_1_2),
-        type_in(INPUT, ("FLOAT16", "FLOAT32", "INT32", "UINT8", "INT8")),
-        check(
-            TENSOR_TYPE,
-            "an INT32 axis, or a constant INT64 axis that fits INT32",
-            _axis,
-            in_code("make the axis an INT32 constant"),
-        ),
-        check(OUTPUT_TYPE, "output_type INT32", _index_type, in_code("set output_type to INT32 in the model")),
-    )
+_ARG_EXTREMUM = op_rule(
+    max_op_version(2),
+    min_level(NNAPI_1_2),
+    type_in(INPUT, ("FLOAT16", "FLOAT32", "INT32", "UINT8", "INT8")),
+    check(
+        TENSOR_TYPE, "an INT32 axis, or a constant INT64 axis that fits INT32", _axis, in_code("make the axis an INT32 constant")
+    ),
+    check(OUTPUT_TYPE, "output_type INT32", _index_type, in_code("set output_type to INT32 in the model")),
 )
-_REDUCTION_EXTREMUM = OpRule(
-    (
-        max_op_version(2),
-        min_level(NNAPI_1_2),
-        type_in(INPUT, FLOAT_QUANT8),
-        rank(INPUT, at_least(1), hint="reduce only tensors that have dimensions").reported_as(UNSUPPORTED_OUTPUT_TYPE),
-    )
+_REDUCTION_EXTREMUM = op_rule(
+    max_op_version(2),
+    min_level(NNAPI_1_2),
+    type_in(INPUT, FLOAT_QUANT8),
+    rank(INPUT, at_least(1), hint="reduce only tensors that have dimensions").reported_as(UNSUPPORTED_OUTPUT_TYPE),
 )
-_FOLD = OpRule((op_version(1), min_level(NNAPI_1_2), _NOT_SCALAR, typed(INPUT, FLOAT)))
+_FOLD = op_rule(op_version(1), min_level(NNAPI_1_2), _NOT_SCALAR, typed(INPUT, FLOAT))
 
 RULES: Rules[NnapiTarget] = {
-    "ELU": OpRule((op_version(1), min_level(NNAPI_1_3), typed(INPUT, FLOAT))),
-    "HARD_SWISH": OpRule((FLOAT_QUANT8_OPERAND,)),
-    "L2_NORMALIZATION": OpRule(
-        (
-            max_op_version(2),
-            FLOAT_OPERAND.when(below_level(NNAPI_1_2)),
-            rank(INPUT, 4, hint="reshape to four dimensions, or use NNAPI 1.2")
-            .reported_as(UNSUPPORTED_OPERATOR_VARIANT)
-            .when(below_level(NNAPI_1_2)),
-            NO_ACTIVATION,
-        )
+    "ELU": op_rule(op_version(1), min_level(NNAPI_1_3), typed(INPUT, FLOAT)),
+    "HARD_SWISH": op_rule(FLOAT_QUANT8_OPERAND),
+    "L2_NORMALIZATION": op_rule(
+        max_op_version(2),
+        FLOAT_OPERAND.when(below_level(NNAPI_1_2)),
+        rank(INPUT, 4, hint="reshape to four dimensions, or use NNAPI 1.2")
+        .reported_as(UNSUPPORTED_OPERATOR_VARIANT)
+        .when(below_level(NNAPI_1_2)),
+        NO_ACTIVATION,
     ),
     "LEAKY_RELU": _SLOPED,
-    "LOCAL_RESPONSE_NORMALIZATION": OpRule((op_version(1),)),
+    "LOCAL_RESPONSE_NORMALIZATION": op_rule(op_version(1)),
     "LOGISTIC": _CLAMPED,
-    "LOG_SOFTMAX": OpRule((op_version(1), min_level(NNAPI_1_2), typed(INPUT, FLOAT))),
+    "LOG_SOFTMAX": op_rule(op_version(1), min_level(NNAPI_1_2), typed(INPUT, FLOAT)),
     "PRELU": _SLOPED,
     "RELU": _CLAMPED,
     "RELU6": _CLAMPED,
     "RELU_N1_TO_1": _CLAMPED,
-    "SOFTMAX": OpRule(
-        (
-            op_version(2),
-            FLOAT_QUANT8_OPERAND,
-            type_in(OUTPUT, FLOAT_QUANT8),
-            rank(INPUT, at_most(4)),
-            rank(INPUT, exactly(2, 4), hint="reshape to two or four dimensions, or use NNAPI 1.2").when(below_level(NNAPI_1_2)),
-        )
+    "SOFTMAX": op_rule(
+        op_version(2),
+        FLOAT_QUANT8_OPERAND,
+        type_in(OUTPUT, FLOAT_QUANT8),
+        rank(INPUT, at_most(4)),
+        rank(INPUT, exactly(2, 4), hint="reshape to two or four dimensions, or use NNAPI 1.2").when(below_level(NNAPI_1_2)),
     ),
-    "TANH": OpRule(
-        (
-            max_op_version(2),
-            typed(INPUT, FLOAT).when(below_level(NNAPI_1_2)),
-            typed(INPUT, FLOAT_QUANT8).when(from_level(NNAPI_1_2)),
-        )
+    "TANH": op_rule(
+        max_op_version(2),
+        typed(INPUT, FLOAT).when(below_level(NNAPI_1_2)),
+        typed(INPUT, FLOAT_QUANT8).when(from_level(NNAPI_1_2)),
     ),
     "ABS": _FLOAT_FUNCTION,
-    "ADD": OpRule((max_op_version(2), *_SUM)),
+    "ADD": op_rule(max_op_version(2), *_SUM),
     "COS": _FLOAT_FUNCTION.from_release("tf-2.12"),
-    "DIV": OpRule((op_version(1), min_level(NNAPI_1_1), typed(INPUT, FLOAT), _RANKS.from_release("tf-2.12"))),
+    "DIV": op_rule(op_version(1), min_level(NNAPI_1_1), typed(INPUT, FLOAT), _RANKS.from_release("tf-2.12")),
     "EQUAL": _COMPARISON,
     "EXP": _FLOAT_FUNCTION,
-    "FLOOR": OpRule((op_version(1),)),
+    "FLOOR": op_rule(op_version(1)),
     "GREATER": _COMPARISON,
     "GREATER_EQUAL": _COMPARISON,
     "LESS": _COMPARISON,
@@ -226,104 +211,88 @@ RULES: Rules[NnapiTarget] = {
     "LOGICAL_OR": _LOGIC,
     "MAXIMUM": _EXTREMUM,
     "MINIMUM": _EXTREMUM,
-    "MUL": OpRule((max_op_version(3).when(with_accelerator(True)), max_op_version(2).when(with_accelerator(False)), *_SUM)),
-    "NEG": OpRule((max_op_version(2), min_level(NNAPI_1_2), type_in(INPUT, FLOAT_INT32))),
+    "MUL": op_rule(max_op_version(3).when(with_accelerator(True)), max_op_version(2).when(with_accelerator(False)), *_SUM),
+    "NEG": op_rule(max_op_version(2), min_level(NNAPI_1_2), type_in(INPUT, FLOAT_INT32)),
     "NOT_EQUAL": _COMPARISON,
     "POW": _FLOAT_FUNCTION,
-    "RSQRT": OpRule(
-        (
-            op_version(2),
-            min_level(NNAPI_1_2),
-            FLOAT_OPERAND.when(below_level(FEATURE_LEVEL_7)),
-            FLOAT_QUANT8_OPERAND.when(from_level(FEATURE_LEVEL_7)),
-        )
+    "RSQRT": op_rule(
+        op_version(2),
+        min_level(NNAPI_1_2),
+        FLOAT_OPERAND.when(below_level(FEATURE_LEVEL_7)),
+        FLOAT_QUANT8_OPERAND.when(from_level(FEATURE_LEVEL_7)),
     ),
-    "SELECT": OpRule(
-        (
-            max_op_version(2),
-            min_level(NNAPI_1_2),
-            type_in(operand(1), FLOAT_QUANT8_INT32),
-            check(
-                BROADCAST,
-                "a condition of the same shape as the values",
-                _shape_unlike_condition,
-                "give the condition the same shape as the values",
-            ),
-        )
+    "SELECT": op_rule(
+        max_op_version(2),
+        min_level(NNAPI_1_2),
+        type_in(operand(1), FLOAT_QUANT8_INT32),
+        check(
+            BROADCAST,
+            "a condition of the same shape as the values",
+            _shape_unlike_condition,
+            "give the condition the same shape as the values",
+        ),
     ),
     "SIN": _FLOAT_FUNCTION,
     "SQRT": _FLOAT_FUNCTION,
-    "SQUARED_DIFFERENCE": OpRule(
-        (
-            op_version(2),
-            min_level(NNAPI_1_1),
-            type_in(INPUT, FLOAT_QUANT8_INT32).when(from_level(NNAPI_1_3)),
-            type_in(INPUT, FLOAT_UINT8).when(from_level(NNAPI_1_2)).when(below_level(NNAPI_1_3)),
-            type_in(INPUT, FLOAT).when(below_level(NNAPI_1_2)),
-            _RANKS,
-        )
+    "SQUARED_DIFFERENCE": op_rule(
+        op_version(2),
+        min_level(NNAPI_1_1),
+        type_in(INPUT, FLOAT_QUANT8_INT32).when(from_level(NNAPI_1_3)),
+        type_in(INPUT, FLOAT_UINT8).when(from_level(NNAPI_1_2)).when(below_level(NNAPI_1_3)),
+        type_in(INPUT, FLOAT).when(below_level(NNAPI_1_2)),
+        _RANKS,
     ),
-    "SUB": OpRule(
-        (
-            max_op_version(3),
-            # If the feature level has no subtraction, the delegate reports the type instead.
-            level_demand(NNAPI_1_1).reported_as(UNSUPPORTED_INPUT_TYPE),
-            typed(INPUT, FLOAT).when(from_level(NNAPI_1_1)).when(below_level(NNAPI_1_2)),
-            typed(INPUT, FLOAT_QUANT8).when(from_level(NNAPI_1_2)).when(below_level(NNAPI_1_3)),
-            typed(INPUT, FLOAT_QUANT8_INT32).when(from_level(NNAPI_1_3)),
-            _NO_ACTIVATION_OF_INT32,
-            _RANKS,
-        )
+    "SUB": op_rule(
+        max_op_version(3),
+        # If the feature level has no subtraction, the delegate reports the type instead.
+        level_demand(NNAPI_1_1).reported_as(UNSUPPORTED_INPUT_TYPE),
+        typed(INPUT, FLOAT).when(from_level(NNAPI_1_1)).when(below_level(NNAPI_1_2)),
+        typed(INPUT, FLOAT_QUANT8).when(from_level(NNAPI_1_2)).when(below_level(NNAPI_1_3)),
+        typed(INPUT, FLOAT_QUANT8_INT32).when(from_level(NNAPI_1_3)),
+        _NO_ACTIVATION_OF_INT32,
+        _RANKS,
     ),
-    "CAST": OpRule(
-        (
-            op_version(1),
-            min_level(NNAPI_1_2),
-            type_in(INPUT, FLOAT_QUANT8_INT32).when(from_level(NNAPI_1_3)),
-            type_in(OUTPUT, FLOAT_QUANT8_INT32).when(from_level(NNAPI_1_3)),
-            type_in(INPUT, FLOAT_UINT8_INT32).when(below_level(NNAPI_1_3)),
-            type_in(OUTPUT, FLOAT_UINT8_INT32).when(below_level(NNAPI_1_3)),
-        )
+    "CAST": op_rule(
+        op_version(1),
+        min_level(NNAPI_1_2),
+        type_in(INPUT, FLOAT_QUANT8_INT32).when(from_level(NNAPI_1_3)),
+        type_in(OUTPUT, FLOAT_QUANT8_INT32).when(from_level(NNAPI_1_3)),
+        type_in(INPUT, FLOAT_UINT8_INT32).when(below_level(NNAPI_1_3)),
+        type_in(OUTPUT, FLOAT_UINT8_INT32).when(below_level(NNAPI_1_3)),
     ),
-    "DENSIFY": OpRule((check_for_target(DENSE_WEIGHTS, "a constant input and feature level 30", _packed_weights),)),
-    "DEQUANTIZE": OpRule(
-        (
-            version(exactly(1, 2)),
-            type_in(INPUT, ("UINT8",)).when(below_level(NNAPI_1_2)),
-            type_in(INPUT, QUANT8).when(from_level(NNAPI_1_2)),
-            check(QUANTIZATION, "INT8 with zero point 0", _asymmetric_int8, "quantize symmetrically, or use NNAPI 1.3")
-            .reported_as(UNSUPPORTED_INPUT_TYPE)
-            .when(from_level(NNAPI_1_2))
-            .when(below_level(NNAPI_1_3)),
-        ),
+    "DENSIFY": op_rule(check_for_target(DENSE_WEIGHTS, "a constant input and feature level 30", _packed_weights)),
+    "DEQUANTIZE": op_rule(
+        version(exactly(1, 2)),
+        type_in(INPUT, ("UINT8",)).when(below_level(NNAPI_1_2)),
+        type_in(INPUT, QUANT8).when(from_level(NNAPI_1_2)),
+        check(QUANTIZATION, "INT8 with zero point 0", _asymmetric_int8, "quantize symmetrically, or use NNAPI 1.3")
+        .reported_as(UNSUPPORTED_INPUT_TYPE)
+        .when(from_level(NNAPI_1_2))
+        .when(below_level(NNAPI_1_3)),
         accepted_early=check(TENSOR_TYPE, "FLOAT16 that is not constant", _other_than_runtime_float16).when(
             from_level(NNAPI_1_3)
         ),
     ),
-    "QUANTIZE": OpRule(
-        (
-            max_op_version(2),
-            min_level(NNAPI_1_2),
-            typed(INPUT, FLOAT_QUANT8),
-            check(QUANTIZATION, "a scale above 0", _quantized_without_scale, _POSITIVE_SCALE),
-            typed(OUTPUT, ("UINT8",), kind=OUTPUT_TYPE).when(below_level(NNAPI_1_3)),
-            type_in(OUTPUT, QUANT8).when(from_level(NNAPI_1_3)),
-            quantized_as(OUTPUT, "a scale above 0", lambda tensor: tensor.scale > 0, _POSITIVE_SCALE),
-        )
+    "QUANTIZE": op_rule(
+        max_op_version(2),
+        min_level(NNAPI_1_2),
+        typed(INPUT, FLOAT_QUANT8),
+        check(QUANTIZATION, "a scale above 0", _quantized_without_scale, _POSITIVE_SCALE),
+        typed(OUTPUT, ("UINT8",), kind=OUTPUT_TYPE).when(below_level(NNAPI_1_3)),
+        type_in(OUTPUT, QUANT8).when(from_level(NNAPI_1_3)),
+        quantized_as(OUTPUT, "a scale above 0", lambda tensor: tensor.scale > 0, _POSITIVE_SCALE),
     ),
     "ARG_MAX": _ARG_EXTREMUM,
     "ARG_MIN": _ARG_EXTREMUM,
-    "MEAN": OpRule(
-        (
-            max_op_version(2),
-            min_level(NNAPI_1_1),
-            typed(INPUT, FLOAT_QUANT8).when(from_level(NNAPI_1_2)),
-            typed(INPUT, FLOAT).when(below_level(NNAPI_1_2)),
-            _NOT_SCALAR,
-            rank(INPUT, at_most(4)).reported_as(UNSUPPORTED_OPERAND_VALUE).from_release("tf-2.12"),
-        )
+    "MEAN": op_rule(
+        max_op_version(2),
+        min_level(NNAPI_1_1),
+        typed(INPUT, FLOAT_QUANT8).when(from_level(NNAPI_1_2)),
+        typed(INPUT, FLOAT).when(below_level(NNAPI_1_2)),
+        _NOT_SCALAR,
+        rank(INPUT, at_most(4)).reported_as(UNSUPPORTED_OPERAND_VALUE).from_release("tf-2.12"),
     ),
-    "REDUCE_ANY": OpRule((op_version(2), min_level(NNAPI_1_2), _NOT_SCALAR)),
+    "REDUCE_ANY": op_rule(op_version(2), min_level(NNAPI_1_2), _NOT_SCALAR),
     "REDUCE_MAX": _REDUCTION_EXTREMUM,
     "REDUCE_MIN": _REDUCTION_EXTREMUM,
     "REDUCE_PROD": _FOLD,

@@ -6,7 +6,7 @@ from ....graph.graph import NodeView
 from ....model.numbers import as_list
 from ....rules.kinds import CONSTANT, OPERAND_VALUE
 from ....rules.operands import INPUT, at_least, at_most, operand
-from ....rules.rule import OpRule, Rules
+from ....rules.rule import Rules, op_rule
 from ....rules.vocabulary import check, rank
 from ..kinds import UNSUPPORTED_INPUT_TYPE, UNSUPPORTED_OPERAND_VALUE
 from ..target import FEATURE_LEVEL_6, NNAPI_1_2, NNAPI_1_3, NnapiTarget, below_level, from_level
@@ -83,63 +83,53 @@ def _unpack_last_axis(node: NodeView) -> str | None:
 _NOT_LAST_AXIS = "an axis other than the last"
 
 RULES: Rules[NnapiTarget] = {
-    "CONCATENATION": OpRule(
-        (
-            max_op_version(2),
-            NO_ACTIVATION,
-            rank(INPUT, at_most(4)),
-            type_in(INPUT, _FLOAT16_TOO),
-            check(
-                OPERAND_VALUE,
-                "UINT8 operands with the same scale and zero point",
-                _different_quantization,
-                "quantize all operands with the same scale and zero point, or use NNAPI 1.2",
-            ).when(below_level(NNAPI_1_2)),
-        )
+    "CONCATENATION": op_rule(
+        max_op_version(2),
+        NO_ACTIVATION,
+        rank(INPUT, at_most(4)),
+        type_in(INPUT, _FLOAT16_TOO),
+        check(
+            OPERAND_VALUE,
+            "UINT8 operands with the same scale and zero point",
+            _different_quantization,
+            "quantize all operands with the same scale and zero point, or use NNAPI 1.2",
+        ).when(below_level(NNAPI_1_2)),
     ),
-    "PACK": OpRule(
-        (
-            op_version(2),
-            min_level(NNAPI_1_3),
-            type_in(INPUT, FLOAT_QUANT8_INT32).when(from_level(FEATURE_LEVEL_6)),
-            type_in(INPUT, ("FLOAT32", "INT8")).when(below_level(FEATURE_LEVEL_6)),
-            check(
-                OPERAND_VALUE, _NOT_LAST_AXIS, _pack_last_axis, "pack along another axis and transpose, or use feature level 6"
-            ).when(below_level(FEATURE_LEVEL_6)),
-        )
+    "PACK": op_rule(
+        op_version(2),
+        min_level(NNAPI_1_3),
+        type_in(INPUT, FLOAT_QUANT8_INT32).when(from_level(FEATURE_LEVEL_6)),
+        type_in(INPUT, ("FLOAT32", "INT8")).when(below_level(FEATURE_LEVEL_6)),
+        check(
+            OPERAND_VALUE, _NOT_LAST_AXIS, _pack_last_axis, "pack along another axis and transpose, or use feature level 6"
+        ).when(below_level(FEATURE_LEVEL_6)),
     ),
-    "SPLIT": OpRule(
-        (
-            op_version(3),
-            min_level(NNAPI_1_2),
-            type_in(operand(1), FLOAT_QUANT8_INT32).when(from_level(NNAPI_1_3)),
-            type_in(operand(1), FLOAT_UINT8_INT32).when(below_level(NNAPI_1_3)),
-            constant_int32(operand(0, "axis")),
-        )
+    "SPLIT": op_rule(
+        op_version(3),
+        min_level(NNAPI_1_2),
+        type_in(operand(1), FLOAT_QUANT8_INT32).when(from_level(NNAPI_1_3)),
+        type_in(operand(1), FLOAT_UINT8_INT32).when(below_level(NNAPI_1_3)),
+        constant_int32(operand(0, "axis")),
     ),
-    "SPLIT_V": OpRule(
-        (
-            op_version(2),
-            min_level(NNAPI_1_3),
-            type_in(INPUT, FLOAT_QUANT8_INT32),
-            check(
-                CONSTANT, "a constant INT32 vector of sizes", _split_sizes, "make the sizes a constant INT32 vector"
-            ).reported_as(UNSUPPORTED_INPUT_TYPE),
-            constant_int32(operand(2, "axis")),
-            check(OPERAND_VALUE, "sizes other than 0", _zero_split, "remove empty parts").reported_as(UNSUPPORTED_INPUT_TYPE),
-            check(OPERAND_VALUE, "at least one element for the size -1", _zero_remainder, "remove the empty part")
-            .reported_as(UNSUPPORTED_INPUT_TYPE)
-            .from_source(SOURCE.with_symbol("ComputeSplitVUnknownSplitSize")),
-        )
+    "SPLIT_V": op_rule(
+        op_version(2),
+        min_level(NNAPI_1_3),
+        type_in(INPUT, FLOAT_QUANT8_INT32),
+        check(CONSTANT, "a constant INT32 vector of sizes", _split_sizes, "make the sizes a constant INT32 vector").reported_as(
+            UNSUPPORTED_INPUT_TYPE
+        ),
+        constant_int32(operand(2, "axis")),
+        check(OPERAND_VALUE, "sizes other than 0", _zero_split, "remove empty parts").reported_as(UNSUPPORTED_INPUT_TYPE),
+        check(OPERAND_VALUE, "at least one element for the size -1", _zero_remainder, "remove the empty part")
+        .reported_as(UNSUPPORTED_INPUT_TYPE)
+        .from_source(SOURCE.with_symbol("ComputeSplitVUnknownSplitSize")),
     ),
-    "UNPACK": OpRule(
-        (
-            op_version(2),
-            min_level(NNAPI_1_3),
-            type_in(INPUT, FLOAT_QUANT8),
-            rank(INPUT, at_least(2), kind=OPERAND_VALUE, hint="unpack tensors of at least two dimensions"),
-            rank(INPUT, at_most(4)).reported_as(UNSUPPORTED_OPERAND_VALUE),
-            check(OPERAND_VALUE, _NOT_LAST_AXIS, _unpack_last_axis, "unpack along another axis, after a TRANSPOSE"),
-        )
+    "UNPACK": op_rule(
+        op_version(2),
+        min_level(NNAPI_1_3),
+        type_in(INPUT, FLOAT_QUANT8),
+        rank(INPUT, at_least(2), kind=OPERAND_VALUE, hint="unpack tensors of at least two dimensions"),
+        rank(INPUT, at_most(4)).reported_as(UNSUPPORTED_OPERAND_VALUE),
+        check(OPERAND_VALUE, _NOT_LAST_AXIS, _unpack_last_axis, "unpack along another axis, after a TRANSPOSE"),
     ),
 }

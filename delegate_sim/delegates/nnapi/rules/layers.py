@@ -7,7 +7,7 @@ from ....model.model import Tensor
 from ....rules.hints import by_reshape, in_code
 from ....rules.kinds import BROADCAST, OPERAND_VALUE, OPTIONAL_OPERAND
 from ....rules.operands import INPUT, OUTPUT, Operand, at_least, between, exactly, operand, result
-from ....rules.rule import Check, OpRule, Rules
+from ....rules.rule import Check, Rules, op_rule
 from ....rules.vocabulary import (
     check,
     check_for_target,
@@ -141,136 +141,122 @@ _FLOAT_WEIGHTS = typed(operand(1, "weight tensor"), FLOAT, hint=in_code("keep th
 (_FLOAT_WEIGHTS_IF_ANY,) = where(lambda node: len(node.inputs) >= 2, "if there is one", _FLOAT_WEIGHTS)
 _SEQUENCE_LSTM = (min_level(NNAPI_1_2), not_hybrid(hybrid_with_weights(2)))
 
+
+def _kept_dimensions(node: NodeView, target: NnapiTarget) -> str | None:
+    return f"keep_num_dims at feature level {target.level}" if node.options.keep_num_dims else None
+
+
+def _normalized_layer(node: NodeView, target: NnapiTarget) -> str | None:
+    return f"24 inputs at feature level {target.level}" if len(node.inputs) == 24 else None
+
+
 RULES: Rules[NnapiTarget] = {
-    "CONV_2D": OpRule(
-        (
-            max_op_version(5),
-            not_hybrid(hybrid_with_weights(1)).when(below_level(NNAPI_1_2)),
-            FLOAT_UINT8_OPERAND.when(below_level(NNAPI_1_2)),
-            refused_if(
-                PER_CHANNEL,
-                "weights with one scale",
-                lambda node: node.input(1).is_per_channel,
-                "weights with one scale per channel",
-            ).when(below_level(NNAPI_1_2)),
-            RESTRICTED_SCALES_ONLY.when(below_level(NNAPI_1_2)),
-            operand_count(3).of_kind(OPTIONAL_OPERAND),
-            _NO_DILATION,
-            check(
-                OPERAND_VALUE,
-                "the same number of input channels and filter channels",
-                _groups,
-                "use NNAPI 1.2 for grouped convolutions",
-            ).when(below_level(NNAPI_1_2)),
+    "CONV_2D": op_rule(
+        max_op_version(5),
+        not_hybrid(hybrid_with_weights(1)).when(below_level(NNAPI_1_2)),
+        FLOAT_UINT8_OPERAND.when(below_level(NNAPI_1_2)),
+        refused_if(
+            PER_CHANNEL, "weights with one scale", lambda node: node.input(1).is_per_channel, "weights with one scale per channel"
+        ).when(below_level(NNAPI_1_2)),
+        RESTRICTED_SCALES_ONLY.when(below_level(NNAPI_1_2)),
+        operand_count(3).of_kind(OPTIONAL_OPERAND),
+        _NO_DILATION,
+        check(
+            OPERAND_VALUE,
+            "the same number of input channels and filter channels",
+            _groups,
+            "use NNAPI 1.2 for grouped convolutions",
+        ).when(below_level(NNAPI_1_2)),
+    ),
+    "DEPTHWISE_CONV_2D": op_rule(
+        max_op_version(3),
+        FLOAT_UINT8_OPERAND.when(below_level(NNAPI_1_2)),
+        RESTRICTED_SCALES_ONLY.when(below_level(NNAPI_1_2)),
+        _NO_DILATION,
+    ),
+    "TRANSPOSE_CONV": op_rule(
+        max_op_version(3).before_release("tf-2.15"),
+        max_op_version(4).from_release("tf-2.15"),
+        min_level(NNAPI_1_2),
+        constants(operand(0, "output shape"), operand(1, "filter")),
+    ),
+    "AVERAGE_POOL_2D": op_rule(
+        max_op_version(2),
+        FLOAT_QUANT8_OPERAND,
+        check(FILTER_AREA, f"a window of at most {_MAX_WINDOW} elements", _large_window).when(with_accelerator(False)),
+    ),
+    "L2_POOL_2D": op_rule(
+        op_version(1), FLOAT_OPERAND, NO_ACTIVATION.reported_as(UNSUPPORTED_OPERAND_VALUE).when(below_level(NNAPI_1_2))
+    ),
+    "MAX_POOL_2D": op_rule(max_op_version(2), FLOAT_QUANT8_OPERAND),
+    "RESIZE_BILINEAR": op_rule(
+        max_op_version(3),
+        rank(INPUT, 4),
+        FLOAT_QUANT8_OPERAND,
+        *_CONSTANT_SIZE,
+        check(OPERAND_VALUE, "an output with equal height and width", _not_square, "use NNAPI 1.2").when(below_level(NNAPI_1_2)),
+        *_NO_SHIFTED_GRID,
+        typed(INPUT, FLOAT).when(below_level(NNAPI_1_2)),
+    ),
+    "RESIZE_NEAREST_NEIGHBOR": op_rule(
+        max_op_version(3), min_level(NNAPI_1_2), FLOAT_QUANT8_OPERAND, *_CONSTANT_SIZE, *_NO_SHIFTED_GRID
+    ),
+    "BATCH_MATMUL": op_rule(
+        op_version(2),
+        min_level(FEATURE_LEVEL_6),
+        type_in(INPUT, ("FLOAT32", "INT32", "INT8")),
+        same_type(INPUT, operand(1)),
+        rank(INPUT, between(2, 4)),
+        check(BROADCAST, "equal batch dimensions", _broadcasts, "give both operands the same batch dimensions")
+        .reported_as(UNSUPPORTED_INPUT_TYPE)
+        .from_source(SOURCE.with_symbol("IsBroadcastBatchMatMul")),
+    ),
+    "FULLY_CONNECTED": op_rule(
+        max_op_version(5),
+        refused_if(
+            OUTPUT_TYPE,
+            "an output of a type other than INT16",
+            lambda node: OUTPUT.tensor(node).type == "INT16",
+            "INT16 output",
+            "quantize activations to 8 bits instead of 16",
+        ),
+        not_hybrid(hybrid_with_weights(1)).when(below_level(NNAPI_1_2)),
+        FLOAT_UINT8_OPERAND.when(below_level(NNAPI_1_2)),
+        RESTRICTED_SCALES_ONLY.when(below_level(NNAPI_1_2)),
+        check_for_target(
+            FEATURE_LEVEL,
+            "feature level 30 for keep_num_dims",
+            _kept_dimensions,
+            by_reshape("use feature level 30, or restore the dimensions with RESHAPE"),
         )
+        .from_source(SOURCE.with_symbol("ExpectMinAndroidSdkVersion"))
+        .when(below_level(NNAPI_1_3)),
     ),
-    "DEPTHWISE_CONV_2D": OpRule(
-        (
-            max_op_version(3),
-            FLOAT_UINT8_OPERAND.when(below_level(NNAPI_1_2)),
-            RESTRICTED_SCALES_ONLY.when(below_level(NNAPI_1_2)),
-            _NO_DILATION,
+    "BIDIRECTIONAL_SEQUENCE_LSTM": op_rule(op_version(1), *_SEQUENCE_LSTM),
+    "LSTM": op_rule(
+        max_op_version(3),
+        level_demand(NNAPI_1_1),
+        not_hybrid(is_hybrid_lstm).when(below_level(NNAPI_1_2)),
+        *_BASIC_KERNEL,
+        check_for_target(
+            FEATURE_LEVEL,
+            "feature level 29 for layer normalization",
+            _normalized_layer,
+            "use feature level 29, or do not use layer normalization",
         )
+        .from_source(SOURCE.with_symbol("ExpectMinAndroidSdkVersion"))
+        .when(below_level(NNAPI_1_2)),
+        *_FULL_KERNEL,
     ),
-    "TRANSPOSE_CONV": OpRule(
-        (
-            max_op_version(3).before_release("tf-2.15"),
-            max_op_version(4).from_release("tf-2.15"),
-            min_level(NNAPI_1_2),
-            constants(operand(0, "output shape"), operand(1, "filter")),
-        )
+    "RNN": op_rule(op_version(1), operand_count(5), _FLOAT_WEIGHTS_IF_ANY),
+    "SVDF": op_rule(
+        op_version(1),
+        operand_count(5).reported_as(UNSUPPORTED_OPERAND_RANK),
+        _FLOAT_WEIGHTS_IF_ANY,
+        level_demand(NNAPI_1_1).reported_as(UNSUPPORTED_OPERAND_RANK),
+        # The delegate checks the weights twice.
+        _FLOAT_WEIGHTS,
     ),
-    "AVERAGE_POOL_2D": OpRule(
-        (
-            max_op_version(2),
-            FLOAT_QUANT8_OPERAND,
-            check(FILTER_AREA, f"a window of at most {_MAX_WINDOW} elements", _large_window).when(with_accelerator(False)),
-        )
-    ),
-    "L2_POOL_2D": OpRule(
-        (op_version(1), FLOAT_OPERAND, NO_ACTIVATION.reported_as(UNSUPPORTED_OPERAND_VALUE).when(below_level(NNAPI_1_2)))
-    ),
-    "MAX_POOL_2D": OpRule((max_op_version(2), FLOAT_QUANT8_OPERAND)),
-    "RESIZE_BILINEAR": OpRule(
-        (
-            max_op_version(3),
-            rank(INPUT, 4),
-            FLOAT_QUANT8_OPERAND,
-            *_CONSTANT_SIZE,
-            check(OPERAND_VALUE, "an output with equal height and width", _not_square, "use NNAPI 1.2").when(
-                below_level(NNAPI_1_2)
-            ),
-            *_NO_SHIFTED_GRID,
-            typed(INPUT, FLOAT).when(below_level(NNAPI_1_2)),
-        )
-    ),
-    "RESIZE_NEAREST_NEIGHBOR": OpRule(
-        (max_op_version(3), min_level(NNAPI_1_2), FLOAT_QUANT8_OPERAND, *_CONSTANT_SIZE, *_NO_SHIFTED_GRID)
-    ),
-    "BATCH_MATMUL": OpRule(
-        (
-            op_version(2),
-            min_level(FEATURE_LEVEL_6),
-            type_in(INPUT, ("FLOAT32", "INT32", "INT8")),
-            same_type(INPUT, operand(1)),
-            rank(INPUT, between(2, 4)),
-            check(BROADCAST, "equal batch dimensions", _broadcasts, "give both operands the same batch dimensions")
-            .reported_as(UNSUPPORTED_INPUT_TYPE)
-            .from_source(SOURCE.with_symbol("IsBroadcastBatchMatMul")),
-        )
-    ),
-    "FULLY_CONNECTED": OpRule(
-        (
-            max_op_version(5),
-            refused_if(
-                OUTPUT_TYPE,
-                "an output of a type other than INT16",
-                lambda node: OUTPUT.tensor(node).type == "INT16",
-                "INT16 output",
-                "quantize activations to 8 bits instead of 16",
-            ),
-            not_hybrid(hybrid_with_weights(1)).when(below_level(NNAPI_1_2)),
-            FLOAT_UINT8_OPERAND.when(below_level(NNAPI_1_2)),
-            RESTRICTED_SCALES_ONLY.when(below_level(NNAPI_1_2)),
-            check_for_target(
-                FEATURE_LEVEL,
-                "feature level 30 for keep_num_dims",
-                lambda node, target: f"keep_num_dims at feature level {target.level}" if node.options.keep_num_dims else None,
-                by_reshape("use feature level 30, or restore the dimensions with RESHAPE"),
-            )
-            .from_source(SOURCE.with_symbol("ExpectMinAndroidSdkVersion"))
-            .when(below_level(NNAPI_1_3)),
-        )
-    ),
-    "BIDIRECTIONAL_SEQUENCE_LSTM": OpRule((op_version(1), *_SEQUENCE_LSTM)),
-    "LSTM": OpRule(
-        (
-            max_op_version(3),
-            level_demand(NNAPI_1_1),
-            not_hybrid(is_hybrid_lstm).when(below_level(NNAPI_1_2)),
-            *_BASIC_KERNEL,
-            check_for_target(
-                FEATURE_LEVEL,
-                "feature level 29 for layer normalization",
-                lambda node, target: f"24 inputs at feature level {target.level}" if len(node.inputs) == 24 else None,
-                "use feature level 29, or do not use layer normalization",
-            )
-            .from_source(SOURCE.with_symbol("ExpectMinAndroidSdkVersion"))
-            .when(below_level(NNAPI_1_2)),
-            *_FULL_KERNEL,
-        )
-    ),
-    "RNN": OpRule((op_version(1), operand_count(5), _FLOAT_WEIGHTS_IF_ANY)),
-    "SVDF": OpRule(
-        (
-            op_version(1),
-            operand_count(5).reported_as(UNSUPPORTED_OPERAND_RANK),
-            _FLOAT_WEIGHTS_IF_ANY,
-            level_demand(NNAPI_1_1).reported_as(UNSUPPORTED_OPERAND_RANK),
-            # The delegate checks the weights twice.
-            _FLOAT_WEIGHTS,
-        )
-    ),
-    "UNIDIRECTIONAL_SEQUENCE_LSTM": OpRule((max_op_version(2), *_SEQUENCE_LSTM, operand_count(exactly(20, 24)))),
-    "UNIDIRECTIONAL_SEQUENCE_RNN": OpRule((op_version(1), min_level(NNAPI_1_2), not_hybrid(hybrid_with_weights(1)))),
+    "UNIDIRECTIONAL_SEQUENCE_LSTM": op_rule(max_op_version(2), *_SEQUENCE_LSTM, operand_count(exactly(20, 24))),
+    "UNIDIRECTIONAL_SEQUENCE_RNN": op_rule(op_version(1), min_level(NNAPI_1_2), not_hybrid(hybrid_with_weights(1))),
 }

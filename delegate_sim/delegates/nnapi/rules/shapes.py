@@ -8,7 +8,7 @@ from ....model.numbers import as_list, bounds
 from ....rules.hints import by_reshape, in_code
 from ....rules.kinds import OPERAND_COUNT, OPERAND_VALUE, RANK
 from ....rules.operands import INPUT, OUTPUT, at_least, at_most, counted, operand
-from ....rules.rule import OpRule, Rules
+from ....rules.rule import OpRule, Rules, op_rule
 from ....rules.vocabulary import check, constant, has_elements, operand_count, rank, refused_if, typed, where
 from ..kinds import OUTPUT_TYPE, UNSUPPORTED_INPUT_TYPE
 from ..target import FEATURE_LEVEL_6, FEATURE_LEVEL_7, NNAPI_1_1, NNAPI_1_2, NNAPI_1_3, NnapiTarget, below_level, from_level
@@ -56,26 +56,24 @@ def _unknown_mirror_mode(node: NodeView) -> bool:
 
 
 _HAS_ELEMENTS = has_elements(INPUT).from_source(SOURCE.with_symbol("HasZeroes"))
-_PAD: OpRule[NnapiTarget] = OpRule(
-    (
-        max_op_version(2),
-        FLOAT_QUANT8_OPERAND,
-        min_level(NNAPI_1_1),
-        _HAS_ELEMENTS,
-        operand_count(at_least(2)),
-        refused_if(
-            OPERAND_COUNT,
-            "2 inputs before NNAPI 1.2",
-            lambda node: len(node.inputs) == 3,
-            "3 inputs",
-            "pad with zeros and omit the padding value, or use NNAPI 1.2",
-        ).when(below_level(NNAPI_1_2)),
-        *where(
-            lambda node: len(node.inputs) != 3,
-            "without a padding value",
-            typed(INPUT, FLOAT, hint=in_code("pad float tensors, or use NNAPI 1.2")).when(below_level(NNAPI_1_2)),
-        ),
-    )
+_PAD: OpRule[NnapiTarget] = op_rule(
+    max_op_version(2),
+    FLOAT_QUANT8_OPERAND,
+    min_level(NNAPI_1_1),
+    _HAS_ELEMENTS,
+    operand_count(at_least(2)),
+    refused_if(
+        OPERAND_COUNT,
+        "2 inputs before NNAPI 1.2",
+        lambda node: len(node.inputs) == 3,
+        "3 inputs",
+        "pad with zeros and omit the padding value, or use NNAPI 1.2",
+    ).when(below_level(NNAPI_1_2)),
+    *where(
+        lambda node: len(node.inputs) != 3,
+        "without a padding value",
+        typed(INPUT, FLOAT, hint=in_code("pad float tensors, or use NNAPI 1.2")).when(below_level(NNAPI_1_2)),
+    ),
 )
 
 _SPARSE_PROJECTION = 1
@@ -104,152 +102,124 @@ def _is_large_int64(node: NodeView, tensor: Tensor) -> bool:
 
 
 RULES: Rules[NnapiTarget] = {
-    "BATCH_TO_SPACE_ND": OpRule(
-        (
-            max_op_version(2),
-            min_level(NNAPI_1_1),
-            check(
-                OPERAND_VALUE,
-                "two pairs of constant crops that are all 0",
-                _nonzero_crops,
-                "crop with a SLICE after the node instead",
-            ),
-        )
+    "BATCH_TO_SPACE_ND": op_rule(
+        max_op_version(2),
+        min_level(NNAPI_1_1),
+        check(
+            OPERAND_VALUE,
+            "two pairs of constant crops that are all 0",
+            _nonzero_crops,
+            "crop with a SLICE after the node instead",
+        ),
     ),
-    "DEPTH_TO_SPACE": OpRule((type_in(INPUT, FLOAT_QUANT8),)),
-    "EXPAND_DIMS": OpRule(
-        (op_version(1), min_level(NNAPI_1_2), type_in(INPUT, FLOAT16_QUANT8_INT32), constant_int32(operand(1, "axis")))
+    "DEPTH_TO_SPACE": op_rule(type_in(INPUT, FLOAT_QUANT8)),
+    "EXPAND_DIMS": op_rule(
+        op_version(1), min_level(NNAPI_1_2), type_in(INPUT, FLOAT16_QUANT8_INT32), constant_int32(operand(1, "axis"))
     ),
-    "RESHAPE": OpRule(
-        (
-            op_version(1),
-            FLOAT_QUANT8_OPERAND.when(below_level(FEATURE_LEVEL_6)),
-            FLOAT_QUANT8_INT32_OPERAND.when(from_level(FEATURE_LEVEL_6)),
-            rank(INPUT, at_most(4)),
-            rank(OUTPUT, at_most(4)),
-            *where(lambda node: len(node.inputs) > 1, "if there is one", constant(operand(1, "shape"))),
-            check(RANK, "a new shape with at least one dimension", _reshapes_to_scalar, "do not reshape to a scalar"),
-        )
+    "RESHAPE": op_rule(
+        op_version(1),
+        FLOAT_QUANT8_OPERAND.when(below_level(FEATURE_LEVEL_6)),
+        FLOAT_QUANT8_INT32_OPERAND.when(from_level(FEATURE_LEVEL_6)),
+        rank(INPUT, at_most(4)),
+        rank(OUTPUT, at_most(4)),
+        *where(lambda node: len(node.inputs) > 1, "if there is one", constant(operand(1, "shape"))),
+        check(RANK, "a new shape with at least one dimension", _reshapes_to_scalar, "do not reshape to a scalar"),
     ),
-    "SPACE_TO_BATCH_ND": OpRule((max_op_version(2), min_level(NNAPI_1_1))),
-    "SPACE_TO_DEPTH": OpRule((max_op_version(2), type_in(INPUT, FLOAT_QUANT8))),
-    "SQUEEZE": OpRule(
-        (
-            op_version(1),
-            min_level(NNAPI_1_1),
-            refused_if(
-                OPERAND_VALUE,
-                "given squeeze_dims",
-                lambda node: not node.options.squeeze_dims,
-                "no squeeze_dims",
-                "list the dimensions to squeeze, or use NNAPI 1.2",
-            )
-            .when(from_level(NNAPI_1_1))
-            .when(below_level(NNAPI_1_2)),
+    "SPACE_TO_BATCH_ND": op_rule(max_op_version(2), min_level(NNAPI_1_1)),
+    "SPACE_TO_DEPTH": op_rule(max_op_version(2), type_in(INPUT, FLOAT_QUANT8)),
+    "SQUEEZE": op_rule(
+        op_version(1),
+        min_level(NNAPI_1_1),
+        refused_if(
+            OPERAND_VALUE,
+            "given squeeze_dims",
+            lambda node: not node.options.squeeze_dims,
+            "no squeeze_dims",
+            "list the dimensions to squeeze, or use NNAPI 1.2",
         )
+        .when(from_level(NNAPI_1_1))
+        .when(below_level(NNAPI_1_2)),
     ),
-    "TRANSPOSE": OpRule(
-        (
-            max_op_version(2),
-            min_level(NNAPI_1_1),
-            constant(operand(1, "permutation"), hint="fix the permutation before converting"),
-        )
+    "TRANSPOSE": op_rule(
+        max_op_version(2), min_level(NNAPI_1_1), constant(operand(1, "permutation"), hint="fix the permutation before converting")
     ),
-    "REVERSE_V2": OpRule((max_op_version(3), min_level(FEATURE_LEVEL_7), FLOAT_QUANT8_INT32_OPERAND, operand_count(2))),
-    "SLICE": OpRule(
-        (
-            max_op_version(2),
-            min_level(NNAPI_1_2),
-            type_in(INPUT, FLOAT_QUANT8_INT32),
-            typed(operand(1, "begin"), INT32, hint=in_code("use INT32 for begin and size")),
-            typed(operand(2, "size"), INT32, hint=in_code("use INT32 for begin and size")),
-        )
+    "REVERSE_V2": op_rule(max_op_version(3), min_level(FEATURE_LEVEL_7), FLOAT_QUANT8_INT32_OPERAND, operand_count(2)),
+    "SLICE": op_rule(
+        max_op_version(2),
+        min_level(NNAPI_1_2),
+        type_in(INPUT, FLOAT_QUANT8_INT32),
+        typed(operand(1, "begin"), INT32, hint=in_code("use INT32 for begin and size")),
+        typed(operand(2, "size"), INT32, hint=in_code("use INT32 for begin and size")),
     ),
-    "STRIDED_SLICE": OpRule((max_op_version(2), FLOAT_QUANT8_OPERAND, min_level(NNAPI_1_1))),
-    "MIRROR_PAD": OpRule(
-        (
-            max_op_version(2),
-            min_level(FEATURE_LEVEL_7),
-            FLOAT_QUANT8_INT32_OPERAND,
-            refused_if(
-                OPERAND_VALUE, "mode REFLECT or SYMMETRIC", _unknown_mirror_mode, "an unknown mode", "pad with a known mode"
-            ),
-            _HAS_ELEMENTS,
-            operand_count(2),
-        )
+    "STRIDED_SLICE": op_rule(max_op_version(2), FLOAT_QUANT8_OPERAND, min_level(NNAPI_1_1)),
+    "MIRROR_PAD": op_rule(
+        max_op_version(2),
+        min_level(FEATURE_LEVEL_7),
+        FLOAT_QUANT8_INT32_OPERAND,
+        refused_if(OPERAND_VALUE, "mode REFLECT or SYMMETRIC", _unknown_mirror_mode, "an unknown mode", "pad with a known mode"),
+        _HAS_ELEMENTS,
+        operand_count(2),
     ),
     "PAD": _PAD,
     "PADV2": _PAD,
-    "LSH_PROJECTION": OpRule(
-        (
-            op_version(1),
-            refused_if(
-                OPERAND_VALUE,
-                "a dense projection before NNAPI 1.2",
-                _is_sparse,
-                "a sparse projection",
-                "use a dense projection, or use NNAPI 1.2",
-            )
-            .reported_as(UNSUPPORTED_INPUT_TYPE)
-            .when(below_level(NNAPI_1_2)),
-            check(
-                OPERAND_COUNT,
-                "2 inputs if the projection is sparse",
-                lambda node: counted(len(node.inputs), "input") if _is_sparse(node) and len(node.inputs) != 2 else None,
-                "remove the weights, or use a dense projection",
-            ),
+    "LSH_PROJECTION": op_rule(
+        op_version(1),
+        refused_if(
+            OPERAND_VALUE,
+            "a dense projection before NNAPI 1.2",
+            _is_sparse,
+            "a sparse projection",
+            "use a dense projection, or use NNAPI 1.2",
         )
+        .reported_as(UNSUPPORTED_INPUT_TYPE)
+        .when(below_level(NNAPI_1_2)),
+        check(
+            OPERAND_COUNT,
+            "2 inputs if the projection is sparse",
+            lambda node: counted(len(node.inputs), "input") if _is_sparse(node) and len(node.inputs) != 2 else None,
+            "remove the weights, or use a dense projection",
+        ),
     ),
-    "TOPK_V2": OpRule(
-        (max_op_version(2), min_level(NNAPI_1_2), type_in(INPUT, FLOAT_QUANT8_INT32), constant_int32(operand(1, "k")))
+    "TOPK_V2": op_rule(
+        max_op_version(2), min_level(NNAPI_1_2), type_in(INPUT, FLOAT_QUANT8_INT32), constant_int32(operand(1, "k"))
     ),
-    "EMBEDDING_LOOKUP": OpRule((op_version(1), typed(operand(1, "table"), FLOAT))),
-    "GATHER": OpRule(
-        (
-            op_version(2),
-            min_level(NNAPI_1_2),
-            type_in(INPUT, FLOAT16_QUANT8_INT32),
-            typed(operand(1, "index tensor"), INT32, hint=in_code("use INT32 indices")),
-            rank(operand(1, "index tensor"), at_least(1), hint=by_reshape("give the index a dimension with RESHAPE")),
-        )
+    "EMBEDDING_LOOKUP": op_rule(op_version(1), typed(operand(1, "table"), FLOAT)),
+    "GATHER": op_rule(
+        op_version(2),
+        min_level(NNAPI_1_2),
+        type_in(INPUT, FLOAT16_QUANT8_INT32),
+        typed(operand(1, "index tensor"), INT32, hint=in_code("use INT32 indices")),
+        rank(operand(1, "index tensor"), at_least(1), hint=by_reshape("give the index a dimension with RESHAPE")),
     ),
-    "HASHTABLE_LOOKUP": OpRule((op_version(1), typed(OUTPUT, FLOAT, kind=OUTPUT_TYPE))),
-    "FILL": OpRule(
-        (
-            op_version(1),
-            min_level(NNAPI_1_3),
-            constant(operand(0, "shape")).reported_as(UNSUPPORTED_INPUT_TYPE),
-            type_in(operand(0, "shape"), _INDICES),
-            refused_if(
-                OPERAND_VALUE,
-                "a result with dimensions",
-                _fills_scalar,
-                "no dimensions",
-                "use a constant instead of a scalar FILL",
-            ),
-            refused_if(
-                OPERAND_VALUE,
-                "dimensions that fit INT32",
-                lambda node: _is_large_int64(node, node.input(0)),
-                "dimensions beyond INT32",
-                "use dimensions that fit INT32",
-            ),
-            type_in(operand(1, "value"), (*FLOAT, *_INDICES)),
-            refused_if(
-                OPERAND_VALUE,
-                "a value that fits INT32",
-                lambda node: _is_large_int64(node, node.input(1)),
-                "a value beyond INT32",
-                "use a value that fits INT32",
-            ).reported_as(UNSUPPORTED_INPUT_TYPE),
-        )
+    "HASHTABLE_LOOKUP": op_rule(op_version(1), typed(OUTPUT, FLOAT, kind=OUTPUT_TYPE)),
+    "FILL": op_rule(
+        op_version(1),
+        min_level(NNAPI_1_3),
+        constant(operand(0, "shape")).reported_as(UNSUPPORTED_INPUT_TYPE),
+        type_in(operand(0, "shape"), _INDICES),
+        refused_if(
+            OPERAND_VALUE, "a result with dimensions", _fills_scalar, "no dimensions", "use a constant instead of a scalar FILL"
+        ),
+        refused_if(
+            OPERAND_VALUE,
+            "dimensions that fit INT32",
+            lambda node: _is_large_int64(node, node.input(0)),
+            "dimensions beyond INT32",
+            "use dimensions that fit INT32",
+        ),
+        type_in(operand(1, "value"), (*FLOAT, *_INDICES)),
+        refused_if(
+            OPERAND_VALUE,
+            "a value that fits INT32",
+            lambda node: _is_large_int64(node, node.input(1)),
+            "a value beyond INT32",
+            "use a value that fits INT32",
+        ).reported_as(UNSUPPORTED_INPUT_TYPE),
     ),
-    "TILE": OpRule(
-        (
-            op_version(1),
-            min_level(NNAPI_1_2),
-            type_in(INPUT, FLOAT_QUANT8_INT32),
-            typed(operand(1, "list of multiples"), INT32, hint=in_code("use INT32 multiples")),
-        )
+    "TILE": op_rule(
+        op_version(1),
+        min_level(NNAPI_1_2),
+        type_in(INPUT, FLOAT_QUANT8_INT32),
+        typed(operand(1, "list of multiples"), INT32, hint=in_code("use INT32 multiples")),
     ),
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ....rules.book import RuleBook, Unknown
-from ....rules.rule import OpRule
+from ....rules.rule import OpRule, op_rule
 from ....rules.source import Source
 from ..kinds import KINDS
 from .checks import ANY as ANYTHING
@@ -39,7 +39,7 @@ def _book(
 
 
 BOOKS = {
-    "google": _book("google", GOOGLE, others=OpRule((FILTERED,)).from_source(GOOGLE), refuses_custom=True),
+    "google": _book("google", GOOGLE, others=op_rule(FILTERED).from_source(GOOGLE), refuses_custom=True),
     "intel": _book("intel", INTEL),
     "mediatek": _book("mediatek", MEDIATEK),
     "samsung": _book("samsung", SAMSUNG, others=ANYTHING.from_source(SAMSUNG)),

@@ -15,7 +15,7 @@ from ....model.model import Tensor
 from ....refusal import Refusal
 from ....releases.catalogue import NEWEST, Release, parse_release
 from ....rules.kinds import Kind
-from ....rules.rule import Check, OpRule, Rules
+from ....rules.rule import Check, OpRule, Rules, op_rule
 from ....rules.source import LITERT, Source
 from ....rules.vocabulary import check
 from ..composites import as_integer, attributes, composite_name, present
@@ -71,7 +71,7 @@ _NOTHING: tuple[Check[NpuTarget], ...] = ()
 ANY: NpuRule = OpRule(_NOTHING).from_source(INTEL)
 """Intel's plugin accepts the operator with any types and attributes."""
 
-REFUSED: NpuRule = OpRule((refused(),)).from_source(GOOGLE.with_symbol("kUnSupportedOps"))
+REFUSED: NpuRule = op_rule(refused()).from_source(GOOGLE.with_symbol("kUnSupportedOps"))
 """Google's plugin never accepts the operator, in any release."""
 
 
@@ -90,7 +90,7 @@ FILTERED: Check[NpuTarget] = (
     .from_release("litert-2.1.5")
 )
 
-REFUSED_BEFORE_2_3: NpuRule = OpRule((refused().before_release("litert-2.3.0"), FILTERED)).from_source(
+REFUSED_BEFORE_2_3: NpuRule = op_rule(refused().before_release("litert-2.3.0"), FILTERED).from_source(
     GOOGLE.with_symbol("kUnSupportedOps")
 )
 
@@ -260,16 +260,14 @@ _ONE_GROUP = (
 )
 
 COMPOSITES = PluginRow(
-    google=OpRule((composite_named((_RMS, _GROUP, _ATTENTION)).from_release("litert-2.1.5"),)).from_source(
+    google=op_rule(composite_named((_RMS, _GROUP, _ATTENTION)).from_release("litert-2.1.5")).from_source(
         GOOGLE.with_symbol("IsShloCompositeOpSupported")
     ),
-    intel=OpRule(
-        (
-            composite_named((_RMS,)).from_release("litert-2.2.0"),
-            refused("an operator that the plugin selects").before_release("litert-2.2.0"),
-        )
+    intel=op_rule(
+        composite_named((_RMS,)).from_release("litert-2.2.0"),
+        refused("an operator that the plugin selects").before_release("litert-2.2.0"),
     ).from_source(INTEL.with_symbol("IsCompositeOpSupported")),
-    mediatek=OpRule[NpuTarget]((*_TYPES, _NAMES_BEFORE_2_3, _NAMES_FROM_2_3, _ONE_GROUP)).from_source(MEDIATEK),
+    mediatek=op_rule(*_TYPES, _NAMES_BEFORE_2_3, _NAMES_FROM_2_3, _ONE_GROUP).from_source(MEDIATEK),
 )
 
 
@@ -279,6 +277,6 @@ def _computed_count(node: NodeView) -> str | None:
 
 
 CONSTANT_COUNT: NpuRule = (
-    OpRule((check(CONSTANT, "a constant number of elements", _computed_count),)).from_source(INTEL).from_release("litert-2.2.0")
+    op_rule(check(CONSTANT, "a constant number of elements", _computed_count)).from_source(INTEL).from_release("litert-2.2.0")
 )
 """Intel's plugin accepts TOPK_V2 if k is constant."""

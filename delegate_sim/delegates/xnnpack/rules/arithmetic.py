@@ -16,7 +16,7 @@ from ....graph.graph import NodeView
 from ....model.numbers import as_list
 from ....rules.kinds import ATTRIBUTE, CONSTANT, HYBRID, NEIGHBOR, OPERAND_VALUE, QUANTIZATION, SHAPE, TENSOR_TYPE
 from ....rules.operands import OUTPUT, Operand, at_most, between, operand
-from ....rules.rule import Check, OpRule
+from ....rules.rule import Check, OpRule, op_rule
 from ....rules.vocabulary import check, check_for_target, option, rank, unset, where
 from ..datatypes import EIGHT_BIT_TYPES, datatype, float32_ratio, is_normal, only_scale
 from ..node_visit import Visit, densifies_constant
@@ -329,15 +329,13 @@ RULES = {
     "SQUARE": unary(_UNARY_FLOAT, _UNARY_FLOAT),
     "SQUARED_DIFFERENCE": binary(_FLOAT),
     "SUB": _SUM,
-    "DENSIFY": OpRule(
-        (
-            check(
-                CONSTANT,
-                "a sparse constant of type FLOAT32, FLOAT16 or INT8, and an output of the same type",
-                _no_constant_to_densify,
-            ),
-            _ACCEPTED_READERS,
-        )
+    "DENSIFY": op_rule(
+        check(
+            CONSTANT,
+            "a sparse constant of type FLOAT32, FLOAT16 or INT8, and an output of the same type",
+            _no_constant_to_densify,
+        ),
+        _ACCEPTED_READERS,
     ).from_source(PREPARATION.with_branch("kTfLiteBuiltinDensify &&")),
     "DEQUANTIZE": replace(
         _DEQUANTIZE, checks=(_ACCEPTED_READERS, *_DEQUANTIZE.checks), accepted_early=_UNPACKS_CONSTANT

@@ -12,7 +12,7 @@ from __future__ import annotations
 from ....graph.graph import NodeView
 from ....rules.kinds import NEIGHBOR, OPERATOR
 from ....rules.operands import OUTPUT, at_least
-from ....rules.rule import Check, OpRule
+from ....rules.rule import Check, op_rule
 from ....rules.vocabulary import check, check_for_target, rank
 from ..node_visit import VALUES, Visit
 from .checks import FLOAT_OR_8_BITS_ARITHMETIC, PREPARATION, SOURCE, method, of_types, xnnpack_rule
@@ -65,5 +65,5 @@ RULES = {
             NEIGHBOR, "a supported READ_VARIABLE or ASSIGN_VARIABLE for the same variable", _unused_handle
         ).from_source(_RECORDED),
     ).from_source(method("VisitVarHandleNode"), _RECORDED),
-    "STABLEHLO_COMPOSITE": OpRule((_COMPOSITE, *ATTENTION_CHECKS)).from_source(*ATTENTION_SOURCE),
+    "STABLEHLO_COMPOSITE": op_rule(_COMPOSITE, *ATTENTION_CHECKS).from_source(*ATTENTION_SOURCE),
 }
