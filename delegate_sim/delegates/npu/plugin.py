@@ -22,7 +22,7 @@ from .grouping import DEFAULT, STRATEGIES
 from .kinds import CPU_CALL, ISLANDS, LOADER_KINDS, SOC
 from .loader import file_facts, loaded
 from .partitioning import Ask, PluginAnswer, Strategy, partition_subgraph, selected_subgraphs
-from .rules.checks import NpuTarget
+from .rules import NpuTarget
 
 
 def crash_warnings(graphs: Sequence[Graph], decisions: Sequence[Decision | None], release: Release) -> Iterator[str]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import json
+import pkgutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from importlib import import_module
 
 from ...errors import OptionError
 from ..boards import SEVERAL_SOCS, board_hint, folded
@@ -17,63 +18,12 @@ _SOC = "soc"
 _MOST_SIMILAR = 5
 _VENDORS = tuple([name.partition("-")[2] for name in (*PLUGIN_NAMES, *CLOSED_PLUGIN_NAMES)])
 
-NAMES = {
-    "google:Tensor_G3": ("Pixel 8", "Pixel 8 Pro", "Pixel 8a"),
-    "google:Tensor_G4": ("Pixel 9", "Pixel 9 Pro", "Pixel 9a", "Pixel 10a"),
-    "google:Tensor_G5": ("Pixel 10", "Pixel 10 Pro"),
-    "intel:LNL": ("Lunar Lake", "Core Ultra 200V"),
-    "intel:PTL": ("Panther Lake",),
-    "mediatek:mt6853": ("Dimensity 720", "Dimensity 800U"),
-    "mediatek:mt6877": ("Dimensity 900", "Dimensity 920", "Dimensity 1080", "Dimensity 7050"),
-    "mediatek:mt6878": ("Dimensity 7300", "Dimensity 7400"),
-    "mediatek:mt6879": ("Dimensity 1050", "Dimensity 7030"),
-    "mediatek:mt6886": ("Dimensity 7200",),
-    "mediatek:mt6893": ("Dimensity 1200", "Dimensity 1300"),
-    "mediatek:mt6895": ("Dimensity 8100", "Dimensity 8200"),
-    "mediatek:mt6897": ("Dimensity 8300", "Dimensity 8350", "MT8792"),
-    "mediatek:mt6983": ("Dimensity 9000",),
-    "mediatek:mt6985": ("Dimensity 9200",),
-    "mediatek:mt6989": ("Dimensity 9300",),
-    "mediatek:mt6991": ("Dimensity 9400",),
-    "mediatek:mt6993": ("Dimensity 9500",),
-    "mediatek:mt8188": ("Kompanio 838",),
-    "mediatek:mt8189": ("Kompanio 540",),
-    "qualcomm:SDM845": ("Snapdragon 845",),
-    "qualcomm:SM8150": ("Snapdragon 855",),
-    "qualcomm:SM8250": ("Snapdragon 865",),
-    "qualcomm:SM4350": ("Snapdragon 480",),
-    "qualcomm:SM6125": ("Snapdragon 665",),
-    "qualcomm:SM6150": ("Snapdragon 675",),
-    "qualcomm:SM6225": ("Snapdragon 680",),
-    "qualcomm:SM6350": ("Snapdragon 690",),
-    "qualcomm:SM6375": ("Snapdragon 695",),
-    "qualcomm:SM7125": ("Snapdragon 720G",),
-    "qualcomm:SM7150": ("Snapdragon 730",),
-    "qualcomm:SM7225": ("Snapdragon 750G",),
-    "qualcomm:SM7250": ("Snapdragon 765G",),
-    "qualcomm:SM7325": ("Snapdragon 778G",),
-    "qualcomm:SM7350": ("Snapdragon 780G",),
-    "qualcomm:SM6450": ("Snapdragon 6 Gen 1",),
-    "qualcomm:SM7435": ("Snapdragon 7s Gen 2",),
-    "qualcomm:SM7450": ("Snapdragon 7 Gen 1",),
-    "qualcomm:SM7475": ("Snapdragon 7+ Gen 2",),
-    "qualcomm:SM7550": ("Snapdragon 7 Gen 3",),
-    "qualcomm:SM7675": ("Snapdragon 7+ Gen 3",),
-    "qualcomm:SM8635": ("Snapdragon 8s Gen 3",),
-    "qualcomm:SC8380XP": ("Snapdragon X Elite",),
-    "qualcomm:SXR2230P": ("Snapdragon XR2 Gen 2", "Quest 3"),
-    "qualcomm:QCM6490": ("Fairphone 5",),
-    "qualcomm:QRB5165LE": ("Robotics RB5",),
-    "qualcomm:SM8350": ("Snapdragon 888",),
-    "qualcomm:SM8450": ("Snapdragon 8 Gen 1",),
-    "qualcomm:SM8475": ("Snapdragon 8+ Gen 1",),
-    "qualcomm:SM8550": ("Snapdragon 8 Gen 2", "Galaxy S23", "Galaxy S23 Ultra"),
-    "qualcomm:SM8650": ("Snapdragon 8 Gen 3", "Galaxy S24 Ultra"),
-    "qualcomm:SM8750": ("Snapdragon 8 Elite", "Galaxy S25", "Galaxy S25 Ultra"),
-    "qualcomm:SM8850": ("Snapdragon 8 Elite Gen 5",),
-    "samsung:E9955": ("Exynos 2500", "Galaxy Z Flip7"),
-    "samsung:E9965": ("Exynos 2600",),
-}
+SOCS: Mapping[str, Mapping[str, Sequence[str]]] = json.loads(pkgutil.get_data(__package__, "socs.json") or b"")
+"""The SoCs that each vendor's plugin knows, by the vendor's name, with their phones, trade names and variants.
+
+Qualcomm's SoCs are those that LiteRT lists (``litert/vendors/qualcomm/supported_soc.csv``).
+"""
+NAMES = {f"{vendor}:{soc}": tuple(names) for vendor, socs in SOCS.items() for soc, names in socs.items() if names}
 """The phones, trade names and variants of each SoC. For example, MT8792 is the variant of MT6897 for tablets."""
 
 
@@ -123,7 +73,7 @@ def simulated_socs() -> dict[str, str]:
     A key is a full name without the vendor, or a name in ``NAMES`` that was folded with ``folded``.
     """
     socs: dict[str, str] = {}
-    for vendor, models in [(vendor, _socs_of(vendor)) for vendor in _VENDORS if plugin_of(vendor) in PLUGIN_NAMES]:
+    for vendor, models in [(vendor, SOCS[vendor]) for vendor in _VENDORS if plugin_of(vendor) in PLUGIN_NAMES]:
         for model in models:
             full = f"{vendor}:{model}"
             socs |= dict.fromkeys([model, *map(folded, NAMES.get(full, ()))], full)
@@ -134,7 +84,7 @@ def known_names(vendors: Iterable[str] = _VENDORS) -> dict[str, str]:
     """Map names of the vendors' SoCs to full names. The keys were folded with ``folded``."""
     names: dict[str, str] = {}
     for vendor in vendors:
-        for model in _socs_of(vendor):
+        for model in SOCS[vendor]:
             full = f"{vendor}:{model}"
             names |= {folded(name): full for name in (model, *NAMES.get(full, ()))}
     return names
@@ -164,11 +114,6 @@ def _has_word(name: str, full: str, beginning: str) -> bool:
 def _title(typed: str, full: str) -> str:
     trade_name = next((name for name in NAMES.get(full, ()) if folded(name) == typed), "")
     return f"{trade_name} ({full})" if trade_name else full
-
-
-def _socs_of(vendor: str) -> tuple[str, ...]:
-    socs: tuple[str, ...] = import_module(f".vendors.{vendor}", __package__).SOCS
-    return socs
 
 
 def _not_simulated(text: str, full: str, plugin: str) -> str:

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import delegate_sim
-from delegate_sim.delegates.npu.rules import BOOKS
-from delegate_sim.delegates.npu.rules.checks import NpuTarget
+from delegate_sim.delegates.npu.rules import BOOKS, NpuTarget
 from delegate_sim.model.model import Quantization
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
 from fixtures.builder import ModelBuilder

@@ -19,10 +19,10 @@ from ..kinds import FILTER_FILE, GOOGLE_REMEDIES, ISLANDS, LOADER_KINDS, OP_FILT
 from ..loader import file_facts
 from ..op_filters import UNPARSABLE, UNREADABLE, FilterFile, OpFilters, filter_file, is_content, parsed
 from ..plugin import COMMON_OPTIONS, NpuPlugin, log_traits, soc_option
-from ..rules import BOOKS
-from ..rules.checks import NpuTarget
+from ..rules import BOOKS, NpuTarget
+from ..soc_names import SOCS
 
-SOCS = ("Tensor_G3", "Tensor_G4", "Tensor_G5", "Tensor_G6")
+_SOCS = tuple(SOCS["google"])
 _UNSUPPORTED = ("Tensor_G3", "Tensor_G4")
 """The SoCs that the plugin knows, but that Google's SDK does not support (LiteRT#8943)."""
 _SDK = "https://ai.google.dev/edge/litert/next/tensor-sdk"
@@ -64,9 +64,9 @@ class GooglePlugin(NpuPlugin):
         opened=("liblitert_plugin_compiler.so",),
     )
     remedies_if_not_compiled = GOOGLE_REMEDIES
-    socs = SOCS
+    socs = _SOCS
     options = (
-        soc_option("Tensor_G5", SOCS, f"{_DEFAULT_SOC} if empty; changes no verdict"),
+        soc_option("Tensor_G5", _SOCS, f"{_DEFAULT_SOC} if empty; changes no verdict"),
         *COMMON_OPTIONS,
         Option(
             "op_filters",
@@ -91,7 +91,7 @@ class GooglePlugin(NpuPlugin):
     def fault(self, graph: Graph, options: OptionValues, release: Release) -> Refusal | None:
         """Return a failure if the plugin does not know the SoC, or if the op filters cannot be read."""
         soc = _soc(options)
-        if soc not in SOCS:
+        if soc not in _SOCS:
             return plugin_refusal(SOC, graph, f"Invalid soc model for device type: {soc}")
         fault = _filters_of(options).fault if release.is_at_least(_FILTERS_SINCE) else ""
         if not fault:

@@ -15,10 +15,10 @@ from ...traits import PluginTraits, ReleaseHistory
 from ..composites import layout
 from ..kinds import INPUT_RANK, ISLANDS, LOADER_KINDS, plugin_refusal
 from ..plugin import COMMON_OPTIONS, NpuPlugin, log_traits, soc_option
-from ..rules import BOOKS
-from ..rules.checks import NpuTarget
+from ..rules import BOOKS, NpuTarget
+from ..soc_names import SOCS
 
-SOCS = ("LNL", "PTL")
+_SOCS = tuple(SOCS["intel"])
 _REFUSED_DIMENSIONS = 6
 _COUNT_LINE = "TOPK_V2 with non-constant K is not supported on NPU; leaving op on CPU."
 _COUNT_SINCE = parse_release("litert-2.2.0")
@@ -43,8 +43,8 @@ class IntelPlugin(NpuPlugin):
         "ai-edge-litert-sdk-intel, then python -c 'import ai_edge_litert_sdk_intel'",
         compiled_line="Model export done",
     )
-    socs = SOCS
-    options = (soc_option("PTL", SOCS, "has no effect before the compiler runs"), *COMMON_OPTIONS)
+    socs = _SOCS
+    options = (soc_option("PTL", _SOCS, "has no effect before the compiler runs"), *COMMON_OPTIONS)
     further_kinds = MappingProxyType(kinds_by_code(*LOADER_KINDS, INPUT_RANK, ISLANDS))
     history = ReleaseHistory("litert-2.1.5", starts_at_known=True)
 

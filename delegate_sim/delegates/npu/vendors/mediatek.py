@@ -15,13 +15,10 @@ from ...traits import PluginTraits
 from ..composites import present
 from ..kinds import ISLANDS, LOADER_KINDS, SOC, plugin_refusal
 from ..plugin import COMMON_OPTIONS, NpuPlugin, log_traits, soc_option
-from ..rules import BOOKS
-from ..rules.checks import NpuTarget, mapped_types
+from ..rules import BOOKS, NpuTarget, mapped_types
+from ..soc_names import SOCS
 
-SOCS = (
-    *("mt6853", "mt6877", "mt6878", "mt6879", "mt6886", "mt6893", "mt6895", "mt6897", "mt6983", "mt6985", "mt6989", "mt6991"),
-    *("mt6993", "mt8171", "mt8188", "mt8189"),
-)
+_SOCS = tuple(SOCS["mediatek"])
 _CAST = "INT64"
 """The type of the constants that the plugin casts to INT32, with a warning."""
 CLOSED_SINCE = "8.2.24"
@@ -44,8 +41,8 @@ class MediatekPlugin(NpuPlugin):
         opened=("libneuron_adapter.so",),
         relative_library="external/neuro_pilot/v8_latest/host/lib/libneuron_adapter.so",
     )
-    socs = SOCS
-    options = (soc_option("mt6991", SOCS, "may be empty; changes no verdict"), *COMMON_OPTIONS)
+    socs = _SOCS
+    options = (soc_option("mt6991", _SOCS, "may be empty; changes no verdict"), *COMMON_OPTIONS)
     further_kinds = MappingProxyType(kinds_by_code(*LOADER_KINDS, SOC, ISLANDS))
 
     def warnings(self, options: OptionValues, release: Release) -> Iterator[str]:
@@ -59,7 +56,7 @@ class MediatekPlugin(NpuPlugin):
     def fault(self, graph: Graph, options: OptionValues, release: Release) -> Refusal | None:
         """Return a failure if the plugin does not know the SoC."""
         soc = options["soc"]
-        if not soc or soc in SOCS:
+        if not soc or soc in _SOCS:
             return None
         return plugin_refusal(SOC, graph, f"Unexpected SoC model: {soc}")
 

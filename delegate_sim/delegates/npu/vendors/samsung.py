@@ -10,8 +10,9 @@ from ...traits import PluginTraits, ReleaseHistory
 from ..kinds import SAMSUNG_REMEDIES
 from ..plugin import COMMON_OPTIONS, NpuPlugin, log_traits, soc_option
 from ..rules import BOOKS
+from ..soc_names import SOCS
 
-SOCS = ("E9965", "E9955")
+_SOCS = tuple(SOCS["samsung"])
 
 
 class SamsungPlugin(NpuPlugin):
@@ -32,8 +33,8 @@ class SamsungPlugin(NpuPlugin):
         compiled_line="Compile output: ",
     )
     remedies_if_not_compiled = SAMSUNG_REMEDIES
-    socs = SOCS
-    options = (soc_option("E9965", SOCS, "has no effect before the compiler runs"), *COMMON_OPTIONS)
+    socs = _SOCS
+    options = (soc_option("E9965", _SOCS, "has no effect before the compiler runs"), *COMMON_OPTIONS)
     history = ReleaseHistory("litert-2.1.5", starts_at_known=True)
 
     def warnings(self, options: OptionValues, release: Release) -> Iterator[str]:

@@ -1,27 +1,29 @@
-"""The checks of the compiler plugins, and the format of the tables of all operator families.
+"""Rules of the compiler plugins: the checks of every operator, in the plugin's order.
 
-Each row of a table has the checks of one operator, by plugin. Google's plugin accepts every operator, except for the operators
-that Google's column refuses. Samsung's plugin accepts every node, so it has no column.
+``operators.json`` has the operators that Google's plugin refuses, and the operators that the plugins of Intel and MediaTek take.
+Google's plugin accepts every other operator. Samsung's plugin accepts every node.
 """
 
 from __future__ import annotations
 
+import json
+import pkgutil
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
-from ....graph.graph import NodeView
-from ....model.model import Tensor
-from ....refusal import Refusal
-from ....releases.catalogue import NEWEST, Release, parse_release
-from ....rules.kinds import Kind
-from ....rules.rule import Check, OpRule, Rules, op_rule
-from ....rules.source import LITERT, Source
-from ....rules.vocabulary import check
-from ..composites import as_integer, attributes, composite_name, present
-from ..kinds import ATTRIBUTE, COMPOSITE, CONSTANT, OP_FILTER, OPERATOR, QUANTIZATION, TENSOR_TYPE
-from ..loader import BLOCKWISE, NONE, PER_CHANNEL, PER_TENSOR, FileFacts, has_weights, quantization_kind
-from ..op_filters import OpFilters
+from ...graph.graph import NodeView
+from ...model.model import Tensor
+from ...refusal import Refusal
+from ...releases.catalogue import NEWEST, Release, parse_release
+from ...rules.book import RuleBook, Unknown
+from ...rules.kinds import Kind
+from ...rules.rule import Check, OpRule, Rules, op_rule
+from ...rules.source import LITERT, Source
+from ...rules.vocabulary import check
+from .composites import as_integer, attributes, composite_name, present
+from .kinds import ATTRIBUTE, COMPOSITE, CONSTANT, KINDS, OP_FILTER, OPERATOR, QUANTIZATION, TENSOR_TYPE
+from .loader import BLOCKWISE, NONE, PER_CHANNEL, PER_TENSOR, FileFacts, has_weights, quantization_kind
+from .op_filters import OpFilters
 
 
 class NpuTarget(NamedTuple):
@@ -42,23 +44,6 @@ MEDIATEK = Source(LITERT, "litert/vendors/mediatek/compiler/compiler_plugin.cc",
 SAMSUNG = Source(LITERT, "litert/vendors/samsung/compiler/compiler_plugin.cc", "LiteRtCompilerPluginPartition")
 _MEDIATEK_TYPES = Source(LITERT, "litert/vendors/mediatek/compiler/legalizations/neuron_utils.cc", "GetNeuronTensorType")
 _MEDIATEK_COMMON = Source(LITERT, "litert/vendors/mediatek/compiler/legalizations/common_op_legalization.cc", "VerifyCommonOp")
-
-
-@dataclass(frozen=True, slots=True)
-class PluginRow:
-    """The rules for one operator, by plugin. A field is None if the plugin has no rule for the operator."""
-
-    google: NpuRule | None = None
-    intel: NpuRule | None = None
-    mediatek: NpuRule | None = None
-
-
-PluginTable: TypeAlias = Mapping[str, PluginRow]
-
-
-def column(table: PluginTable, plugin: str) -> Rules[NpuTarget]:
-    """Return the rules of one plugin for the operators of a family."""
-    return {op: getattr(row, plugin) for op, row in table.items() if getattr(row, plugin) is not None}
 
 
 def refused(message: str = "an operator that the plugin selects") -> Check[object]:
@@ -259,17 +244,6 @@ _ONE_GROUP = (
     .from_source(_MEDIATEK_COMMON)
 )
 
-COMPOSITES = PluginRow(
-    google=op_rule(composite_named((_RMS, _GROUP, _ATTENTION)).from_release("litert-2.1.5")).from_source(
-        GOOGLE.with_symbol("IsShloCompositeOpSupported")
-    ),
-    intel=op_rule(
-        composite_named((_RMS,)).from_release("litert-2.2.0"),
-        refused("an operator that the plugin selects").before_release("litert-2.2.0"),
-    ).from_source(INTEL.with_symbol("IsCompositeOpSupported")),
-    mediatek=op_rule(*_TYPES, _NAMES_BEFORE_2_3, _NAMES_FROM_2_3, _ONE_GROUP).from_source(MEDIATEK),
-)
-
 
 def _computed_count(node: NodeView) -> str | None:
     inputs = present(node.node.inputs)
@@ -280,3 +254,61 @@ CONSTANT_COUNT: NpuRule = (
     op_rule(check(CONSTANT, "a constant number of elements", _computed_count)).from_source(INTEL).from_release("litert-2.2.0")
 )
 """Intel's plugin accepts TOPK_V2 if k is constant."""
+
+_OPERATORS: Mapping[str, Mapping[str, Any]] = json.loads(pkgutil.get_data(__package__, "operators.json") or b"")
+
+
+def _taken_by(plugin: str, rule: NpuRule) -> dict[str, NpuRule]:
+    since = _OPERATORS[plugin]["since"]
+    return {op: rule.from_release(since[op]) if op in since else rule for op in _OPERATORS[plugin]["takes"]}
+
+
+_GOOGLE_RULES: Rules[NpuTarget] = {
+    **dict.fromkeys(_OPERATORS["google"]["refuses"], REFUSED),
+    "CONV_3D": REFUSED_BEFORE_2_3,
+    "STABLEHLO_COMPOSITE": op_rule(composite_named((_RMS, _GROUP, _ATTENTION)).from_release("litert-2.1.5")).from_source(
+        GOOGLE.with_symbol("IsShloCompositeOpSupported")
+    ),
+}
+_INTEL_RULES: Rules[NpuTarget] = {
+    **_taken_by("intel", ANY),
+    "TOPK_V2": CONSTANT_COUNT,
+    "STABLEHLO_COMPOSITE": op_rule(
+        composite_named((_RMS,)).from_release("litert-2.2.0"), refused().before_release("litert-2.2.0")
+    ).from_source(INTEL.with_symbol("IsCompositeOpSupported")),
+}
+_MEDIATEK_RULES: Rules[NpuTarget] = {
+    **_taken_by("mediatek", TYPED),
+    "STABLEHLO_COMPOSITE": op_rule(*_TYPES, _NAMES_BEFORE_2_3, _NAMES_FROM_2_3, _ONE_GROUP).from_source(MEDIATEK),
+}
+
+_UNKNOWN = Unknown("an operator that the plugin selects", problem="is not selected")
+
+
+def _release(target: NpuTarget) -> Any:
+    return target.release
+
+
+def _book(
+    plugin: str, source: Source, *families: Rules[NpuTarget], others: NpuRule | None = None, refuses_custom: bool = False
+) -> RuleBook[NpuTarget]:
+    return RuleBook(
+        f"npu-{plugin}",
+        families=families,
+        kinds=KINDS,
+        source=source,
+        unknown=_UNKNOWN,
+        unknown_custom=_UNKNOWN if refuses_custom else None,
+        others=others,
+        key=_release,
+        reads_operands=False,
+    )
+
+
+BOOKS = {
+    "google": _book("google", GOOGLE, _GOOGLE_RULES, others=op_rule(FILTERED).from_source(GOOGLE), refuses_custom=True),
+    "intel": _book("intel", INTEL, _INTEL_RULES),
+    "mediatek": _book("mediatek", MEDIATEK, _MEDIATEK_RULES),
+    "samsung": _book("samsung", SAMSUNG, others=ANY.from_source(SAMSUNG)),
+}
+"""The rules of each plugin, by the name of the vendor."""
