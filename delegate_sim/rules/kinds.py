@@ -155,12 +155,6 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {"problem": Problem, "hint": _hin
 _DELEGATES = kinds_in("rules", "delegates")
 _RUNTIME = kinds_in("rules", "runtime", is_shared=True)
 
-
-def shared_kind(name: str, problem: Problem, title: str, meaning: str, advice: str, hint: str, **fields: Any) -> Kind:
-    """Return a kind that has the same code for every delegate. ``fields`` are further fields of the kind."""
-    return Kind(name, problem, title, meaning, advice, hint, is_shared=True, **fields)
-
-
 OPERATOR = _DELEGATES["unsupported-operator"]
 VERSION = _DELEGATES["operator-version"]
 OPERAND_COUNT = _DELEGATES["operand-count"]

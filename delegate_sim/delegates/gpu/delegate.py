@@ -15,7 +15,7 @@ from ...graph.partition import Subset, partition
 from ...model import schema
 from ...refusal import Refusal
 from ...releases.catalogue import NEWEST, Release
-from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT, QUANTIZATION, TENSOR_TYPE, Kind, Problem
+from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT, QUANTIZATION, TENSOR_TYPE, Kind, kinds_in
 from ...rules.rule import Reason, Verdict
 from ..base import Delegate
 from ..decision import Decision, kinds_by_code
@@ -108,16 +108,7 @@ OPTIONS = (
 _OF_QUANTIZED_NODES = frozenset({RULES.code_of(TENSOR_TYPE), RULES.code_of(QUANTIZATION)})
 """The codes of refusals that the option allow_quant_ops may remove (``IsAllAllowedTensors``)."""
 
-NODE_RANGE = Kind(
-    "gpu-node-range",
-    Problem.LIMIT,
-    "node outside the selected range",
-    "Only nodes from first_delegate_node_index to last_delegate_node_index are delegated. These options have an effect only in "
-    "builds with TFLITE_DEBUG_DELEGATE. They help to find a node that computes a wrong result.",
-    "Widen the range, or leave both options at their defaults.",
-    "change first_delegate_node_index or last_delegate_node_index",
-    is_shared=True,
-)
+NODE_RANGE = kinds_in("delegates/gpu", "range", is_shared=True)["gpu-node-range"]
 
 
 class GpuDelegate(Delegate):

@@ -14,10 +14,10 @@ from typing import Any
 from ...foundation.parsing.invalid_value import InvalidValueError
 from ...graph.graph import Graph
 from ...graph.partition import Subset
-from ...refusal import Effect, Refusal, Stage
+from ...refusal import Refusal
 from ...releases.catalogue import NEWEST, Release
 from ...rules.book import RuleBook
-from ...rules.kinds import Problem, shared_kind
+from ...rules.kinds import kinds_in
 from ..base import Delegate
 from ..decision import Decision, ReleaseOnly, chance_warnings, crash_while_checking, kinds_by_code, take_supported
 from ..options import Option, OptionValues
@@ -61,32 +61,10 @@ OPTIONS = (
 )
 
 
-FLOAT_NODE = shared_kind(
-    f"{NAME}-numbers-float",
-    Problem.TYPE,
-    "float node on an 8-bit NPU",
-    "The delegate does not look at the types of most tensors, so it takes float nodes. But the NPU computes with 8 bits, so the "
-    "result is wrong, or the delegate fails.",
-    "Quantize the model fully to 8 bits, with one scale for each tensor.",
-    "quantize the model fully to 8 bits, with one scale per tensor",
-    template="the operand is {type}, but the NPU computes with 8 bits, so the result is wrong or the delegate fails",
-    stage=Stage.COMPUTING,
-    effect=Effect.WRONG_NUMBERS,
-)
+_FAILURES = kinds_in("delegates/teflon", "failures", is_shared=True)
+FLOAT_NODE = _FAILURES["teflon-numbers-float"]
 """The kind of a node that the NPU computes wrongly."""
-LONE_ADDITION = shared_kind(
-    f"{NAME}-lone-addition",
-    Problem.NEIGHBORS,
-    "addition without a convolution before it",
-    "The driver rocket computes an ADD together with the convolution that computes the first operand. If this convolution is not "
-    "among the nodes of the same delegate kernel, the driver reads a null pointer, or an assertion fails. Mesa's builds with "
-    "assertions also end if the second operand comes from elsewhere.",
-    "Quantize with one scale for each tensor, so that the driver takes the convolution before the ADD.",
-    "quantize with one scale per tensor, so that the driver also takes the convolution before the ADD",
-    template="no convolution of the delegate kernel computes {tensor}, which the ADD needs as its first operand",
-    stage=Stage.BUILDING,
-    effect=Effect.CRASH,
-)
+LONE_ADDITION = _FAILURES["teflon-lone-addition"]
 
 
 class TeflonDelegate(Delegate):

@@ -17,9 +17,8 @@ from ...foundation.float32 import float32
 from ...graph.graph import NodeView, fused_activation
 from ...model.model import Allocation, Tensor
 from ...model.numbers import distinct
-from ...rules import kinds
 from ...rules.book import RuleBook, Unknown
-from ...rules.kinds import ACTIVATION, ATTRIBUTE, CONSTANT, OPERAND_VALUE, QUANTIZATION, SHAPE, Kind, Problem
+from ...rules.kinds import ACTIVATION, ATTRIBUTE, CONSTANT, OPERAND_VALUE, QUANTIZATION, SHAPE, kinds_in
 from ...rules.operands import INPUT, OUTPUT, Operand, exactly, operand, stored_integers
 from ...rules.rule import Check, OpRule, op_rule
 from ...rules.source import Repository, Source
@@ -30,38 +29,9 @@ NAME = "teflon"
 MESA_25_0, LATER = "25.0", "main"
 ETNAVIV, ROCKET, ETHOSU = "etnaviv", "rocket", "ethosu"
 
-READS_COMPUTED = Kind(
-    "reads-computed-value",
-    Problem.CONSTANT,
-    "value that the delegate reads before it is computed",
-    "The delegate reads the axis of SPLIT and the padding of PAD without asking whether the value is constant. If the value is "
-    "computed at run time, there is nothing to read yet, and the process ends.",
-    "Make the operand a constant.",
-    "make the operand a constant",
-)
-KINDS = (
-    kinds.OPERATOR.reworded(meaning="The delegate, or the NPU's driver, does not know this operator."),
-    kinds.OPERAND_COUNT,
-    kinds.TENSOR_TYPE,
-    kinds.SHAPE,
-    kinds.CONSTANT.reworded(
-        title="constant operand",
-        meaning="The NPU adds and subtracts only computed tensors. A constant operand keeps the node on the CPU.",
-        advice="Move the constant into the bias of the convolution before the node.",
-        hint="move the constant into the bias of the convolution before the node",
-    ),
-    kinds.ATTRIBUTE,
-    kinds.OPERAND_VALUE,
-    kinds.ACTIVATION,
-    kinds.QUANTIZATION.reworded(
-        meaning="Convolutions need one scale and one zero point for each tensor, the bias included. Today's converters write one "
-        "scale for each channel of INT8 weights, so their convolutions are refused.",
-        advice="Quantize with one scale per tensor. For example, use disable_per_channel in TensorFlow's converter.",
-        hint="quantize weights with one scale per tensor",
-    ),
-    READS_COMPUTED,
-    READS_BEYOND_OPERANDS,
-)
+_KINDS = kinds_in("delegates/teflon", "rules", [READS_BEYOND_OPERANDS])
+READS_COMPUTED = _KINDS["reads-computed-value"]
+KINDS = tuple(_KINDS.values())
 """Every kind of problem in the rules, with the delegate's wording."""
 
 _OLD = Repository("bminor/mesa-mesa", "c600abcfc0c14adeff7888a2d39b6c086ff0026a")
