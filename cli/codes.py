@@ -14,7 +14,7 @@ from delegate_sim.micro.target import EXPLAINED as MICRO
 from delegate_sim.rules.book import RuleBook
 from delegate_sim.rules.kinds import Explanation
 from delegate_sim.rules.source import Source
-from delegate_sim.versions.features import FEATURES
+from delegate_sim.versions.explanation import FEATURES
 
 
 def explanations(delegates: tuple[Delegate, ...]) -> dict[str, Explanation]:

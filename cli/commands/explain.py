@@ -17,7 +17,7 @@ from delegate_sim.micro.target import EXPLAINED as MICRO
 from delegate_sim.results.compare.rule_changes import rule_changes
 from delegate_sim.rules.kinds import RUNTIME_KINDS, Explanation, Explanations
 from delegate_sim.rules.source import Source
-from delegate_sim.versions.features import FEATURES
+from delegate_sim.versions.explanation import FEATURES
 
 from ..codes import explanations, shared_sources
 from ..console.output_file import FileCommand

@@ -18,7 +18,7 @@ from .calibration import Calibration, CalibrationKind
 from .convert import Limits, error_line, run_script
 from .converters import Converter
 from .data_scripts import data_part
-from .keras_script import keras_inputs_lines
+from .direct_scripts import keras_inputs_lines
 from .scripts import Script, torch_inputs_lines
 from .sources import SourceModel
 from .tensorflow_script import onnx_inputs_lines, tensorflow_inputs_lines

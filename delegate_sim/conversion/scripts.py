@@ -11,8 +11,7 @@ from ..foundation.printable import printable
 from .calibration import DRAWN, Calibration
 from .converters import Converter, Route
 from .data_scripts import data_part
-from .keras_script import keras_text
-from .onnx_direct_script import direct_onnx_text
+from .direct_scripts import direct_onnx_text, keras_text
 from .settings import Settings, knows
 from .sources import SourceKind, SourceModel
 from .tensorflow_script import onnx_text, tensorflow_text

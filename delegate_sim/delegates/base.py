@@ -19,10 +19,9 @@ from ..releases.catalogue import NEWEST, Release, ReleaseNote, oldest_alike
 from ..releases.wording import release_notes, unchecked_parts
 from ..rules.book import RuleBook
 from ..rules.kinds import PARTITION_LIMIT, PARTITION_MINIMUM, RUNTIME_KINDS, Kind
-from .capabilities import Accelerator, StageBehind
 from .decision import Decision, ReleaseOnly, take_supported
 from .options import Option, OptionValues
-from .traits import Levels, LogTraits, PartitionLimits, ReleaseHistory
+from .traits import Accelerator, Levels, LogTraits, PartitionLimits, ReleaseHistory, StageBehind
 
 if TYPE_CHECKING:
     from .traits import LiveTraits

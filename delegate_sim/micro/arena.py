@@ -17,8 +17,7 @@ from ..graph.graph import Graph
 from ..model.model import Model, Node
 from .checks import dimension, scales
 from .graph import byte_size, is_allocated, variable_name
-from .lifetimes import Buffer, planned_buffers
-from .planner import aligned, plan, total_size
+from .planner import Buffer, aligned, plan, planned_buffers, total_size
 from .preparation import Preparation
 
 _KERNEL_BYTES = """

@@ -10,7 +10,7 @@ import pytest
 
 from delegate_sim.device.parse.log import read_log
 from delegate_sim.device.parse.log_summary import summary_of
-from delegate_sim.llm.error_meanings import engine_meaning
+from delegate_sim.llm.report import engine_meaning
 
 RECORDS = Path(__file__).resolve().parents[3] / "shared" / "oracle-llm"
 

@@ -6,7 +6,7 @@ import pytest
 
 from delegate_sim import analyze_micro, load
 from delegate_sim.errors import LimitError
-from delegate_sim.micro import lifetimes
+from delegate_sim.micro import planner
 from fixtures.builder import ModelBuilder
 from tests.support.micro_models import nested_calls
 
@@ -38,8 +38,8 @@ def test_every_run_of_a_nested_subgraph_has_steps(levels):
 
 
 def test_more_runs_than_the_runtime_can_count():
-    levels = lifetimes._MOST_STEPS.bit_length() - 2
-    assert steps_of(nested_calls(levels))["y0"] == (1, lifetimes._MOST_STEPS - 2)
+    levels = planner._MOST_STEPS.bit_length() - 2
+    assert steps_of(nested_calls(levels))["y0"] == (1, planner._MOST_STEPS - 2)
     with pytest.raises(LimitError, match="its subgraphs call each other so often that no memory plan ends"):
         analyze_micro(load(nested_calls(levels + 1).bytes()))
 

@@ -16,8 +16,7 @@ from delegate_sim.versions.demands import (
     DEMANDS,
     LOWEST_VERSIONS,
 )
-from delegate_sim.versions.explanation import Feature, shared_version, version_cause
-from delegate_sim.versions.features import FEATURES
+from delegate_sim.versions.explanation import FEATURES, Feature, shared_version, version_cause
 from tests.support.graphs import arena, node_view, quantized
 from tests.support.version_cases import CASES, SYMMETRIC_OR_NOT
 

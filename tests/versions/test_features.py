@@ -13,7 +13,7 @@ from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.model.reader import load
 from delegate_sim.runtime.interpreter import simulate
 from delegate_sim.runtime.target import Target
-from delegate_sim.versions.features import HIGHEST_TOLD_APART, versions_to_try
+from delegate_sim.versions.explanation import HIGHEST_TOLD_APART, versions_to_try
 
 FIXTURES = sorted((Path(__file__).parents[2] / "fixtures" / "models").glob("*.tflite"))
 

@@ -11,7 +11,7 @@ from delegate_sim.diagnosis.advice.change_kinds import SUGGESTIONS
 from delegate_sim.gate.code_explanations import GATE
 from delegate_sim.micro.target import EXPLAINED as MICRO
 from delegate_sim.rules.kinds import RUNTIME_KINDS, Explanation
-from delegate_sim.versions.features import FEATURES
+from delegate_sim.versions.explanation import FEATURES
 from delegate_sim_cli.codes import explanations
 
 _HEAD = """\

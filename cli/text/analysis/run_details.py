@@ -23,7 +23,7 @@ from ..elements.paragraphs import CODE, HEADING, heading_lines, more_lines, para
 from .view import View
 
 if TYPE_CHECKING:
-    from delegate_sim.delegates.capabilities import StageSplit
+    from delegate_sim.delegates.traits import StageSplit
 
 
 def placement_lines(runs: Sequence[Run], width: int, verbose: bool) -> Iterator[Line]:

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from .demands import Backend, Query
-from .tables import read_layers
+from .demands import Backend, Query, read_layers
 from .tensors import PER_CHANNEL, Info
 
 _FLOATS = ("FLOAT32", "FLOAT16")

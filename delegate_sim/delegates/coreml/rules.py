@@ -18,8 +18,7 @@ from ...model.numbers import as_list, read_as
 from ...releases.catalogue import NEWEST, Release
 from ...rules import kinds
 from ...rules.book import RuleBook, Unknown
-from ...rules.hints import by_reshape, in_code
-from ...rules.kinds import ATTRIBUTE, BROADCAST, OPERAND_COUNT, RANK, SHAPE, TENSOR_TYPE
+from ...rules.kinds import ATTRIBUTE, BROADCAST, OPERAND_COUNT, RANK, SHAPE, TENSOR_TYPE, by_reshape, in_code
 from ...rules.operands import INPUT, exactly, operand
 from ...rules.rule import Check, OpRule
 from ...rules.source import LITERT, Source

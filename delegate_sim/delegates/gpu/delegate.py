@@ -20,7 +20,7 @@ from ...rules.rule import Reason, Verdict
 from ..base import Delegate
 from ..decision import Decision, kinds_by_code
 from ..float16_weights import Float16Remapping
-from ..gpu_compatibility.messages import refusal_lines
+from ..gpu_compatibility.checks import refusal_lines
 from ..options import Option, OptionValues, boolean, integer, names, text
 from ..partition_limits import keep_largest
 from ..traits import LogTraits, PartitionLimits, ReleaseHistory

@@ -5,8 +5,7 @@ from __future__ import annotations
 import functools
 
 from ...graph.graph import NodeView
-from ...rules.hints import by_reshape, in_code
-from ...rules.kinds import ATTRIBUTE, CONSTANT, OPERAND_COUNT, SHAPE
+from ...rules.kinds import ATTRIBUTE, CONSTANT, OPERAND_COUNT, SHAPE, by_reshape, in_code
 from ...rules.operands import at_least, counted, operand
 from ...rules.vocabulary import check, operand_count, option, rank, typed
 from .checks import COMPATIBILITY, INT32, case, one_or_two_operands, operands_available, runtime_operands, saying

@@ -13,8 +13,7 @@ from ...graph.graph import NodeView
 from ...releases.catalogue import NEWEST, Release
 from ...rules import kinds
 from ...rules.book import RuleBook, Unknown
-from ...rules.hints import by_reshape
-from ...rules.kinds import ATTRIBUTE, CONSTANT, QUANTIZATION, SHAPE
+from ...rules.kinds import ATTRIBUTE, CONSTANT, QUANTIZATION, SHAPE, by_reshape
 from ...rules.operands import INPUT, Numbers, at_most, exactly, operand, up_to_one
 from ...rules.rule import Check, OpRule, op_rule
 from ...rules.source import LITERT, Source

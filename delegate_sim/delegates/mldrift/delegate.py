@@ -20,14 +20,13 @@ from ...refusal import Refusal
 from ...releases.catalogue import NEWEST, Release, ReleaseNote
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT, Kind
 from ..base import Delegate
-from ..capabilities import Accelerator
 from ..decision import Decision, kinds_by_code
 from ..float16_weights import Float16Remapping
-from ..gpu_compatibility.messages import HEADING, LAST_LINE, refusal_lines
+from ..gpu_compatibility.checks import HEADING, LAST_LINE, refusal_lines
 from ..npu.loader import loaded
 from ..options import Option, OptionValues, boolean, integer, text
 from ..partition_limits import keep_largest
-from ..traits import AcceleratorTraits, LogTraits, ReleaseHistory
+from ..traits import Accelerator, AcceleratorTraits, LogTraits, ReleaseHistory
 from .failures import FORMER, KINDS, LITERT_LOADER, hint_not_met, not_fully_accelerated
 from .model_build import build_failure
 from .rules import RULES

@@ -23,8 +23,7 @@ from ...graph.graph import Graph, NodeView
 from ...model.model import OPTIONAL_TENSOR, Node
 from ...rules import kinds
 from ...rules.book import Policy, RuleBook, Unknown
-from ...rules.hints import by_reshape
-from ...rules.kinds import ATTRIBUTE, CONSTANT, OPTIONAL_OPERAND, RANK, READS_BEYOND_OPERANDS, SHAPE, Kind
+from ...rules.kinds import ATTRIBUTE, CONSTANT, OPTIONAL_OPERAND, RANK, READS_BEYOND_OPERANDS, SHAPE, Kind, by_reshape
 from ...rules.operands import INPUT, OUTPUT, Operand, exactly, operand
 from ...rules.rule import Check, OpRule, Reason
 from ...rules.source import Repository, Source

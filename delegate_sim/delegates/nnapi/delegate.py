@@ -15,11 +15,10 @@ from ...releases.wording import RESTORED_LINE
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT
 from ...rules.rule import Reason
 from ..base import Delegate
-from ..capabilities import StageBehind
 from ..decision import Decision, kinds_by_code
 from ..options import OptionValues
 from ..partition_limits import largest_partitions, library_order_warning, order_depends_on_library, partition_limit
-from ..traits import Levels, LogTraits, PartitionLimits, Platform, ReleaseHistory
+from ..traits import Levels, LogTraits, PartitionLimits, Platform, ReleaseHistory, StageBehind
 from .android.driver_answers import NO_DEVICE, lacks_device, unknown_accelerator
 from .android.runtime import (
     ANDROID_RELEASES,
@@ -30,18 +29,17 @@ from .android.runtime import (
     notes,
     runtime_level,
 )
-from .kinds import DRIVER, FAILURES, FEATURE_LEVEL, FLOAT16_ALL_OR_NOTHING, HIDDEN, PREFIX
 from .lowering.partition import EMPTY_POOLS_FAIL
 from .options import OPTIONS, asks_driver
 from .partitions import Partitions, supported_nodes, supports_operator
 from .rules import RULES
-from .target import FEATURE_LEVELS, NNAPI_1_0, NNAPI_1_2
+from .target import DRIVER, FAILURES, FEATURE_LEVEL, FEATURE_LEVELS, FLOAT16_ALL_OR_NOTHING, HIDDEN, NNAPI_1_0, NNAPI_1_2, PREFIX
 
 if TYPE_CHECKING:
     from ...rules.kinds import Kind
-    from ..capabilities import StageSplit
     from ..driver import DevicesInterface, DriverInterface
     from ..lowered_model import LoweredModel
+    from ..traits import StageSplit
 
 
 _FUSED_VERSION = 4

@@ -1,17 +1,50 @@
-"""The target of the NNAPI rules, and questions about nodes that rules and lowering share.
+"""The target of the NNAPI rules, the kinds of problem that rules and drivers report, and questions about nodes.
 
 Source: ``nnapi_delegate_kernel.h``, ``NeuralNetworksTypes.h``.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
 from ...graph.graph import NodeView
 from ...releases.catalogue import NEWEST, Release
+from ...rules.kinds import kinds_in
 from ...rules.rule import Condition
+from .. import decision
+
+UNSUPPORTED_INPUT_TYPE = "kUnsupportedInputType"
+UNSUPPORTED_OUTPUT_TYPE = "kUnsupportedOutputType"
+UNSUPPORTED_OPERAND_RANK = "kUnsupportedOperandRank"
+UNSUPPORTED_OPERAND_VALUE = "kUnsupportedOperandValue"
+UNSUPPORTED_OPERATOR_VARIANT = "kUnsupportedOperatorVariant"
+
+PREFIX = "nnapi-runtime-"
+"""Prefix of the codes of problems that the runtime reports."""
+
+_RULES = kinds_in("delegates/nnapi", "rules")
+_DRIVER = kinds_in("delegates/nnapi", "driver", is_shared=True)
+FAILURES = kinds_in("delegates/nnapi", "failures", is_shared=True)
+"""The kinds of failures to initialize the kernel of a partition, by code."""
+
+kernel_failure = functools.partial(decision.kernel_failure, FAILURES)
+
+FEATURE_LEVEL = _RULES["feature-level"]
+OUTPUT_TYPE = _RULES["output-type"]
+SCALAR_OUTPUT = _RULES["scalar-output"]
+PER_CHANNEL = _RULES["per-channel"]
+RESTRICTED_SCALES = _RULES["restricted-scales"]
+FILTER_AREA = _RULES["filter-area"]
+DENSE_WEIGHTS = _RULES["dense-weights"]
+DRIVER = _DRIVER["nnapi-driver"]
+HIDDEN = _DRIVER["nnapi-runtime-hidden"]
+FLOAT16_ALL_OR_NOTHING = _DRIVER["float16-all-or-nothing"]
+KINDS = tuple(_RULES.values())
+"""Every kind of problem that the rules report, with texts that are specific to NNAPI."""
+
 
 NNAPI_1_0 = 27
 NNAPI_1_1 = 28

@@ -18,10 +18,9 @@ from ..decision import Decision, kinds_by_code
 from ..options import Option, OptionValues, integer, text
 from ..traits import LogTraits, ReleaseHistory
 from .composites import COMPOSITE, bodies, body_decisions, composite_of
-from .grouping import DEFAULT, STRATEGIES
 from .kinds import CPU_CALL, ISLANDS, LOADER_KINDS, SOC
 from .loader import file_facts, loaded
-from .partitioning import Ask, PluginAnswer, Strategy, partition_subgraph, selected_subgraphs
+from .partitioning import DEFAULT, STRATEGIES, Ask, PluginAnswer, Strategy, partition_subgraph, selected_subgraphs
 from .rules import NpuTarget
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from ...delegates.registry import ACCELERATORS, GRAPHICS_ACCELERATOR, plugin_of
 from ...foundation.columns import Declared
-from ...llm.error_meanings import engine_meaning
+from ...llm.report import engine_meaning
 from ...micro.resolver import BUILTIN_FUNCTIONS
 from .delegate_identity import accelerator_of, delegate_named, names_in, other_name, speaker
 from .kinds import KINDS, Event

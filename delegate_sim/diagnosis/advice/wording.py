@@ -16,12 +16,10 @@ from ...hypothetical.hypothetical_changes import NodeKey
 from ...model.model import Model, Tensor
 from ...model.precompiled import COMPILED_OPERATORS
 from ...results.report.multiply_adds import multiply_adds
-from ...rules.hints import Hint, HintKind
-from ...rules.kinds import CPU_KERNEL_NOT_PREPARED, OPERATOR_NOT_REGISTERED, Problem
+from ...rules.kinds import CPU_KERNEL_NOT_PREPARED, OPERATOR_NOT_REGISTERED, Hint, HintKind, Problem
 from ...runtime.model_loading import first_loading_after, first_node, load_on
 from ...runtime.resolver import highest_version
-from ...versions.explanation import version_cause
-from ...versions.features import FEATURES
+from ...versions.explanation import FEATURES, version_cause
 from ..causes.cause import Cause, views_of
 from ..causes.change import (
     FULLY_QUANTIZED,

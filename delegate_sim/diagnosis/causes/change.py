@@ -13,7 +13,7 @@ from ...foundation.columns import OBJECT, YES_OR_NO, Column
 from ...hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey
 from ...results.report.outcome_words import words_of
 from ...rules.kinds import Problem
-from ...versions.features import FEATURE_CHANGES
+from ...versions.explanation import FEATURE_CHANGES
 from ..advice.change_kinds import SUGGESTIONS
 from ..examiner import Cost
 

@@ -12,8 +12,7 @@ from ...hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey, c
 from ...refusal import Refusal
 from ...rules.kinds import DYNAMIC_TENSORS, PARTITION_LIMIT, Problem
 from ...rules.rule import Reason
-from ...versions.explanation import VersionCause, shared_version, version_cause
-from ...versions.features import versions_to_try
+from ...versions.explanation import VersionCause, shared_version, version_cause, versions_to_try
 from ..examiner import RefusedNode
 from .cause import Identity
 from .change import Remedy

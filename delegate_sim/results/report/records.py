@@ -13,7 +13,7 @@ from .multiply_adds import compute_of, node_multiply_adds
 from .placement import CPU, bytes_across, on_cpu, placements
 
 if TYPE_CHECKING:
-    from ...delegates.capabilities import StageSplit
+    from ...delegates.traits import StageSplit
 
 
 class NodeRefusal(NamedTuple):

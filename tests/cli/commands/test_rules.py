@@ -17,7 +17,7 @@ from delegate_sim.micro.target import EXPLAINED
 from delegate_sim.model import schema
 from delegate_sim.results.accuracy import accuracy
 from delegate_sim.rules.kinds import RUNTIME_KINDS
-from delegate_sim.versions.features import FEATURES
+from delegate_sim.versions.explanation import FEATURES
 
 CONV_2D = """\
 What the delegate nnapi accepts

@@ -8,18 +8,17 @@ from importlib.resources import files
 
 import pytest
 
-from delegate_sim.delegates.armnn import compute_library, reference, rules, workloads
+from delegate_sim.delegates.armnn import builds, compute_library, reference, rules
 from delegate_sim.delegates.armnn.compute_library import CPU_ACC
-from delegate_sim.delegates.armnn.demands import LayerDemand, Query
+from delegate_sim.delegates.armnn.demands import LayerDemand, Query, layers_of
 from delegate_sim.delegates.armnn.reference import CPU_REF
 from delegate_sim.delegates.armnn.rules import RULES
-from delegate_sim.delegates.armnn.rules.problems import PROBLEMS
+from delegate_sim.delegates.armnn.rules.checks import PROBLEMS
 from delegate_sim.delegates.armnn.rules.questions import QUESTIONS
 from delegate_sim.delegates.armnn.steps import BACKENDS, Layer
-from delegate_sim.delegates.armnn.tables import layers_of
 from delegate_sim.delegates.armnn.tensors import Info
 
-MODULES = {"reference": reference, "compute_library": compute_library, "workloads": workloads}
+MODULES = {"reference": reference, "compute_library": compute_library, "workloads": builds}
 ROW = {"refuses", "kind", "needed", "found", "says", "hint"}
 CHECK = ROW | {"in", "line", "type", "of", "ranks", "not_half", "shape", "unary", "results", "each"}
 CHECK |= {"same_type", "same_rank", "same_size", "same_space"}
@@ -64,7 +63,7 @@ def test_the_table_of_operators_has_no_unknown_keys_and_names_all_functions():
     assert {row["asks"] for row in rows if "asks" in row} == set(QUESTIONS)
 
 
-@pytest.mark.parametrize("layers", [CPU_REF.layers, CPU_ACC.layers, workloads.LAYERS], ids=["CpuRef", "CpuAcc", "workloads"])
+@pytest.mark.parametrize("layers", [CPU_REF.layers, CPU_ACC.layers, builds.LAYERS], ids=["CpuRef", "CpuAcc", "workloads"])
 def test_templates_name_tensors_and_values_of_the_layer(layers):
     unknown = {
         (layer, name)

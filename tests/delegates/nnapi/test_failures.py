@@ -6,7 +6,7 @@ import string
 
 import pytest
 
-from delegate_sim.delegates.nnapi.kinds import FAILURES
+from delegate_sim.delegates.nnapi.target import FAILURES
 
 
 @pytest.mark.parametrize("code", FAILURES)

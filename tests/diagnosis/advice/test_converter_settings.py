@@ -7,7 +7,7 @@ import pytest
 from delegate_sim.diagnosis.advice.converter_settings import OF_CONVERSIONS, OF_FEATURES, OF_FORMS, ConverterSetting, settings_for
 from delegate_sim.diagnosis.advice.layer_rewrites import REWRITES
 from delegate_sim.hypothetical.hypothetical_changes import CONVERSIONS
-from delegate_sim.versions.features import FEATURES
+from delegate_sim.versions.explanation import FEATURES
 from fixtures.builder import ModelBuilder
 from tests.support.diagnoses import diagnosed
 from tests.support.models import chain_model

@@ -18,8 +18,7 @@ from ....graph.graph import NodeView, fused_activation
 from ....model.model import Tensor
 from ....model.numbers import FlatNumbers, as_list, bounds
 from ....rules import kinds
-from ....rules.hints import by_reshape
-from ....rules.kinds import ACTIVATION, OPERAND_VALUE, QUANTIZATION, RANK, SHAPE, TENSOR_TYPE
+from ....rules.kinds import ACTIVATION, OPERAND_VALUE, QUANTIZATION, RANK, SHAPE, TENSOR_TYPE, by_reshape
 from ....rules.operands import INPUT, Operand, at_least, listed, operand
 from ....rules.rule import Check, OpRule, op_rule
 from ....rules.source import Repository, Source

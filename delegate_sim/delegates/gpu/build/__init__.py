@@ -18,10 +18,9 @@ from ....refusal import Refusal, Refused
 from ....releases.catalogue import NEWEST, Release
 from ...gpu_compatibility.checks import CELL_STATE, OUTPUT_STATE, is_full_lstm
 from ..failures import build_error, predicted_error
-from .model import GpuModel
+from .model import GpuModel, clean_up
 from .opengl import check_opengl
 from .reader import NodeReader, Parser, Values
-from .transformations import clean_up
 
 __all__ = ["build_partition"]
 

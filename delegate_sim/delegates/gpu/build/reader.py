@@ -17,12 +17,9 @@ from ....refusal import Effect, Refused
 from ....releases.catalogue import NEWEST, Release
 from ...gpu_compatibility.checks import ACTIVATIONS
 from ..failures import build_error
-from .model import GpuModel, Operation, Shape, Value, consume, produce
+from .model import DEQUANTIZED_TYPES, GpuModel, Operation, Shape, Value, consume, produce
 
 _QUANTIZED_TYPES = frozenset({"INT8", "UINT8"})
-DEQUANTIZED_TYPES = frozenset({"INT8", "UINT8", "INT32"})
-"""The types of constants that the delegate converts to float with a scale and a zero point."""
-
 _SPARSE_TYPES = frozenset({"FLOAT32", "FLOAT16"})
 
 

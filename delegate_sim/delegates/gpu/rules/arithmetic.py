@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 from ....graph.graph import NodeView
 from ....model.numbers import as_list
-from ....rules.hints import by_reshape
-from ....rules.kinds import BROADCAST, NEIGHBOR, SHAPE
+from ....rules.kinds import BROADCAST, NEIGHBOR, SHAPE, by_reshape
 from ....rules.operands import counted, operand, result
 from ....rules.rule import Check
 from ....rules.vocabulary import check, refused_if, typed

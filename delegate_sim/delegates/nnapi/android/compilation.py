@@ -11,14 +11,14 @@ from ....nnapi_runtime.model import NnModel, NnOperation
 from ....nnapi_runtime.operands import Lifetime
 from ....nnapi_runtime.planning import PlanStep
 from ....nnapi_runtime.types import OperationType, Preference, feature_level
-from ...capabilities import StageSplit, StageStep
 from ...driver import StageSignature
 from ...options import OptionValues
+from ...traits import StageSplit, StageStep
 from ..lowering.partition import LoweredPartition, node_of
 from ..options import asks_driver, chosen_devices, device_level
 from ..target import REFERENCE_DEVICE
 from .device_profile import ProfiledDevice, matching_signatures
-from .driver_rejections import DriverRejections
+from .driver_answers import DriverRejections
 
 UNNAMED_DEVICE = "accelerator"
 """The name of the simulated device if the options give no profile of devices."""

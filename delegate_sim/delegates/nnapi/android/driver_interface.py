@@ -20,12 +20,11 @@ from ...decision import Decision
 from ...driver import DevicesInterface, DeviceTraits, DriverInterface, DriverQuestion, DriverQuestions, StageOperation
 from ...options import OptionValues
 from ...profile_file import toml_string, toml_strings
-from ..kinds import DRIVER
 from ..lowering.operators import driver_operations
 from ..lowering.partition import node_of
 from ..options import asks_driver, device_level
 from ..partitions import Partitions, supported_nodes
-from ..target import REFERENCE_DEVICE
+from ..target import DRIVER, REFERENCE_DEVICE
 from .device_profile import MOST_DEVICES, RELAXED_SCALAR, RELAXED_TENSOR, input_signature
 from .driver_answers import is_all_or_nothing
 

@@ -12,8 +12,8 @@ from ....nnapi_runtime.refusal import RULES, OperandPart, Rule
 from ....nnapi_runtime.types import OperandType, OperationType
 from ....refusal import Refusal
 from ....rules.kinds import Kind, Problem, kinds_data
-from ..kinds import PREFIX
 from ..lowering.partition import LoweredPartition
+from ..target import PREFIX
 
 
 def _kind(rule: Rule, words: Mapping[str, str]) -> Kind:

@@ -9,8 +9,8 @@ from ....graph.graph import Graph
 from ....nnapi_runtime.refusal import Call
 from ....refusal import Refusal, Stage
 from ...options import OptionValues
-from ..kinds import PREFIX
 from ..lowering.partition import LoweredPartition
+from ..target import PREFIX
 
 _FURTHER_SHOWN = 10
 _OF_MODEL = frozenset({Call.IDENTIFY.short_name, Call.FINISH_MODEL.short_name, Call.FINISH_COMPILATION.short_name})

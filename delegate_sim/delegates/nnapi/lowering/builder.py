@@ -20,8 +20,7 @@ from ....nnapi_runtime.builder import ModelBuilder
 from ....nnapi_runtime.operands import NnOperand
 from ....nnapi_runtime.types import OperandType, OperationType
 from ....refusal import Refusal, Refused
-from ..kinds import kernel_failure
-from ..target import QUANTIZED_TYPES
+from ..target import QUANTIZED_TYPES, kernel_failure
 from .node import (
     DEQUANTIZED,
     INTERMEDIATE_TYPES,

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from ....rules.book import Policy, RuleBook, Unknown
 from ....rules.families import family_rules, modules_of_families
-from ..kinds import KINDS
-from ..target import NnapiTarget
+from ..target import KINDS, NnapiTarget
 from .checks import SOURCE
 
 RULES: RuleBook[NnapiTarget] = RuleBook(

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 from ....graph.graph import NodeView, fused_activation
 from ....model import schema
-from ....rules.hints import by_reshape, in_code
-from ....rules.kinds import ACTIVATION, BROADCAST, CONSTANT, QUANTIZATION, RANK, TENSOR_TYPE
+from ....rules.kinds import ACTIVATION, BROADCAST, CONSTANT, QUANTIZATION, RANK, TENSOR_TYPE, by_reshape, in_code
 from ....rules.operands import INPUT, OUTPUT, Operand, at_least, at_most, exactly, operand
 from ....rules.rule import Check, Rules, op_rule
 from ....rules.vocabulary import check, check_for_target, rank, refused_if, typed, version
-from ..kinds import (
+from ..target import (
     DENSE_WEIGHTS,
+    FEATURE_LEVEL_7,
+    NNAPI_1_1,
+    NNAPI_1_2,
+    NNAPI_1_3,
     OUTPUT_TYPE,
     SCALAR_OUTPUT,
     UNSUPPORTED_INPUT_TYPE,
     UNSUPPORTED_OPERAND_VALUE,
     UNSUPPORTED_OPERATOR_VARIANT,
     UNSUPPORTED_OUTPUT_TYPE,
-)
-from ..target import (
-    FEATURE_LEVEL_7,
-    NNAPI_1_1,
-    NNAPI_1_2,
-    NNAPI_1_3,
     NnapiTarget,
     below_level,
     from_level,

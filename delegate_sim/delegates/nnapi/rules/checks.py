@@ -17,8 +17,7 @@ from ....rules.operands import INPUT, OUTPUT, Operand, at_most, operand
 from ....rules.rule import Check, OpRule
 from ....rules.source import LITERT, Source
 from ....rules.vocabulary import activation, check, check_for_target, refused_if, typed, version
-from ..kinds import FEATURE_LEVEL, OUTPUT_TYPE, RESTRICTED_SCALES, UNSUPPORTED_INPUT_TYPE
-from ..target import NnapiTarget, level_in_words
+from ..target import FEATURE_LEVEL, OUTPUT_TYPE, RESTRICTED_SCALES, UNSUPPORTED_INPUT_TYPE, NnapiTarget, level_in_words
 
 SOURCE = Source(LITERT, "tflite/delegates/nnapi/nnapi_delegate.cc", "NNAPIDelegateKernel::Validate")
 

@@ -8,8 +8,16 @@ from ....rules.kinds import CONSTANT, OPERAND_VALUE
 from ....rules.operands import INPUT, at_least, at_most, operand
 from ....rules.rule import Rules, op_rule
 from ....rules.vocabulary import check, rank
-from ..kinds import UNSUPPORTED_INPUT_TYPE, UNSUPPORTED_OPERAND_VALUE
-from ..target import FEATURE_LEVEL_6, NNAPI_1_2, NNAPI_1_3, NnapiTarget, below_level, from_level
+from ..target import (
+    FEATURE_LEVEL_6,
+    NNAPI_1_2,
+    NNAPI_1_3,
+    UNSUPPORTED_INPUT_TYPE,
+    UNSUPPORTED_OPERAND_VALUE,
+    NnapiTarget,
+    below_level,
+    from_level,
+)
 from .checks import (
     FLOAT_QUANT8,
     FLOAT_QUANT8_INT32,

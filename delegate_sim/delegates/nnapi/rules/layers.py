@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from ....graph.graph import NodeView
 from ....model.model import Tensor
-from ....rules.hints import by_reshape, in_code
-from ....rules.kinds import BROADCAST, OPERAND_VALUE, OPTIONAL_OPERAND
+from ....rules.kinds import BROADCAST, OPERAND_VALUE, OPTIONAL_OPERAND, by_reshape, in_code
 from ....rules.operands import INPUT, OUTPUT, Operand, at_least, between, exactly, operand, result
 from ....rules.rule import Check, Rules, op_rule
 from ....rules.vocabulary import (
@@ -21,20 +20,18 @@ from ....rules.vocabulary import (
     unset,
     where,
 )
-from ..kinds import (
+from ..target import (
     FEATURE_LEVEL,
+    FEATURE_LEVEL_6,
     FILTER_AREA,
+    NNAPI_1_1,
+    NNAPI_1_2,
+    NNAPI_1_3,
     OUTPUT_TYPE,
     PER_CHANNEL,
     UNSUPPORTED_INPUT_TYPE,
     UNSUPPORTED_OPERAND_RANK,
     UNSUPPORTED_OPERAND_VALUE,
-)
-from ..target import (
-    FEATURE_LEVEL_6,
-    NNAPI_1_1,
-    NNAPI_1_2,
-    NNAPI_1_3,
     NnapiTarget,
     below_level,
     from_level,

@@ -5,13 +5,22 @@ from __future__ import annotations
 from ....graph.graph import NodeView
 from ....model.model import Tensor
 from ....model.numbers import as_list, bounds
-from ....rules.hints import by_reshape, in_code
-from ....rules.kinds import OPERAND_COUNT, OPERAND_VALUE, RANK
+from ....rules.kinds import OPERAND_COUNT, OPERAND_VALUE, RANK, by_reshape, in_code
 from ....rules.operands import INPUT, OUTPUT, at_least, at_most, counted, operand
 from ....rules.rule import OpRule, Rules, op_rule
 from ....rules.vocabulary import check, constant, has_elements, operand_count, rank, refused_if, typed, where
-from ..kinds import OUTPUT_TYPE, UNSUPPORTED_INPUT_TYPE
-from ..target import FEATURE_LEVEL_6, FEATURE_LEVEL_7, NNAPI_1_1, NNAPI_1_2, NNAPI_1_3, NnapiTarget, below_level, from_level
+from ..target import (
+    FEATURE_LEVEL_6,
+    FEATURE_LEVEL_7,
+    NNAPI_1_1,
+    NNAPI_1_2,
+    NNAPI_1_3,
+    OUTPUT_TYPE,
+    UNSUPPORTED_INPUT_TYPE,
+    NnapiTarget,
+    below_level,
+    from_level,
+)
 from .checks import (
     FLOAT,
     FLOAT16_QUANT8_INT32,

@@ -15,7 +15,7 @@ from ....graph.graph import NodeView
 from ....model.model import Tensor
 from ....releases.catalogue import NEWEST, Release
 from ....rules import kinds, vocabulary
-from ....rules.hints import by_reshape
+from ....rules.kinds import by_reshape
 from ....rules.operands import listed, operand
 from ....rules.rule import Check, OpRule
 from ....rules.source import Repository, Source

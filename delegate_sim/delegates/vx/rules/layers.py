@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from ....graph.graph import NodeView
-from ....rules.hints import in_code
-from ....rules.kinds import ATTRIBUTE, HYBRID, OPTIONAL_OPERAND, SHAPE, TENSOR_TYPE
+from ....rules.kinds import ATTRIBUTE, HYBRID, OPTIONAL_OPERAND, SHAPE, TENSOR_TYPE, in_code
 from ....rules.operands import INPUT, OUTPUT, operand
 from ....rules.vocabulary import check, constant, option, refused_if, same_type, typed
 from .checks import (

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from ....graph.graph import NodeView
 from ....model.model import Allocation
-from ....rules.hints import in_code
-from ....rules.kinds import ATTRIBUTE, CONSTANT, HYBRID, SHAPE, TENSOR_TYPE
+from ....rules.kinds import ATTRIBUTE, CONSTANT, HYBRID, SHAPE, TENSOR_TYPE, in_code
 from ....rules.operands import INPUT, operand
 from ....rules.vocabulary import check, constant, constants, option, rank, refused_if
 from .checks import AXIS, DYNAMIC_SHAPE, OUTPUT_WITH_DIMENSIONS, not_of_type, of_inputs, quantized_8_bits, vx_rule

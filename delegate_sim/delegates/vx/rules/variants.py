@@ -12,8 +12,7 @@ from types import MappingProxyType
 from ....graph.graph import NodeView
 from ....rules.book import RuleBook
 from ....rules.families import with_change
-from ....rules.hints import by_reshape, in_code
-from ....rules.kinds import HYBRID, RANK, TENSOR_TYPE
+from ....rules.kinds import HYBRID, RANK, TENSOR_TYPE, by_reshape, in_code
 from ....rules.rule import OpRule, Rules
 from ....rules.source import Repository, Source
 from ....rules.vocabulary import refused_if

@@ -9,8 +9,7 @@ A supported node can still fail when its kernel is created (see ``kernel_creatio
 from __future__ import annotations
 
 from ....graph.graph import NodeView
-from ....rules.hints import by_reshape
-from ....rules.kinds import ATTRIBUTE, OPERAND_VALUE, QUANTIZATION, RANK, SHAPE, TENSOR_TYPE
+from ....rules.kinds import ATTRIBUTE, OPERAND_VALUE, QUANTIZATION, RANK, SHAPE, TENSOR_TYPE, by_reshape
 from ....rules.operands import OUTPUT, Operand, at_least, between, counted, operand
 from ....rules.rule import Check
 from ....rules.vocabulary import check, check_for_target, operand_count, option, where

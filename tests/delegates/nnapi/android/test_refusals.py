@@ -7,7 +7,7 @@ import pytest
 import delegate_sim
 from delegate_sim.delegates.nnapi.android.refusal_kinds import KINDS
 from delegate_sim.delegates.nnapi.delegate import DELEGATE
-from delegate_sim.delegates.nnapi.kinds import PREFIX
+from delegate_sim.delegates.nnapi.target import PREFIX
 from delegate_sim.nnapi_runtime.refusal import RULES, OperandPart
 from delegate_sim.nnapi_runtime.types import OperandType
 from delegate_sim.refusal import Effect, Stage

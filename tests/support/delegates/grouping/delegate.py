@@ -7,10 +7,10 @@ from dataclasses import replace
 from itertools import pairwise
 
 from delegate_sim.delegates.base import Delegate
-from delegate_sim.delegates.capabilities import StageBehind
 from delegate_sim.delegates.decision import Decision, ReleaseOnly, kinds_by_code
 from delegate_sim.delegates.options import Option, OptionValues, boolean, integer
 from delegate_sim.delegates.partition_limits import keep_largest
+from delegate_sim.delegates.traits import StageBehind
 from delegate_sim.graph.graph import Graph
 from delegate_sim.graph.partition import Subset, partition
 from delegate_sim.model import schema
