@@ -18,7 +18,7 @@ from ..lowering.partition import LoweredPartition, node_of
 from ..options import asks_driver, chosen_devices, device_level
 from ..target import REFERENCE_DEVICE
 from .device_profile import ProfiledDevice, matching_signatures
-from .driver_answers import DriverRejections
+from .driver_rejections import DriverRejections
 
 UNNAMED_DEVICE = "accelerator"
 """The name of the simulated device if the options give no profile of devices."""
