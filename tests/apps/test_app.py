@@ -8,7 +8,7 @@ import pytest
 import delegate_sim.apps.app as app_module
 from delegate_sim.apps.app import is_app, read_app
 from delegate_sim.apps.needs import CODES, HTP_VERSIONS, NEEDS
-from delegate_sim.delegates.npu.vendors.qualcomm import SOCS
+from delegate_sim.delegates.npu.soc_names import SOCS
 from delegate_sim.delegates.registry import find_live
 from delegate_sim.errors import ModelError
 from fixtures.bundles import LIBRARIES, aab, aar, apk, manifest, zip_bytes
@@ -275,4 +275,4 @@ def test_rows_name_known_targets_and_codes():
 def test_versions_of_the_htp_are_those_of_listed_socs():
     known = [soc for socs in HTP_VERSIONS.values() for soc in socs]
     assert len(known) == len(set(known))
-    assert {"SM8350", "SM8450", "SM8550", "SM8650", "SM8750", "SM8850"} <= set(SOCS) & set(known)
+    assert {"SM8350", "SM8450", "SM8550", "SM8650", "SM8750", "SM8850"} <= set(SOCS["qualcomm"]) & set(known)

@@ -52,7 +52,10 @@ def family_files():
 def keys_of(path):
     """The operators that stand as literal keys in a module's dictionaries, or in the rows of a table."""
     if path.suffix == ".json":
-        return tuple([op for row in json.loads(path.read_text(encoding="utf-8")) for op in row["operators"]])
+        rows = json.loads(path.read_text(encoding="utf-8"))
+        if isinstance(rows, dict):
+            return tuple([op for lists in rows.values() for ops in lists.values() for op in ops])
+        return tuple([op for row in rows for op in row["operators"]])
     dictionaries = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Dict)]
     keys = [key for dictionary in dictionaries for key in dictionary.keys if isinstance(key, ast.Constant)]
     return tuple(key.value for key in keys if isinstance(key.value, str))
@@ -125,7 +128,7 @@ def test_every_operator_stands_in_one_file(name):
     book = find_delegate(name).rules
     package = PACKAGE / "delegates" / type(find_delegate(name)).__module__.split(".")[2]
     files = (
-        [package / "rules.py"]
+        [package / "rules.py", *package.glob("operators.json")]
         if (package / "rules.py").exists()
         else [*(package / "rules").glob("*.py"), *(package / "rules").glob("*.json")]
     )
@@ -135,9 +138,9 @@ def test_every_operator_stands_in_one_file(name):
         assert holders <= {FAMILY_OF[op], *GROUPS}, op
 
 
-GROUPS = {"activation", "arithmetic", "calls", "layers", "operators", "rules", "shapes", "table", "windows"}
+GROUPS = {"activation", "arithmetic", "calls", "layers", "operators", "rules", "shapes", "windows"}
 """Modules that have the rules of several small families."""
-OTHER_FILES = {"__init__", "checks", "problems", "questions", "variants", "weights"}
+OTHER_FILES = {"__init__", "checks", "questions", "variants", "weights"}
 """Modules that rules of several families share."""
 
 

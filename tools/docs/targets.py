@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 
 from delegate_sim.delegates.boards import BOARDS, folded
 from delegate_sim.delegates.nnapi.android.runtime import RUNTIMES, android_of, highest_level_of
-from delegate_sim.delegates.npu.soc_names import NAMES
+from delegate_sim.delegates.npu.soc_names import SOCS
 from delegate_sim.delegates.registry import CLOSED_PLUGIN_NAMES, PLUGIN_NAMES
 from tools.docs.command_matrix import matrix_rows
 from tools.docs.sections import with_section
@@ -64,8 +63,8 @@ def _soc_rows() -> Iterator[str]:
         vendor = target.partition("-")[2]
         how = "no; recognized, and runs only with `--live`" if target in CLOSED_PLUGIN_NAMES else "yes"
         unnamed = []
-        for soc in import_module(f"delegate_sim.delegates.npu.vendors.{vendor}").SOCS:
-            if names := NAMES.get(f"{vendor}:{soc}"):
+        for soc, names in SOCS[vendor].items():
+            if names:
                 yield f"| {', '.join(names)} | `{vendor}:{soc}` | `{target}` | {how} |"
             else:
                 unnamed.append(f"`{soc}`")

@@ -265,7 +265,7 @@ def _taken_by(plugin: str, rule: NpuRule) -> dict[str, NpuRule]:
 
 _GOOGLE_RULES: Rules[NpuTarget] = {
     **dict.fromkeys(_OPERATORS["google"]["refuses"], REFUSED),
-    "CONV_3D": REFUSED_BEFORE_2_3,
+    **dict.fromkeys(_OPERATORS["google"]["refuses before 2.3"], REFUSED_BEFORE_2_3),
     "STABLEHLO_COMPOSITE": op_rule(composite_named((_RMS, _GROUP, _ATTENTION)).from_release("litert-2.1.5")).from_source(
         GOOGLE.with_symbol("IsShloCompositeOpSupported")
     ),
