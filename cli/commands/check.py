@@ -54,12 +54,7 @@ time wait for each other.
 
 @click.command("check", cls=FileCommand, epilog=_EPILOG)
 @click.argument("models", metavar="[MODEL]...", nargs=-1, type=click.Path(readable=False))
-@click.option(
-    "--config",
-    metavar="FILE",
-    type=click.Path(),
-    help="The configuration file, by default the nearest one above.",
-)
+@click.option("--config", metavar="FILE", type=click.Path(), help="The configuration file, by default the nearest one above.")
 @click.option(
     "--target", "targets", metavar="NAME", multiple=True, help="A target of the configuration; may be given several times."
 )

@@ -126,10 +126,7 @@ def _diagnose_micro(models: Models, target: MicroTarget, form: str, output: str 
     if diagnoses or form != "text":
         entries = [*[diagnosis.to_dict() for diagnosis in diagnoses], *map(unreadable_entry, models.unreadable)]
         write_result(
-            form,
-            output,
-            lambda: _whole(entries, models.is_single),
-            lambda: micro_diagnosis_lines(diagnoses, width(), verbose),
+            form, output, lambda: _whole(entries, models.is_single), lambda: micro_diagnosis_lines(diagnoses, width(), verbose)
         )
     return models.exit_code
 

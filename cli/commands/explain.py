@@ -49,13 +49,7 @@ _OF_THE_RUNTIME = frozenset(kind.name for kind in RUNTIME_KINDS)
     type=click.Path(readable=False),
     help="Explain a device's log instead of a code: the outcome of each delegate, counts and errors.",
 )
-@click.option(
-    "--run",
-    "number",
-    metavar="N",
-    type=click.IntRange(min=1),
-    help="Explain only run N of the log, counted from 1.",
-)
+@click.option("--run", "number", metavar="N", type=click.IntRange(min=1), help="Explain only run N of the log, counted from 1.")
 @result_options
 @click.option("-v", "--verbose", is_flag=True, help="Show the log lines that were not used.")
 def command(code: str | None, log: str | None, number: int | None, form: str, output: str | None, verbose: bool) -> None:

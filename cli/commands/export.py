@@ -62,12 +62,7 @@ dot, graphml and json need networkx and pydot (pip install '.[export]'). In DOT,
 @targets_options
 @output_option(is_declared=False)
 @naming_its_model
-def command(
-    form: str,
-    path: str,
-    targets: Sequence[Target],
-    output: str | None,
-) -> int:
+def command(form: str, path: str, targets: Sequence[Target], output: str | None) -> int:
     """Write the decisions of delegates on MODEL for another program, or write the sections of a bundle to files."""
     if form in (_MODELS, _BUNDLE):
         return _export_bundle(form, path, output)

@@ -75,9 +75,7 @@ def command(
         if target is not None:
             built = lowered(model, graphs, target)
             return Answer(
-                lambda: [built.to_dict()],
-                lambda: lowered_lines(built, graphs, width()),
-                lambda: [inspected_row(model, graphs)],
+                lambda: [built.to_dict()], lambda: lowered_lines(built, graphs, width()), lambda: [inspected_row(model, graphs)]
             )
         return Answer(
             lambda: [Inspected(model, graphs, shapes).to_dict()],
@@ -95,11 +93,7 @@ def _inspect_bundles(paths: Sequence[str], form: str, output: str | None) -> int
 
     def answer(path: str) -> Answer:
         contents = read_contents(path)
-        return Answer(
-            lambda: [contents.to_dict()],
-            lambda: contents_lines(contents, width()),
-            lambda: [contents_row(contents)],
-        )
+        return Answer(lambda: [contents.to_dict()], lambda: contents_lines(contents, width()), lambda: [contents_row(contents)])
 
     return write_answers(Models(paths, are_bundles=True), form, output, ModelTable(contents_columns(), is_left_out=False), answer)
 

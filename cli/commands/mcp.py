@@ -27,11 +27,7 @@ Example, in the configuration of an assistant:
     type=click.Path(),
     help="A folder whose files the tools may read; may be given several times.",
 )
-@click.option(
-    "--allow-writing",
-    is_flag=True,
-    help="Also serve `fix`, which writes a new model into one of the folders.",
-)
+@click.option("--allow-writing", is_flag=True, help="Also serve `fix`, which writes a new model into one of the folders.")
 def command(roots: Sequence[str], allow_writing: bool) -> int:
     """Serve analyze, diagnose, compare, releases, rules, explain and fix as tools, on standard input and output.
 

@@ -114,12 +114,7 @@ def _naming_files(command: Callable[..., int]) -> Callable[..., int]:
     help="The driver profile to write or to extend. From a log of debug.nn.vlog, the command writes a profile for --devices.",
 )
 @click.option(
-    "--delegate",
-    "delegate",
-    default=None,
-    type=DelegateName(DELEGATE_NAMES),
-    show_default="from the log",
-    help="The delegate.",
+    "--delegate", "delegate", default=None, type=DelegateName(DELEGATE_NAMES), show_default="from the log", help="The delegate."
 )
 @click.option(
     "--device",
@@ -346,11 +341,7 @@ class _MeasuredTimes(NamedTuple):
 
 
 def _write(
-    reconciliation: Reconciliation,
-    learning: Learning | None,
-    outputs: _Outputs,
-    measured: _MeasuredTimes,
-    learned: str = "",
+    reconciliation: Reconciliation, learning: Learning | None, outputs: _Outputs, measured: _MeasuredTimes, learned: str = ""
 ) -> None:
     timings = measured.of(reconciliation)
     learned_lines = (

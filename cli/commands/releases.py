@@ -43,13 +43,7 @@ Releases of LiteRT-LM contain these releases of LiteRT:
 @target_arguments(delegates_option(CONFIGURED), runtime=())
 @table_options
 @click.option("-v", "--verbose", is_flag=True, help="Show every change and node; leave nothing out.")
-def command(
-    paths: Sequence[str],
-    arguments: TargetArguments,
-    form: str,
-    output: str | None,
-    verbose: bool,
-) -> int:
+def command(paths: Sequence[str], arguments: TargetArguments, form: str, output: str | None, verbose: bool) -> int:
     """Show how each release of the runtime treats each MODEL.
 
     The table has one row for each range of releases with the same result. Below the table are the nodes that move to or from

@@ -101,13 +101,7 @@ def _cache_folder(cache: str | None, no_cache: bool) -> str | None:
 @click.argument("source_text", metavar="SOURCE")
 @for_option("A delegate to compare the conversions on.")
 @click.option("--all", "everything", is_flag=True, help="Try every setting of the converters.")
-@click.option(
-    "--setting",
-    "settings",
-    metavar="NAME",
-    multiple=True,
-    help="Also try a setting, such as int8+dense-per-tensor.",
-)
+@click.option("--setting", "settings", metavar="NAME", multiple=True, help="Also try a setting, such as int8+dense-per-tensor.")
 @click.option("--shape", "shapes", metavar="INPUT=SIZES", multiple=True, help="Fix an input's shape: input=1,224,224,3.")
 @click.option(
     "--data",
@@ -127,18 +121,8 @@ def _cache_folder(cache: str | None, no_cache: bool) -> str | None:
 @click.option("--report", "page", metavar="FILE.html", type=OutputPath(is_declared=False), help="Also write a page.")
 @click.option("--run-model-code", is_flag=True, help="Let converters run code in SOURCE.")
 @click.option("--python", "pythons", metavar="PATH", multiple=True, help="A Python in which converters are installed.")
-@click.option(
-    "--time-limit",
-    metavar="SECONDS",
-    type=click.FloatRange(0, min_open=True),
-    help="The time limit of each step.",
-)
-@click.option(
-    "--memory-limit",
-    metavar="GIB",
-    type=click.FloatRange(0, min_open=True),
-    help="The memory limit of a conversion.",
-)
+@click.option("--time-limit", metavar="SECONDS", type=click.FloatRange(0, min_open=True), help="The time limit of each step.")
+@click.option("--memory-limit", metavar="GIB", type=click.FloatRange(0, min_open=True), help="The memory limit of a conversion.")
 @click.option("--cache", metavar="FOLDER", type=click.Path(), help="The folder to cache conversions in.")
 @click.option("--no-cache", is_flag=True, help="Do not use the cache of conversions.")
 @for_targets_options

@@ -72,11 +72,7 @@ _RUNTIME = "runtime"
     help=f"Assume another conversion: {', '.join(CONVERSIONS)}.",
 )
 @click.option(
-    "--base",
-    "base",
-    metavar="KEY=VALUE",
-    multiple=True,
-    help="A setting of side A: an option of the delegate, or the runtime.",
+    "--base", "base", metavar="KEY=VALUE", multiple=True, help="A setting of side A: an option of the delegate, or the runtime."
 )
 @click.option(
     "--search",

@@ -32,11 +32,7 @@ def render(results: Results) -> str:
 
 def _counts(cases: Sequence[Case]) -> dict[str, str]:
     verdicts = [_verdict(case) for case in cases]
-    return {
-        "tests": str(len(cases)),
-        "failures": str(verdicts.count(_FAILURE)),
-        "errors": str(verdicts.count(_ERROR)),
-    }
+    return {"tests": str(len(cases)), "failures": str(verdicts.count(_FAILURE)), "errors": str(verdicts.count(_ERROR))}
 
 
 def _verdict(case: Case) -> str | None:

@@ -166,10 +166,7 @@ def _properties(case: Case) -> dict[str, Any]:
         "runtime": case.runtime,
         "options": _plain(case.options),
     }
-    for key, measures, compute in (
-        ("measures", case.measures, case.compute),
-        ("baseline", case.baseline, case.baseline_compute),
-    ):
+    for key, measures, compute in (("measures", case.measures, case.compute), ("baseline", case.baseline, case.baseline_compute)):
         if measures is not None:
             properties[key] = {**entry(MEASURES, measures), **({} if compute is None else compute._asdict())}
     if case.times is not None:

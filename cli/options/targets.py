@@ -367,11 +367,7 @@ def is_given(parameter: str) -> bool:
 CONFIGURED = f"the configuration's targets, else {DEFAULT_DELEGATE}"
 _FIRST_CONFIGURED = f"the configuration's first target, else {DEFAULT_DELEGATE}"
 ONE_DELEGATE_OPTION = click.option(
-    "--delegate",
-    "delegate",
-    show_default=_FIRST_CONFIGURED,
-    type=DelegateName(DELEGATE_NAMES),
-    help="The delegate to apply.",
+    "--delegate", "delegate", show_default=_FIRST_CONFIGURED, type=DelegateName(DELEGATE_NAMES), help="The delegate to apply."
 )
 TWO_DELEGATES_OPTION = click.option(
     "--delegate",
@@ -386,12 +382,7 @@ TWO_DELEGATES_OPTION = click.option(
 def devices_option(description: str) -> Decorator:
     """Return ``--device`` for several devices."""
     return click.option(
-        "--device",
-        "named_devices",
-        metavar="NAME",
-        multiple=True,
-        shell_complete=complete_devices,
-        help=description,
+        "--device", "named_devices", metavar="NAME", multiple=True, shell_complete=complete_devices, help=description
     )
 
 
@@ -404,13 +395,7 @@ _FOR = click.option(
     type=GroupName(GROUP_NAMES),
     help="A kind of devices, such as phones.",
 )
-_PAIRS = click.option(
-    "--option",
-    "pairs",
-    metavar="KEY=VALUE",
-    multiple=True,
-    help="An option of the delegate, by name.",
-)
+_PAIRS = click.option("--option", "pairs", metavar="KEY=VALUE", multiple=True, help="An option of the delegate, by name.")
 _DEFAULTS = click.option(
     "--defaults",
     type=click.Choice(DEFAULT_SETS),
@@ -419,9 +404,7 @@ _DEFAULTS = click.option(
     help="Take default options from benchmark_model or the API.",
 )
 _ASSUME_OPS_REGISTERED = click.option(
-    "--assume-ops-registered",
-    is_flag=True,
-    help="Assume that the app registers all operators.",
+    "--assume-ops-registered", is_flag=True, help="Assume that the app registers all operators."
 )
 _OWN_RESOLVER = click.option("--own-resolver", is_flag=True, hidden=True)
 """The former name of ``--assume-ops-registered``."""

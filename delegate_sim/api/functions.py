@@ -467,13 +467,7 @@ def sweep(
 
 
 @public
-def verify(
-    a: str | os.PathLike[str],
-    b: str | os.PathLike[str],
-    *,
-    data: PathsLike = (),
-    samples: int = 2,
-) -> Difference:
+def verify(a: str | os.PathLike[str], b: str | os.PathLike[str], *, data: PathsLike = (), samples: int = 2) -> Difference:
     """Run two models with the same interface on this CPU, and compare their outputs and their latency.
 
     Both models run on ``samples`` random inputs and on the inputs in .npz files (``data``), on one thread and without a delegate.
@@ -485,13 +479,7 @@ def verify(
     return compare_models(model_of(a), model_of(b), paths_of(data, "data"), samples)
 
 
-def diff(
-    a: str | os.PathLike[str],
-    b: str | os.PathLike[str],
-    *,
-    data: PathsLike = (),
-    samples: int = 2,
-) -> Difference:
+def diff(a: str | os.PathLike[str], b: str | os.PathLike[str], *, data: PathsLike = (), samples: int = 2) -> Difference:
     """Call ``verify``, and give a DeprecationWarning, because ``diff`` is the former name of ``verify``."""
     warn_of_former_name("diff", "verify")
     return verify(a, b, data=data, samples=samples)
@@ -608,11 +596,7 @@ def analyze_micro(
 
 @public
 def analyze_bundle(
-    path: str | os.PathLike[str],
-    backend: str = "cpu",
-    options: Mapping[str, Any] | None = None,
-    *,
-    runtime: str | None = None,
+    path: str | os.PathLike[str], backend: str = "cpu", options: Mapping[str, Any] | None = None, *, runtime: str | None = None
 ) -> BackendReport:
     """Report whether LiteRT-LM's engine starts with a bundle (``.litertlm``). If not, report the check that fails.
 

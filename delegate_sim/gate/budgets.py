@@ -66,12 +66,7 @@ class Regression:
 
 
 def regressions(
-    base: Measures,
-    now: Measures,
-    tolerance: Tolerance = Tolerance(),
-    words: OutcomeWords = DELEGATED,
-    *,
-    fell_back: bool = False,
+    base: Measures, now: Measures, tolerance: Tolerance = Tolerance(), words: OutcomeWords = DELEGATED, *, fell_back: bool = False
 ) -> Iterator[Regression]:
     """Yield each measure that is worse than in the baseline.
 

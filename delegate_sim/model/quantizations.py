@@ -96,7 +96,5 @@ def read_quantizations(tables: Tables) -> Quantizations:
     scale_places = [start if one else 0 for start, one in zip(scale_starts, has_one, strict=True)]
     zero_places = [start if one and count else 0 for start, count, one in zip(zero_starts, zero_counts, has_one, strict=True)]
     return Quantizations(
-        parameters,
-        buffer.numbers("<f", scale_places, "scales", 0.0),
-        buffer.numbers("<q", zero_places, "zero points"),
+        parameters, buffer.numbers("<f", scale_places, "scales", 0.0), buffer.numbers("<q", zero_places, "zero points")
     )

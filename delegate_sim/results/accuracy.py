@@ -87,10 +87,7 @@ class AccuracyTable(Declared):
     """All measurements of this version."""
 
     document = "accuracy"
-    columns = (
-        Column("targets", LIST, parts=Accuracy.columns),
-        Column("unseen", LIST, parts=Unseen.columns),
-    )
+    columns = (Column("targets", LIST, parts=Accuracy.columns), Column("unseen", LIST, parts=Unseen.columns))
 
     targets: tuple[Accuracy, ...]
     unseen: tuple[Unseen, ...]

@@ -42,10 +42,7 @@ def only_delegates(on_devices: Iterable[DelegateOnDevice], only: Iterable[str]) 
 
 
 def targets_on(
-    delegates: Sequence[DelegateOnDevice],
-    release: Release,
-    defaults: str,
-    assume_ops_registered: bool = False,
+    delegates: Sequence[DelegateOnDevice], release: Release, defaults: str, assume_ops_registered: bool = False
 ) -> list[Target]:
     """Return a target for each delegate. Raises OptionError."""
     targets = []

@@ -26,15 +26,7 @@ from .refusals import not_loaded, not_prepared
 from .run import NOTHING_ASSUMED, REFUSED, Assumptions, ChangedPlan, Run, SubgraphRun, option_values, plan_after
 from .target import Target
 
-__all__ = [
-    "REFUSED",
-    "Assumptions",
-    "Run",
-    "SubgraphRun",
-    "option_values",
-    "simulate",
-    "simulate_chain",
-]
+__all__ = ["REFUSED", "Assumptions", "Run", "SubgraphRun", "option_values", "simulate", "simulate_chain"]
 
 
 def simulate(model: Model, target: Target, assumptions: Assumptions = NOTHING_ASSUMED, cache: AnalysisCache | None = None) -> Run:
@@ -99,13 +91,7 @@ def _simulate_chain(
 
 
 class _Chain:
-    def __init__(
-        self,
-        model: Model,
-        targets: Sequence[Target],
-        assumptions: Assumptions,
-        cache: AnalysisCache,
-    ) -> None:
+    def __init__(self, model: Model, targets: Sequence[Target], assumptions: Assumptions, cache: AnalysisCache) -> None:
         self.cache = cache
         self.model = model
         self.release = targets[0].release

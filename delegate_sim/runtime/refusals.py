@@ -8,11 +8,7 @@ from ..graph.graph import Graph
 from ..model.model import Model
 from ..refusal import Refusal, node_place
 from ..releases.wording import NOT_INITIALIZED_LINE
-from ..rules.kinds import (
-    MODEL_NOT_LOADED,
-    OPERATOR_NOT_LOADED,
-    TENSOR_TYPE_NOT_LOADED,
-)
+from ..rules.kinds import MODEL_NOT_LOADED, OPERATOR_NOT_LOADED, TENSOR_TYPE_NOT_LOADED
 from .model_loading import Loading, first_node
 from .run import REFUSED, Run
 

@@ -40,10 +40,7 @@ _TENSORFLOW: Mapping[tuple[int, ...], Mapping[int, str]] = {
         6: "CONV_2D DEPTHWISE_CONV_2D STRIDED_SLICE",
         9: "FULLY_CONNECTED",
     },
-    (2, 11): {
-        1: "SIGN UNSORTED_SEGMENT_MIN",
-        6: "MUL",
-    },
+    (2, 11): {1: "SIGN UNSORTED_SEGMENT_MIN", 6: "MUL"},
     (2, 12): {
         2: "SIGN",
         3: "SELECT",
@@ -62,12 +59,7 @@ _TENSORFLOW: Mapping[tuple[int, ...], Mapping[int, str]] = {
         7: "DEPTHWISE_CONV_2D MUL",
         10: "FULLY_CONNECTED",
     },
-    (2, 14): {
-        2: "RANGE SELECT_V2",
-        4: "CONCATENATION PACK SELECT",
-        6: "SLICE",
-        8: "STRIDED_SLICE",
-    },
+    (2, 14): {2: "RANGE SELECT_V2", 4: "CONCATENATION PACK SELECT", 6: "SLICE", 8: "STRIDED_SLICE"},
     (2, 15): {
         1: "DILATE REDUCE_WINDOW STABLEHLO_RNG_BIT_GENERATOR STABLEHLO_SCATTER",
         2: "LOG",
@@ -93,16 +85,8 @@ _TENSORFLOW: Mapping[tuple[int, ...], Mapping[int, str]] = {
         6: "DEQUANTIZE",
         13: "FULLY_CONNECTED",
     },
-    (2, 19): {
-        1: "STABLEHLO_CASE",
-        3: "DYNAMIC_UPDATE_SLICE",
-        7: "CAST",
-    },
-    (2, 20): {
-        4: "DYNAMIC_UPDATE_SLICE",
-        5: "PAD PADV2",
-        7: "TRANSPOSE",
-    },
+    (2, 19): {1: "STABLEHLO_CASE", 3: "DYNAMIC_UPDATE_SLICE", 7: "CAST"},
+    (2, 20): {4: "DYNAMIC_UPDATE_SLICE", 5: "PAD PADV2", 7: "TRANSPOSE"},
     (2, 21): {
         2: "SQRT",
         4: "NOT_EQUAL QUANTIZE",
@@ -161,30 +145,13 @@ _LITERT: Mapping[tuple[int, ...], Mapping[int, str]] = {
         8: "CONV_2D STRIDED_SLICE",
         13: "FULLY_CONNECTED",
     },
-    (1, 1): {
-        1: "STABLEHLO_AND STABLEHLO_CASE STABLEHLO_SHIFT_LEFT",
-        3: "DYNAMIC_UPDATE_SLICE",
-        7: "CAST",
-    },
+    (1, 1): {1: "STABLEHLO_AND STABLEHLO_CASE STABLEHLO_SHIFT_LEFT", 3: "DYNAMIC_UPDATE_SLICE", 7: "CAST"},
     (1, 2): {7: "TRANSPOSE"},
     (1, 3): {4: "DYNAMIC_UPDATE_SLICE"},
-    (2, 0): {
-        2: "SQRT",
-        5: "PAD PADV2",
-    },
-    (2, 1): {
-        4: "NOT_EQUAL QUANTIZE",
-        5: "EQUAL",
-        7: "DEQUANTIZE SLICE",
-        8: "CAST",
-        14: "FULLY_CONNECTED",
-    },
+    (2, 0): {2: "SQRT", 5: "PAD PADV2"},
+    (2, 1): {4: "NOT_EQUAL QUANTIZE", 5: "EQUAL", 7: "DEQUANTIZE SLICE", 8: "CAST", 14: "FULLY_CONNECTED"},
     (2, 1, 2): {5: "CONCATENATION DYNAMIC_UPDATE_SLICE EMBEDDING_LOOKUP"},
-    (2, 1, 3): {
-        5: "UNPACK",
-        6: "QUANTIZE",
-        8: "DEQUANTIZE",
-    },
+    (2, 1, 3): {5: "UNPACK", 6: "QUANTIZE", 8: "DEQUANTIZE"},
     (2, 1, 6): {
         2: "COS SIN",
         3: "GELU",
@@ -202,10 +169,7 @@ _LITERT: Mapping[tuple[int, ...], Mapping[int, str]] = {
         8: "GATHER",
         9: "CAST DEQUANTIZE",
     },
-    (2, 4): {
-        10: "CAST",
-        15: "FULLY_CONNECTED",
-    },
+    (2, 4): {10: "CAST", 15: "FULLY_CONNECTED"},
 }
 """For each LiteRT release, the operators with a new highest version, grouped by this version.
 

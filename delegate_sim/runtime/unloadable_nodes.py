@@ -184,11 +184,7 @@ _CHECKS: Mapping[str, tuple[_Check, ...]] = MappingProxyType(
         "SQUEEZE": (_vector("squeeze", "squeeze_dims", _MOST_DIMENSIONS),),
         "STABLEHLO_CASE": (
             _vector(
-                "stablehlo.case",
-                "branch_subgraph_indices",
-                _MOST_BRANCHES,
-                is_needed=True,
-                attribute="branch subgraph indices",
+                "stablehlo.case", "branch_subgraph_indices", _MOST_BRANCHES, is_needed=True, attribute="branch subgraph indices"
             ),
         ),
         "STABLEHLO_COMPOSITE": tuple(

@@ -55,12 +55,7 @@ RUN_COLUMNS = (
     Column("delegated_operators", TEXT, "the operators of the delegated nodes, as a JSON list"),
     Column("refusal_code", TEXT, "the code of the reason why the whole graph is refused", source="run.refusal.code"),
     Column("refusal", TEXT, "the message that belongs to refusal_code", source="run.refusal.message"),
-    Column(
-        "log_line",
-        TEXT,
-        "the first log line of the runtime, or else of the delegate",
-        source="run.first_line",
-    ),
+    Column("log_line", TEXT, "the first log line of the runtime, or else of the delegate", source="run.first_line"),
 )
 CAUSE_COLUMNS = (
     *_KEY,

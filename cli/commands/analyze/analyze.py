@@ -52,12 +52,7 @@ def _spans(releases: Iterable[str]) -> str:
 @click.command("analyze", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("models", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
 @delegates_option("an overview of all")
-@click.option(
-    "--chain",
-    "is_chain",
-    is_flag=True,
-    help="Apply each delegate to what the others left.",
-)
+@click.option("--chain", "is_chain", is_flag=True, help="Apply each delegate to what the others left.")
 @accelerator_options
 @click.option(
     f"--default-{APPLIED_BY_DEFAULT}/--no-default-{APPLIED_BY_DEFAULT}",

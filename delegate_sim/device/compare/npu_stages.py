@@ -36,10 +36,7 @@ class NpuStages(Declared):
     log has no line of a plugin. ``stop`` is the line of the first stage that failed, or "".
     """
 
-    columns = (
-        *(Column("selected", INTEGER), Column("nodes", INTEGER)),
-        *attributes("compiled", "loaded", "used", "stop"),
-    )
+    columns = (*(Column("selected", INTEGER), Column("nodes", INTEGER)), *attributes("compiled", "loaded", "used", "stop"))
 
     selected: int | None
     nodes: int | None

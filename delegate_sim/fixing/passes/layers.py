@@ -190,12 +190,7 @@ def _conv_3d(work: Work, node: Node) -> Sequence[Node] | None:
         part = work.result(source, f"part_{frame}", (batch, out_frames, size))
         images = work.result(source, f"images_{frame}", image)
         shape = (units, *weights.shape[1:3], depth)
-        filters = work.computed(
-            f"{weights.name}/{frame}",
-            "FLOAT32",
-            shape,
-            functools.partial(_filters_of_frame, read, frame),
-        )
+        filters = work.computed(f"{weights.name}/{frame}", "FLOAT32", shape, functools.partial(_filters_of_frame, read, frame))
         own_bias = bias if not frame and bias >= 0 else work.zeros(f"{target.name}/bias_{frame}", "FLOAT32", units)
         result = work.result(target, f"conv_{frame}", result_shape)
         is_last = frame == window - 1

@@ -99,10 +99,7 @@ def _batches(work: Work, node: Node) -> Sequence[Node] | None:
     repeated = work.result(source, "repeated", (target.shape[0], *source.shape[1:]))
     multiples = work.constant(f"{source.name}/multiples", "INT32", (target.shape[0], 1, 1, 1))
     inputs = [repeated if place == position else index for place, index in enumerate(node.inputs)]
-    return [
-        work.node("TILE", [source.index, multiples], [repeated]),
-        node._replace(index=-1, inputs=tuple(inputs)),
-    ]
+    return [work.node("TILE", [source.index, multiples], [repeated]), node._replace(index=-1, inputs=tuple(inputs))]
 
 
 def _reversed_sum(work: Work, node: Node) -> Sequence[Node] | None:

@@ -23,14 +23,7 @@ from .content import baseline_of
 from .entries import Baseline, BaselineError, Entry, EntryKey, Fallback, Unexpected
 from .packing import packed, ranges
 
-__all__ = [
-    "Baseline",
-    "Entry",
-    "EntryKey",
-    "Fallback",
-    "read_baseline",
-    "update_baseline",
-]
+__all__ = ["Baseline", "Entry", "EntryKey", "Fallback", "read_baseline", "update_baseline"]
 
 _LARGEST_FILE = 256 << 20
 _READING = "reading the baseline"

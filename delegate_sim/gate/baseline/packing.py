@@ -25,14 +25,7 @@ _READING = "reading the baseline"
 
 def packed(outline: Sequence[SubgraphOutline]) -> str:
     """Pack the outline of a model into a string without spaces."""
-    content = [
-        [
-            subgraph.name,
-            subgraph.inputs,
-            list(map(_node_data, subgraph.nodes)),
-        ]
-        for subgraph in outline
-    ]
+    content = [[subgraph.name, subgraph.inputs, list(map(_node_data, subgraph.nodes))] for subgraph in outline]
     text = json.dumps(content, separators=(",", ":"))
     return base64.b64encode(zlib.compress(text.encode("ascii"), 9)).decode("ascii")
 

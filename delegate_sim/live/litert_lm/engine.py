@@ -114,12 +114,7 @@ def run_bundle(report: BackendReport) -> LiveBundle:
         return LiveBundle(report.backend, software(), lacks=accelerator_engine.INSTALL)
     outcome = _outcome(finished, stage)
     live = LiveBundle(
-        report.backend,
-        software(),
-        outcome,
-        None if outcome == STARTS else stage,
-        _error(lines),
-        _replacements(lines),
+        report.backend, software(), outcome, None if outcome == STARTS else stage, _error(lines), _replacements(lines)
     )
     return replace(live, differences=tuple(_differences(live, report)))
 

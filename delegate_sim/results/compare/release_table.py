@@ -35,11 +35,7 @@ from ..report.run_columns import MEASURED, MODEL, NOT_SIMULATED, STATE, run_colu
 class PlatformRow(Declared):
     """The result on one release of the platform. ``notes`` lists what is uncertain about the result."""
 
-    columns = (
-        Column("release"),
-        MEASURED,
-        *(Column("refusal", OBJECT), Column("notes", LIST)),
-    )
+    columns = (Column("release"), MEASURED, *(Column("refusal", OBJECT), Column("notes", LIST)))
 
     platform: str
     release: str
