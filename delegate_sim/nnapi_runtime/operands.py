@@ -73,48 +73,33 @@ class Submodel(Protocol):
         """The version that a device needs to run the model as a submodel."""
 
 
+@dataclass(eq=False, slots=True)
 class OperandKey:
     """The properties of an operand that the checks read.
 
     Operands of equal type, shape and quantization share one key. Keys are compared by identity.
     """
 
-    __slots__ = ("channel", "dimensions", "scale", "type", "zero_point")
-
-    def __init__(self, type: int, dimensions: tuple[int, ...], scale: float, zero_point: int, channel: int | None) -> None:
-        self.type = type
-        self.dimensions = dimensions
-        self.scale = scale
-        self.zero_point = zero_point
-        self.channel = channel
+    type: int
+    dimensions: tuple[int, ...]
+    scale: float
+    zero_point: int
+    channel: int | None
 
 
+@dataclass(eq=False, slots=True)
 class NnOperand:
     """One operand of a model. ``value`` has the known bytes of a copied constant."""
 
-    __slots__ = ("channels", "dimensions", "key", "lifetime", "scale", "submodel", "type", "value", "zero_point")
-
-    def __init__(
-        self,
-        type: int,
-        dimensions: tuple[int, ...] = (),
-        scale: float = 0.0,
-        zero_point: int = 0,
-        channels: ChannelQuantization | None = None,
-        lifetime: Lifetime = Lifetime.TEMPORARY,
-        value: bytes | None = None,
-        submodel: Submodel | None = None,
-        key: OperandKey | None = None,
-    ) -> None:
-        self.type = type
-        self.dimensions = dimensions
-        self.scale = scale
-        self.zero_point = zero_point
-        self.channels = channels
-        self.lifetime = lifetime
-        self.value = value
-        self.submodel = submodel
-        self.key = key
+    type: int
+    dimensions: tuple[int, ...] = ()
+    scale: float = 0.0
+    zero_point: int = 0
+    channels: ChannelQuantization | None = None
+    lifetime: Lifetime = Lifetime.TEMPORARY
+    value: bytes | None = None
+    submodel: Submodel | None = None
+    key: OperandKey | None = None
 
     @property
     def arguments(self) -> tuple[Any, ...]:

@@ -10,6 +10,7 @@ that can fail.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from ....graph.graph import Graph
@@ -30,31 +31,27 @@ Shape = tuple[int, int, int, int]
 """The sizes of batch, height, width and channels."""
 
 
+@dataclass(eq=False, slots=True)
 class Value:
     """A value that operations read or write. ``tensor`` is the tensor in the graph; None for an intermediate value."""
 
-    __slots__ = ("consumers", "is_quantized", "producer", "shape", "tensor")
-
-    def __init__(self, shape: Shape, tensor: Tensor | None = None, is_quantized: bool = False) -> None:
-        self.shape = shape
-        self.tensor = tensor
-        self.is_quantized = is_quantized
-        self.producer: Operation | None = None
-        self.consumers: dict[Operation, int] = {}
-        """The operations that read the value, in order, with the position of the value among their operands."""
+    shape: Shape
+    tensor: Tensor | None = None
+    is_quantized: bool = False
+    producer: Operation | None = None
+    consumers: dict[Operation, int] = field(default_factory=dict)
+    """The operations that read the value, in order, with the position of the value among their operands."""
 
 
+@dataclass(eq=False, slots=True)
 class Operation:
     """One operation. ``kind`` is the delegate's name of the operation. ``node`` is the index of the original node."""
 
-    __slots__ = ("attributes", "inputs", "kind", "node", "outputs")
-
-    def __init__(self, kind: str, node: int, attributes: Any = None) -> None:
-        self.kind = kind
-        self.node = node
-        self.attributes = attributes
-        self.inputs: list[Value] = []
-        self.outputs: list[Value] = []
+    kind: str
+    node: int
+    attributes: Any = None
+    inputs: list[Value] = field(default_factory=list)
+    outputs: list[Value] = field(default_factory=list)
 
     def reads(self, value: Value) -> bool:
         """Return whether a value is one of the operands. An operation reads each value only once."""
@@ -73,12 +70,12 @@ class Operation:
         return self.outputs[position]
 
 
+@dataclass(eq=False, slots=True)
 class GpuModel:
     """Operations in running order, and the values that leave the partition."""
 
-    def __init__(self) -> None:
-        self.operations: list[Operation] = []
-        self.known_outputs: set[Value] = set()
+    operations: list[Operation] = field(default_factory=list)
+    known_outputs: set[Value] = field(default_factory=set)
 
     def add(self, kind: str, node: int, attributes: Any = None) -> Operation:
         """Add an operation (``NewNode``)."""

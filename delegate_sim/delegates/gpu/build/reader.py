@@ -7,7 +7,7 @@ folder. Where the real delegate would crash, this module raises Refused with a p
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ....foundation.late_numpy import np
 from ....graph.graph import Graph, NodeView, fused_activation
@@ -102,14 +102,14 @@ def with_size(shape: Shape, axis: int, size: int) -> Shape:
     return changed[0], changed[1], changed[2], changed[3]
 
 
+@dataclass(eq=False, slots=True)
 class Values:
     """The values of a partition's runtime tensors. Each value is created when it is first read."""
 
-    def __init__(self, graph: Graph, allow_quant_ops: bool, release: Release = NEWEST) -> None:
-        self.graph = graph
-        self.allow_quant_ops = allow_quant_ops
-        self.release = release
-        self.by_tensor: dict[int, Value] = {}
+    graph: Graph
+    allow_quant_ops: bool
+    release: Release = NEWEST
+    by_tensor: dict[int, Value] = field(default_factory=dict)
 
     def of(self, index: int) -> Value:
         """Return the value of a tensor (``ReadNonConstantTensor``)."""
@@ -144,15 +144,13 @@ def _check_quantization(tensor: Tensor) -> None:
         raise build_error("gpu-build-quantization", tensor, found="quantized per channel")
 
 
+@dataclass(eq=False, slots=True)
 class NodeReader:
     """A reader of one node of the partition. The node's parser uses the reader to add operations to the model."""
 
-    __slots__ = ("model", "values", "view")
-
-    def __init__(self, model: GpuModel, values: Values, view: NodeView) -> None:
-        self.model = model
-        self.values = values
-        self.view = view
+    model: GpuModel
+    values: Values
+    view: NodeView
 
     def add(self, kind: str, attributes: object = None) -> Operation:
         """Add an operation for this node."""
