@@ -6,7 +6,6 @@ import csv
 import json
 import pkgutil
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import NamedTuple
 
 from ..rules.kinds import Explanation
@@ -57,23 +56,21 @@ def _needs() -> tuple[Need, ...]:
 
 NEEDS = _needs()
 """All needs, those of one target one after another."""
-CODES: Mapping[str, Explanation] = MappingProxyType(
-    {code: Explanation(**texts) for code, texts in json.loads(pkgutil.get_data(__package__, "codes.json") or b"").items()}
-)
+CODES: Mapping[str, Explanation] = {
+    code: Explanation(**texts) for code, texts in json.loads(pkgutil.get_data(__package__, "codes.json") or b"").items()
+}
 """The explanations of needs and of facts that the file of an application does not show."""
-HTP_VERSIONS: Mapping[str, frozenset[str]] = MappingProxyType(
-    {
-        "V68": frozenset({"SM8350", "SM8350P", "SM7350", "SM7325", "SM7315", "QCM6490", "SA8295"}),
-        "V69": frozenset({"SM8475", "SM8450", "SM7475", "SM7450", "SM7425", "SXR2230P", "SXR2250P"}),
-        "V73": frozenset(
-            {
-                *("SM8550", "SM8635", "SM7675", "SM7550", "SM7435", "SM6450", "SC8380XP", "QCM8550LA", "QCM8550LE", "QCM6690"),
-                *("QCS6690", "QCS9075", "QCS9100", "SA8255", "SAR2130P", "SSG2115P", "SSG2125P", "SXR1230P"),
-            }
-        ),
-        "V75": frozenset({"SM8650", "QCS8275", "QCS8300", "QCS8625"}),
-        "V79": frozenset({"SM8750", "SXR2330P"}),
-        "V81": frozenset({"SM8850", "SM8845", "SM8845P", "SC8480XP", "SAR2230P", "SW6100"}),
-    }
-)
+HTP_VERSIONS: Mapping[str, frozenset[str]] = {
+    "V68": frozenset({"SM8350", "SM8350P", "SM7350", "SM7325", "SM7315", "QCM6490", "SA8295"}),
+    "V69": frozenset({"SM8475", "SM8450", "SM7475", "SM7450", "SM7425", "SXR2230P", "SXR2250P"}),
+    "V73": frozenset(
+        {
+            *("SM8550", "SM8635", "SM7675", "SM7550", "SM7435", "SM6450", "SC8380XP", "QCM8550LA", "QCM8550LE", "QCM6690"),
+            *("QCS6690", "QCS9075", "QCS9100", "SA8255", "SAR2130P", "SSG2115P", "SSG2125P", "SXR1230P"),
+        }
+    ),
+    "V75": frozenset({"SM8650", "QCS8275", "QCS8300", "QCS8625"}),
+    "V79": frozenset({"SM8750", "SXR2330P"}),
+    "V81": frozenset({"SM8850", "SM8845", "SM8845P", "SC8480XP", "SAR2230P", "SW6100"}),
+}
 """The SoCs of each version of Qualcomm's HTP (``litert/vendors/qualcomm/supported_soc.csv``)."""

@@ -18,7 +18,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, replace
 from enum import Enum
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from ..errors import ModelError, OptionError
@@ -346,9 +345,11 @@ def _entry(result: Conversion, limits: Limits) -> Mapping[str, Any]:
     }
 
 
-_LIMIT_FAILURES: Mapping[FailureKind, tuple[str, ...]] = MappingProxyType(
-    {FailureKind.TIMED_OUT: ("seconds",), FailureKind.OUT_OF_MEMORY: ("memory",), FailureKind.TOO_LARGE: ("output", "printed")}
-)
+_LIMIT_FAILURES: Mapping[FailureKind, tuple[str, ...]] = {
+    FailureKind.TIMED_OUT: ("seconds",),
+    FailureKind.OUT_OF_MEMORY: ("memory",),
+    FailureKind.TOO_LARGE: ("output", "printed"),
+}
 """The limits that can cause each kind of failure.
 
 If the user has raised one of these limits since the failure was cached, the conversion runs again.

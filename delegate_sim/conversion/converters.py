@@ -12,7 +12,6 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import MappingProxyType
 
 from ..errors import OptionError
 from ..foundation.printable import install_command, printable
@@ -102,50 +101,48 @@ _TENSORFLOW = (
 )
 _LITERT_TORCH = ("litert-torch", "litert-torch-nightly")
 _RUNTIMES = ("ai-edge-litert", "ai-edge-litert-nightly")
-_KNOWN: Mapping[str, _Known] = MappingProxyType(
-    {
-        "tensorflow": _Known(
-            _TENSORFLOW,
-            ("keras", "tf-keras", "numpy"),
-            (SourceKind.SAVED_MODEL, SourceKind.KERAS, SourceKind.FUNCTION),
-            "sweep-tf",
-            ("keras", "tensorflow", "tf_keras"),
-        ),
-        "keras": _Known(
-            ("keras", "keras-nightly"),
-            (*_LITERT_TORCH, "torch", "litert-converter", *_RUNTIMES, "numpy"),
-            (SourceKind.KERAS, SourceKind.FUNCTION),
-            "sweep-keras",
-            ("keras",),
-            needs=_LITERT_TORCH,
-            instead="tensorflow",
-        ),
-        "onnx2tf": _Known(
-            ("onnx2tf",),
-            (*_TENSORFLOW, "tf-keras", "onnx", "onnxsim", "onnxruntime", *_RUNTIMES, "numpy"),
-            (SourceKind.ONNX, SourceKind.FUNCTION),
-            "sweep-onnx",
-            ("onnx", "onnx_graphsurgeon", "onnxscript"),
-        ),
-        "litert-torch": _Known(
-            _LITERT_TORCH,
-            ("torch", "litert-converter", *_RUNTIMES, "torchao"),
-            (SourceKind.TORCH_EXPORT, SourceKind.FUNCTION),
-            "sweep-torch",
-            ("torch", "torchvision"),
-        ),
-        "litert-quantizer": _Known(
-            ("litert-quantizer", "litert-quantizer-nightly"), (*_RUNTIMES, "numpy"), (SourceKind.TFLITE,), "sweep-quantizer"
-        ),
-        "ai-edge-quantizer": _Known(
-            ("ai-edge-quantizer", "ai-edge-quantizer-nightly"),
-            (*_RUNTIMES, "numpy"),
-            (SourceKind.TFLITE,),
-            "sweep-quantizer",
-            instead="litert-quantizer",
-        ),
-    }
-)
+_KNOWN: Mapping[str, _Known] = {
+    "tensorflow": _Known(
+        _TENSORFLOW,
+        ("keras", "tf-keras", "numpy"),
+        (SourceKind.SAVED_MODEL, SourceKind.KERAS, SourceKind.FUNCTION),
+        "sweep-tf",
+        ("keras", "tensorflow", "tf_keras"),
+    ),
+    "keras": _Known(
+        ("keras", "keras-nightly"),
+        (*_LITERT_TORCH, "torch", "litert-converter", *_RUNTIMES, "numpy"),
+        (SourceKind.KERAS, SourceKind.FUNCTION),
+        "sweep-keras",
+        ("keras",),
+        needs=_LITERT_TORCH,
+        instead="tensorflow",
+    ),
+    "onnx2tf": _Known(
+        ("onnx2tf",),
+        (*_TENSORFLOW, "tf-keras", "onnx", "onnxsim", "onnxruntime", *_RUNTIMES, "numpy"),
+        (SourceKind.ONNX, SourceKind.FUNCTION),
+        "sweep-onnx",
+        ("onnx", "onnx_graphsurgeon", "onnxscript"),
+    ),
+    "litert-torch": _Known(
+        _LITERT_TORCH,
+        ("torch", "litert-converter", *_RUNTIMES, "torchao"),
+        (SourceKind.TORCH_EXPORT, SourceKind.FUNCTION),
+        "sweep-torch",
+        ("torch", "torchvision"),
+    ),
+    "litert-quantizer": _Known(
+        ("litert-quantizer", "litert-quantizer-nightly"), (*_RUNTIMES, "numpy"), (SourceKind.TFLITE,), "sweep-quantizer"
+    ),
+    "ai-edge-quantizer": _Known(
+        ("ai-edge-quantizer", "ai-edge-quantizer-nightly"),
+        (*_RUNTIMES, "numpy"),
+        (SourceKind.TFLITE,),
+        "sweep-quantizer",
+        instead="litert-quantizer",
+    ),
+}
 QUANTIZERS = ("litert-quantizer", "ai-edge-quantizer")
 """The names of the same quantizer, newest first."""
 

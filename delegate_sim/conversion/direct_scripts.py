@@ -6,7 +6,6 @@ Keras' own export gives the model to litert-torch if Keras runs on PyTorch. onnx
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 
 from .calibration import Calibration
 from .data_scripts import data_part
@@ -84,16 +83,14 @@ for (name, _, _), column in zip(inputs, columns):
 _NAMED = """\
 os.replace("converted/source_{suffix}.tflite", {result!r})
 """
-_SUFFIXES: Mapping[str, str] = MappingProxyType(
-    {
-        "float": "float32",
-        "float16": "float16",
-        "dynamic-range": "dynamic_range_quant",
-        "int8": "integer_quant",
-        "int16x8": "integer_quant_with_int16_act",
-    }
-)
-_OPTIONS: Mapping[str, str] = MappingProxyType({"per-tensor": 'quant_type="per-tensor"', "unrolled": "enable_rnn_unroll=True"})
+_SUFFIXES: Mapping[str, str] = {
+    "float": "float32",
+    "float16": "float16",
+    "dynamic-range": "dynamic_range_quant",
+    "int8": "integer_quant",
+    "int16x8": "integer_quant_with_int16_act",
+}
+_OPTIONS: Mapping[str, str] = {"per-tensor": 'quant_type="per-tensor"', "unrolled": "enable_rnn_unroll=True"}
 
 
 def direct_onnx_text(source: SourceModel, settings: Settings, calibration: Calibration, result: str) -> str:

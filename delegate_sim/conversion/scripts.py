@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from ..errors import OptionError
 from ..foundation.printable import printable
@@ -76,16 +75,14 @@ def torch_text(source: SourceModel, settings: Settings, calibration: Calibration
     return "\n".join(["\n".join(imports) + "\n", *lines])
 
 
-_CALLS: Mapping[str, str] = MappingProxyType(
-    {
-        "dynamic-range": 'add_dynamic_config(".*", {op}, num_bits=8{granularity})',
-        "dynamic-range-int4": 'add_dynamic_config(".*", {op}, num_bits=4{granularity})',
-        "weights-int8": 'add_weight_only_config(".*", {op}, num_bits=8{granularity})',
-        "weights-int4": 'add_weight_only_config(".*", {op}, num_bits=4{granularity})',
-        "int8": 'add_static_config(".*", {op}, activation_num_bits=8, weight_num_bits=8{granularity})',
-        "int16x8": 'add_static_config(".*", {op}, activation_num_bits=16, weight_num_bits=8{granularity})',
-    }
-)
+_CALLS: Mapping[str, str] = {
+    "dynamic-range": 'add_dynamic_config(".*", {op}, num_bits=8{granularity})',
+    "dynamic-range-int4": 'add_dynamic_config(".*", {op}, num_bits=4{granularity})',
+    "weights-int8": 'add_weight_only_config(".*", {op}, num_bits=8{granularity})',
+    "weights-int4": 'add_weight_only_config(".*", {op}, num_bits=4{granularity})',
+    "int8": 'add_static_config(".*", {op}, activation_num_bits=8, weight_num_bits=8{granularity})',
+    "int16x8": 'add_static_config(".*", {op}, activation_num_bits=16, weight_num_bits=8{granularity})',
+}
 _FLOAT16 = """\
 weights = qtyping.TensorQuantizationConfig(num_bits=16, dtype=qtyping.TensorDataType.FLOAT)
 config = qtyping.OpQuantizationConfig(
@@ -148,15 +145,13 @@ RESULT = "model.tflite"
 FLOAT_MODEL = "float.tflite"
 """The name of the file that the quantizer's script reads."""
 
-_TEXTS: Mapping[str, Callable[[SourceModel, Settings, Calibration, str], str]] = MappingProxyType(
-    {
-        "tensorflow": tensorflow_text,
-        "keras": keras_text,
-        "onnx2tf": onnx_text,
-        "onnx2tf-2": direct_onnx_text,
-        "litert-torch": torch_text,
-    }
-)
+_TEXTS: Mapping[str, Callable[[SourceModel, Settings, Calibration, str], str]] = {
+    "tensorflow": tensorflow_text,
+    "keras": keras_text,
+    "onnx2tf": onnx_text,
+    "onnx2tf-2": direct_onnx_text,
+    "litert-torch": torch_text,
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from urllib.parse import quote, unquote
 
 from ..errors import OptionError
@@ -41,58 +40,55 @@ class ConverterOption:
     lines: tuple[str, ...] = ()
 
 
-QUANTIZATIONS: Mapping[str, QuantizationMode] = MappingProxyType(
-    {
-        "float": QuantizationMode(_ALL),
-        # Weights in float16, data in float.
-        "float16": QuantizationMode(_QUANTIZING, (attributes.OPTIMIZED, "converter.target_spec.supported_types = [tf.float16]")),
-        # Weights in int8, data quantized at run time.
-        "dynamic-range": QuantizationMode(_QUANTIZING, (attributes.OPTIMIZED,)),
-        "int8": QuantizationMode(
-            _QUANTIZING, (attributes.OPTIMIZED, attributes.DATASET, attributes.OPERATORS.format(attributes.INT8)), True, "int8"
-        ),
-        # Weights in int8, data in int16.
-        "int16x8": QuantizationMode(
-            _QUANTIZING,
-            (attributes.OPTIMIZED, attributes.DATASET, attributes.OPERATORS.format(attributes.INT16X8)),
-            True,
-            "int16",
-        ),
-        # In the next two modes, weights are converted back to float before each use.
-        "weights-int8": QuantizationMode(QUANTIZERS),
-        "weights-int4": QuantizationMode(QUANTIZERS),
-        # Weights in int4, data quantized at run time.
-        "dynamic-range-int4": QuantizationMode(QUANTIZERS),
-    }
-)
-_ALIASES: Mapping[str, str] = MappingProxyType(
-    {"dynamic": "dynamic-range", "dynamic_range": "dynamic-range", "fp16": "float16", "fp32": "float", "float32": "float"}
-)
+QUANTIZATIONS: Mapping[str, QuantizationMode] = {
+    "float": QuantizationMode(_ALL),
+    # Weights in float16, data in float.
+    "float16": QuantizationMode(_QUANTIZING, (attributes.OPTIMIZED, "converter.target_spec.supported_types = [tf.float16]")),
+    # Weights in int8, data quantized at run time.
+    "dynamic-range": QuantizationMode(_QUANTIZING, (attributes.OPTIMIZED,)),
+    "int8": QuantizationMode(
+        _QUANTIZING, (attributes.OPTIMIZED, attributes.DATASET, attributes.OPERATORS.format(attributes.INT8)), True, "int8"
+    ),
+    # Weights in int8, data in int16.
+    "int16x8": QuantizationMode(
+        _QUANTIZING, (attributes.OPTIMIZED, attributes.DATASET, attributes.OPERATORS.format(attributes.INT16X8)), True, "int16"
+    ),
+    # In the next two modes, weights are converted back to float before each use.
+    "weights-int8": QuantizationMode(QUANTIZERS),
+    "weights-int4": QuantizationMode(QUANTIZERS),
+    # Weights in int4, data quantized at run time.
+    "dynamic-range-int4": QuantizationMode(QUANTIZERS),
+}
+_ALIASES: Mapping[str, str] = {
+    "dynamic": "dynamic-range",
+    "dynamic_range": "dynamic-range",
+    "fp16": "float16",
+    "fp32": "float",
+    "float32": "float",
+}
 """Other common names of quantizations, keyed by the name."""
 _INTEGER = ("int8", "int16x8")
 _QUANTIZED_BY_BOTH = ("dynamic-range", *_INTEGER)
 
-OPTIONS: Mapping[str, ConverterOption] = MappingProxyType(
-    {
-        # Inputs and outputs are integers too.
-        "integer-io": ConverterOption(
-            _QUANTIZING, _INTEGER, ("converter.inference_input_type = tf.{type}", "converter.inference_output_type = tf.{type}")
-        ),
-        # One scale for all channels of dense layers, or of every layer.
-        "dense-per-tensor": ConverterOption((*_TENSORFLOW, *QUANTIZERS), _QUANTIZED_BY_BOTH, (attributes.DENSE_PER_TENSOR,)),
-        "per-tensor": ConverterOption(_QUANTIZING, _QUANTIZED_BY_BOTH, (attributes.PER_TENSOR,)),
-        # TensorFlow's older quantizer.
-        "old-quantizer": ConverterOption(_TENSORFLOW, _QUANTIZED_BY_BOTH, ("{quantizer}",)),
-        # Inputs of fixed sizes.
-        "fixed": ConverterOption(_ALL),
-        # One FULLY_CONNECTED for each matrix of a BATCH_MATMUL of known sizes.
-        "unfolded": ConverterOption(_TENSORFLOW, (), (attributes.UNFOLDED,)),
-        # A recurrent layer becomes the nodes of all its steps, instead of a loop or a single node.
-        "unrolled": ConverterOption(("tensorflow", _DIRECT)),
-        # Inputs of 4 dimensions have channels last.
-        "channels-last": ConverterOption(("litert-torch",)),
-    }
-)
+OPTIONS: Mapping[str, ConverterOption] = {
+    # Inputs and outputs are integers too.
+    "integer-io": ConverterOption(
+        _QUANTIZING, _INTEGER, ("converter.inference_input_type = tf.{type}", "converter.inference_output_type = tf.{type}")
+    ),
+    # One scale for all channels of dense layers, or of every layer.
+    "dense-per-tensor": ConverterOption((*_TENSORFLOW, *QUANTIZERS), _QUANTIZED_BY_BOTH, (attributes.DENSE_PER_TENSOR,)),
+    "per-tensor": ConverterOption(_QUANTIZING, _QUANTIZED_BY_BOTH, (attributes.PER_TENSOR,)),
+    # TensorFlow's older quantizer.
+    "old-quantizer": ConverterOption(_TENSORFLOW, _QUANTIZED_BY_BOTH, ("{quantizer}",)),
+    # Inputs of fixed sizes.
+    "fixed": ConverterOption(_ALL),
+    # One FULLY_CONNECTED for each matrix of a BATCH_MATMUL of known sizes.
+    "unfolded": ConverterOption(_TENSORFLOW, (), (attributes.UNFOLDED,)),
+    # A recurrent layer becomes the nodes of all its steps, instead of a loop or a single node.
+    "unrolled": ConverterOption(("tensorflow", _DIRECT)),
+    # Inputs of 4 dimensions have channels last.
+    "channels-last": ConverterOption(("litert-torch",)),
+}
 """The options, in the order in which ``Settings.name`` lists them."""
 _FLOAT_MODEL_OPTIONS = ("fixed", "unfolded", "unrolled", "channels-last")
 """Options for the creation of the float model. If a route has a quantizer, all other options belong to the quantizer."""

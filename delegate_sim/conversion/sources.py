@@ -10,7 +10,6 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
-from types import MappingProxyType
 
 from ..errors import ModelError
 from ..foundation.files import open_input, read_whole
@@ -123,15 +122,13 @@ class SourceModel:
     """True if the user allows converters to run code that is in the file."""
 
 
-_ENDINGS: Mapping[str, SourceKind] = MappingProxyType(
-    {
-        ".keras": SourceKind.KERAS,
-        ".h5": SourceKind.KERAS,
-        ".hdf5": SourceKind.KERAS,
-        ".onnx": SourceKind.ONNX,
-        ".pt2": SourceKind.TORCH_EXPORT,
-    }
-)
+_ENDINGS: Mapping[str, SourceKind] = {
+    ".keras": SourceKind.KERAS,
+    ".h5": SourceKind.KERAS,
+    ".hdf5": SourceKind.KERAS,
+    ".onnx": SourceKind.ONNX,
+    ".pt2": SourceKind.TORCH_EXPORT,
+}
 _SAVED_MODEL_FILES = ("saved_model.pb", "saved_model.pbtxt")
 FORMS = "a SavedModel folder, .keras, .h5, .onnx, .pt2, module:function or file.py:function"
 _HDF5 = b"\x89HDF\r\n\x1a\n"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import NamedTuple
 
 from ..foundation.printable import and_list
@@ -46,18 +45,16 @@ DEVICE_VARIABLE = "DELEGATE_SIM_DEVICE"
 
 _EXYNOS = ("Exynos 2400", "Exynos 2200", "Exynos 2100", "Exynos 990")
 """Samsung's SoCs that LiteRT's compiler plugin does not know."""
-SEVERAL_SOCS: Mapping[str, tuple[str, str]] = MappingProxyType(
-    {
-        "Galaxy S24": ("Exynos 2400", "Snapdragon 8 Gen 3"),
-        "Galaxy S24+": ("Exynos 2400", "Snapdragon 8 Gen 3"),
-        "Galaxy S22": ("Exynos 2200", "Snapdragon 8 Gen 1"),
-        "Galaxy S22 Ultra": ("Exynos 2200", "Snapdragon 8 Gen 1"),
-        "Galaxy S21": ("Exynos 2100", "Snapdragon 888"),
-        "Galaxy S21 Ultra": ("Exynos 2100", "Snapdragon 888"),
-        "Galaxy S20": ("Exynos 990", "Snapdragon 865"),
-        "Galaxy S20 Ultra": ("Exynos 990", "Snapdragon 865"),
-    }
-)
+SEVERAL_SOCS: Mapping[str, tuple[str, str]] = {
+    "Galaxy S24": ("Exynos 2400", "Snapdragon 8 Gen 3"),
+    "Galaxy S24+": ("Exynos 2400", "Snapdragon 8 Gen 3"),
+    "Galaxy S22": ("Exynos 2200", "Snapdragon 8 Gen 1"),
+    "Galaxy S22 Ultra": ("Exynos 2200", "Snapdragon 8 Gen 1"),
+    "Galaxy S21": ("Exynos 2100", "Snapdragon 888"),
+    "Galaxy S21 Ultra": ("Exynos 2100", "Snapdragon 888"),
+    "Galaxy S20": ("Exynos 990", "Snapdragon 865"),
+    "Galaxy S20 Ultra": ("Exynos 990", "Snapdragon 865"),
+}
 """Phones whose SoC depends on the region, each with its SoCs."""
 
 BOARDS = (

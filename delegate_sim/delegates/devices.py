@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import OptionError
@@ -73,15 +72,13 @@ CARD_GROUPS = (PHONES_TITLE, _NPUS_TITLE, _BOARDS_TITLE, MICROCONTROLLERS_TITLE)
 _HEXAGON = DelegateOnDevice("hexagon")
 _NPUS = tuple(map(DelegateOnDevice, ("npu-google", "npu-mediatek", "npu-samsung")))
 _OF_BOARDS = [own for board in BOARDS if board.group == BOARD for own in board.delegates if own != CPU]
-GROUPS: Mapping[str, DeviceGroup] = MappingProxyType(
-    {
-        ANDROID: DeviceGroup("Android phones", (GPU, *_NPUS, CPU, OLDER_GPU, _HEXAGON, NNAPI)),
-        IPHONES: DeviceGroup("iPhones", (METAL, CORE_ML, CPU)),
-        BOARD: DeviceGroup(_BOARDS_TITLE, (*dict.fromkeys(_OF_BOARDS), CPU)),
-        COMPUTERS: DeviceGroup("Computers", (WEBGPU, DelegateOnDevice("npu-intel"), CPU)),
-        MICROCONTROLLERS: DeviceGroup(MICROCONTROLLERS_TITLE, ()),
-    }
-)
+GROUPS: Mapping[str, DeviceGroup] = {
+    ANDROID: DeviceGroup("Android phones", (GPU, *_NPUS, CPU, OLDER_GPU, _HEXAGON, NNAPI)),
+    IPHONES: DeviceGroup("iPhones", (METAL, CORE_ML, CPU)),
+    BOARD: DeviceGroup(_BOARDS_TITLE, (*dict.fromkeys(_OF_BOARDS), CPU)),
+    COMPUTERS: DeviceGroup("Computers", (WEBGPU, DelegateOnDevice("npu-intel"), CPU)),
+    MICROCONTROLLERS: DeviceGroup(MICROCONTROLLERS_TITLE, ()),
+}
 """The kinds of devices, by the name that users type."""
 ORDER = tuple(dict.fromkeys([own.delegate for group in GROUPS.values() for own in group.delegates]))
 """The delegates in the order in which applications should try them."""

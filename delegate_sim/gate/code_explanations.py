@@ -5,15 +5,12 @@ from __future__ import annotations
 import json
 import pkgutil
 from collections.abc import Mapping
-from types import MappingProxyType
 
 from ..rules.kinds import Explanation
 
 _AGREE = "If the change is intended, accept it with delegate-sim check --update and commit the baseline."
 
-GATE: Mapping[str, Explanation] = MappingProxyType(
-    {
-        code: Explanation(**{part: text.format(agree=_AGREE) for part, text in texts.items()})
-        for code, texts in json.loads(pkgutil.get_data(__package__, "codes.json") or b"").items()
-    }
-)
+GATE: Mapping[str, Explanation] = {
+    code: Explanation(**{part: text.format(agree=_AGREE) for part, text in texts.items()})
+    for code, texts in json.loads(pkgutil.get_data(__package__, "codes.json") or b"").items()
+}

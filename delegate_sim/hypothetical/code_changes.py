@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 
 from ..errors import LimitError
 from ..foundation.limits import how_to_raise, raised
@@ -86,13 +85,11 @@ _NOT_INLINED = frozenset(
 )
 """A subgraph with any of these operators cannot be inlined."""
 
-_BODIES: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "CALL": ("subgraph",),
-        "IF": ("then_subgraph_index", "else_subgraph_index"),
-        "STABLEHLO_COMPOSITE": ("decomposition_subgraph_index",),
-    }
-)
+_BODIES: Mapping[str, tuple[str, ...]] = {
+    "CALL": ("subgraph",),
+    "IF": ("then_subgraph_index", "else_subgraph_index"),
+    "STABLEHLO_COMPOSITE": ("decomposition_subgraph_index",),
+}
 """The operators that can be inlined, each with the options that hold the indices of its subgraphs."""
 
 

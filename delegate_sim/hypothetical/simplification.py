@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
 from ..foundation.late_numpy import np
@@ -249,7 +248,7 @@ def _keep_dimensions(editor: Editor, constants: frozenset[int]) -> None:
     editor.remove_unread(unread)
 
 
-_ACTIVATIONS: Mapping[str, int] = MappingProxyType({"RELU": 1, "RELU_N1_TO_1": 2, "RELU6": 3})
+_ACTIVATIONS: Mapping[str, int] = {"RELU": 1, "RELU_N1_TO_1": 2, "RELU6": 3}
 """Operators that can become the fused activation of a FULLY_CONNECTED, each with the value of the option."""
 _REDUCTIONS = ("MEAN", "REDUCE_MAX", "REDUCE_MIN", "SUM")
 

@@ -39,23 +39,21 @@ _LEVELS = 255
 _INFINITE = float("inf")
 _RESULT_SCALE = float32(0.05)
 _WEIGHT_SCALE = float32(0.01)
-_FIXED_RESULTS: Mapping[str, tuple[float, int]] = MappingProxyType(
-    {
-        "L2_NORMALIZATION": (1 / 128, 0),
-        "LOGISTIC": (1 / 256, -128),
-        "LOG_SOFTMAX": (16 / 256, 127),
-        "SOFTMAX": (1 / 256, -128),
-        "TANH": (1 / 128, 0),
-    }
-)
+_FIXED_RESULTS: Mapping[str, tuple[float, int]] = {
+    "L2_NORMALIZATION": (1 / 128, 0),
+    "LOGISTIC": (1 / 256, -128),
+    "LOG_SOFTMAX": (16 / 256, 127),
+    "SOFTMAX": (1 / 256, -128),
+    "TANH": (1 / 128, 0),
+}
 """The scale and zero point that a kernel requires for its result, keyed by operator."""
-_CHANNELS: Mapping[str, int] = MappingProxyType({"CONV_2D": 0, "DEPTHWISE_CONV_2D": 3, "FULLY_CONNECTED": 0, "TRANSPOSE_CONV": 0})
+_CHANNELS: Mapping[str, int] = {"CONV_2D": 0, "DEPTHWISE_CONV_2D": 3, "FULLY_CONNECTED": 0, "TRANSPOSE_CONV": 0}
 """The dimension of the weights that has one scale for each slice, keyed by operator."""
 _WEIGHTS: Mapping[str, int] = MappingProxyType(dict.fromkeys(_CHANNELS, 1))
-_DATA: Mapping[str, int] = MappingProxyType({"CONV_2D": 0, "DEPTHWISE_CONV_2D": 0, "FULLY_CONNECTED": 0, "TRANSPOSE_CONV": 2})
-_BIAS: Mapping[str, int] = MappingProxyType({"CONV_2D": 2, "DEPTHWISE_CONV_2D": 2, "FULLY_CONNECTED": 2, "TRANSPOSE_CONV": 3})
+_DATA: Mapping[str, int] = {"CONV_2D": 0, "DEPTHWISE_CONV_2D": 0, "FULLY_CONNECTED": 0, "TRANSPOSE_CONV": 2}
+_BIAS: Mapping[str, int] = {"CONV_2D": 2, "DEPTHWISE_CONV_2D": 2, "FULLY_CONNECTED": 2, "TRANSPOSE_CONV": 3}
 
-_OLDER_VERSIONS: Mapping[str, int] = MappingProxyType({"CONV_2D": 2, "DEPTHWISE_CONV_2D": 6, "FULLY_CONNECTED": 3})
+_OLDER_VERSIONS: Mapping[str, int] = {"CONV_2D": 2, "DEPTHWISE_CONV_2D": 6, "FULLY_CONNECTED": 3}
 """Operators with weights that TensorFlow's older quantizer keeps quantized, each with the version that the quantizer writes."""
 
 _NAMES_OF_SAME_SCALE = """
@@ -132,19 +130,17 @@ def with_mask(model: Model, _: AnalysisCache, value: float) -> Edited:
     return edited(model, lambda editor: _use_mask(editor, float32(value / _LEVELS)))
 
 
-CONVERSIONS: Mapping[str, Callable[[Model, AnalysisCache], Edited]] = MappingProxyType(
-    {
-        "float": as_float,
-        "int8": as_int8,
-        "int8-per-tensor": functools.partial(as_int8, has_scale_for_each_channel=False),
-        "float16": as_float16,
-        "per-tensor": as_per_tensor,
-        "dense-per-tensor": as_dense_per_tensor,
-        "dynamic-range-per-tensor": as_dynamic_range_per_tensor,
-        "mask-1e4": functools.partial(with_mask, value=1e4),
-        "mask-100": functools.partial(with_mask, value=100.0),
-    }
-)
+CONVERSIONS: Mapping[str, Callable[[Model, AnalysisCache], Edited]] = {
+    "float": as_float,
+    "int8": as_int8,
+    "int8-per-tensor": functools.partial(as_int8, has_scale_for_each_channel=False),
+    "float16": as_float16,
+    "per-tensor": as_per_tensor,
+    "dense-per-tensor": as_dense_per_tensor,
+    "dynamic-range-per-tensor": as_dynamic_range_per_tensor,
+    "mask-1e4": functools.partial(with_mask, value=1e4),
+    "mask-100": functools.partial(with_mask, value=100.0),
+}
 """The conversions of a model, keyed by name. The last five conversions change only models that are already quantized."""
 
 

@@ -9,7 +9,6 @@ Source: google-ai-edge/LiteRT-LM, ``runtime/util/magic_number_configs_helper.cc`
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 
 CPU, GPU, NPU, GPU_ARTISAN = "CPU", "GPU", "NPU", "GPU_ARTISAN"
 CPU_ARTISAN, GOOGLE_TENSOR_ARTISAN, TENSOR_LLM = "CPU_ARTISAN", "GOOGLE_TENSOR_ARTISAN", "TENSOR_LLM"
@@ -18,7 +17,7 @@ BACKENDS = (CPU, GPU, NPU, GPU_ARTISAN, CPU_ARTISAN, GOOGLE_TENSOR_ARTISAN, TENS
 JUDGED = (CPU, GPU, NPU, GPU_ARTISAN)
 """The backends that an application can request."""
 
-DELEGATES: Mapping[str, str] = MappingProxyType({"mldrift": "gpu", "xnnpack": "cpu"})
+DELEGATES: Mapping[str, str] = {"mldrift": "gpu", "xnnpack": "cpu"}
 """The engine's delegates, each with its backend."""
 
 _CONSTRAINABLE = JUDGED

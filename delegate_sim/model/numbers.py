@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any, Protocol, TypeVar
 
 from ..bundles.ranged import Content, part_of, unpacked
@@ -15,21 +14,19 @@ from ..foundation.work_budget import spend_bytes, spend_steps
 
 T = TypeVar("T")
 
-_FORMATS: Mapping[str, str] = MappingProxyType(
-    {
-        "<f2": "e",
-        "<f4": "f",
-        "<f8": "d",
-        "<i1": "b",
-        "<i2": "h",
-        "<i4": "i",
-        "<i8": "q",
-        "<u1": "B",
-        "<u2": "H",
-        "<u4": "I",
-        "<u8": "Q",
-    }
-)
+_FORMATS: Mapping[str, str] = {
+    "<f2": "e",
+    "<f4": "f",
+    "<f8": "d",
+    "<i1": "b",
+    "<i2": "h",
+    "<i4": "i",
+    "<i8": "q",
+    "<u1": "B",
+    "<u2": "H",
+    "<u4": "I",
+    "<u8": "Q",
+}
 """The format characters of the struct module, keyed by numpy's type. Complex types are left out."""
 _NOTHING = memoryview(b"")
 _MANY = 1 << 12

@@ -8,7 +8,6 @@ imported.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 
 _OPERATORS = {
     # Activation functions, and normalization over channels or along one dimension.
@@ -83,8 +82,8 @@ _OPERATORS = {
     "custom": "",
 }
 
-FAMILIES: Mapping[str, frozenset[str]] = MappingProxyType({name: frozenset(ops.split()) for name, ops in _OPERATORS.items()})
+FAMILIES: Mapping[str, frozenset[str]] = {name: frozenset(ops.split()) for name, ops in _OPERATORS.items()}
 """The builtin operators of each family."""
 
-FAMILY_OF: Mapping[str, str] = MappingProxyType({op: family for family, ops in FAMILIES.items() for op in ops})
+FAMILY_OF: Mapping[str, str] = {op: family for family, ops in FAMILIES.items() for op in ops}
 """The family of each builtin operator."""

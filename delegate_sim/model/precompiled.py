@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from ..foundation.printable import printable
 from .flexbuffer import custom_options
@@ -35,15 +34,13 @@ class CompiledOperator:
     """The name of the delegate that runs the programs, for use in a sentence."""
 
 
-COMPILED_OPERATORS: Mapping[str, CompiledOperator] = MappingProxyType(
-    {
-        DISPATCH: CompiledOperator("an NPU", "LiteRT's compiler for an NPU", "LiteRT's dispatch delegate"),
-        EDGE_TPU: CompiledOperator("the Edge TPU", "the compiler of the Edge TPU", "the Edge TPU's delegate (libedgetpu)"),
-        "ethos-u": CompiledOperator("Arm's Ethos-U", "Vela, for Arm Ethos-U", "the Ethos-U delegate"),
-        "NeutronGraph": CompiledOperator("NXP's Neutron", "the converter of NXP's Neutron NPU", "the Neutron delegate"),
-        "vsi-npu": CompiledOperator("VeriSilicon's NPU", "VeriSilicon's compiler", "VeriSilicon's delegate"),
-    }
-)
+COMPILED_OPERATORS: Mapping[str, CompiledOperator] = {
+    DISPATCH: CompiledOperator("an NPU", "LiteRT's compiler for an NPU", "LiteRT's dispatch delegate"),
+    EDGE_TPU: CompiledOperator("the Edge TPU", "the compiler of the Edge TPU", "the Edge TPU's delegate (libedgetpu)"),
+    "ethos-u": CompiledOperator("Arm's Ethos-U", "Vela, for Arm Ethos-U", "the Ethos-U delegate"),
+    "NeutronGraph": CompiledOperator("NXP's Neutron", "the converter of NXP's Neutron NPU", "the Neutron delegate"),
+    "vsi-npu": CompiledOperator("VeriSilicon's NPU", "VeriSilicon's compiler", "VeriSilicon's delegate"),
+}
 """The custom operators of all known compilers, by name."""
 _STAMP = "LiteRtStamp"
 _STAMP_FIELD = 125

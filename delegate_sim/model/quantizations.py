@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import NamedTuple
 
 from .flatbuffer import Tables
@@ -11,7 +10,7 @@ from .model import Quantization
 from .numbers import StoredNumbers
 
 _BLOCKWISE = 2
-_DETAILED_QUANTIZATIONS: Mapping[int, str] = MappingProxyType({_BLOCKWISE: "blockwise", 3: "multi-axis"})
+_DETAILED_QUANTIZATIONS: Mapping[int, str] = {_BLOCKWISE: "blockwise", 3: "multi-axis"}
 _NO_SCALES = StoredNumbers("<f4")
 _NO_ZERO_POINTS = StoredNumbers("<i8")
 

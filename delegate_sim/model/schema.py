@@ -30,73 +30,67 @@ TABLES: Mapping[str, Mapping[str, Sequence[Any]]] = _DATA["tables"]
 OPTIONS_TABLES: Mapping[str, str] = _DATA["options"]
 """The options table of each builtin operator that has one."""
 
-BITS_PER_ELEMENT: Mapping[str, int] = MappingProxyType(
-    {
-        "FLOAT32": 32,
-        "FLOAT16": 16,
-        "INT32": 32,
-        "UINT8": 8,
-        "INT64": 64,
-        "BOOL": 8,
-        "INT16": 16,
-        "COMPLEX64": 64,
-        "INT8": 8,
-        "FLOAT64": 64,
-        "COMPLEX128": 128,
-        "UINT64": 64,
-        "UINT32": 32,
-        "UINT16": 16,
-        "INT4": 4,
-        "BFLOAT16": 16,
-        "INT2": 2,
-        "UINT4": 4,
-        "FLOAT8_E4M3FN": 8,
-        "FLOAT8_E5M2": 8,
-    }
-)
+BITS_PER_ELEMENT: Mapping[str, int] = {
+    "FLOAT32": 32,
+    "FLOAT16": 16,
+    "INT32": 32,
+    "UINT8": 8,
+    "INT64": 64,
+    "BOOL": 8,
+    "INT16": 16,
+    "COMPLEX64": 64,
+    "INT8": 8,
+    "FLOAT64": 64,
+    "COMPLEX128": 128,
+    "UINT64": 64,
+    "UINT32": 32,
+    "UINT16": 16,
+    "INT4": 4,
+    "BFLOAT16": 16,
+    "INT2": 2,
+    "UINT4": 4,
+    "FLOAT8_E4M3FN": 8,
+    "FLOAT8_E5M2": 8,
+}
 """The number of bits of one element, for each type with a fixed size."""
 
 TYPES_WITHOUT_SIZE = frozenset({"STRING", "RESOURCE", "VARIANT"})
 """Types whose elements have no fixed size. Tensors of these types have no size until a value is set."""
 
-NUMPY_TYPES: Mapping[str, str] = MappingProxyType(
-    {
-        "FLOAT32": "<f4",
-        "FLOAT16": "<f2",
-        "INT32": "<i4",
-        "UINT8": "<u1",
-        "INT64": "<i8",
-        "BOOL": "<u1",
-        "INT16": "<i2",
-        "COMPLEX64": "<c8",
-        "INT8": "<i1",
-        "FLOAT64": "<f8",
-        "COMPLEX128": "<c16",
-        "UINT64": "<u8",
-        "UINT32": "<u4",
-        "UINT16": "<u2",
-    }
-)
+NUMPY_TYPES: Mapping[str, str] = {
+    "FLOAT32": "<f4",
+    "FLOAT16": "<f2",
+    "INT32": "<i4",
+    "UINT8": "<u1",
+    "INT64": "<i8",
+    "BOOL": "<u1",
+    "INT16": "<i2",
+    "COMPLEX64": "<c8",
+    "INT8": "<i1",
+    "FLOAT64": "<f8",
+    "COMPLEX128": "<c16",
+    "UINT64": "<u8",
+    "UINT32": "<u4",
+    "UINT16": "<u2",
+}
 """The numpy type of each tensor type that numpy can read directly."""
 
 CUSTOM = 32
 """The builtin code of a custom operator."""
 
-_STRUCT_CODES: Mapping[str, str] = MappingProxyType(
-    {
-        "bool": "?",
-        "int8": "b",
-        "uint8": "B",
-        "int16": "h",
-        "uint16": "H",
-        "int32": "i",
-        "uint32": "I",
-        "int64": "q",
-        "uint64": "Q",
-        "float32": "f",
-        "float64": "d",
-    }
-)
+_STRUCT_CODES: Mapping[str, str] = {
+    "bool": "?",
+    "int8": "b",
+    "uint8": "B",
+    "int16": "h",
+    "uint16": "H",
+    "int32": "i",
+    "uint32": "I",
+    "int64": "q",
+    "uint64": "Q",
+    "float32": "f",
+    "float64": "d",
+}
 """The format characters of the struct module, keyed by the schema's numeric type."""
 
 

@@ -7,7 +7,6 @@ import pkgutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from types import MappingProxyType
 from typing import NamedTuple, NoReturn, TypeAlias
 
 from ..errors import DelegateSimError
@@ -67,7 +66,7 @@ def _rules() -> Iterator[Rule]:
         yield Rule(code, entry["summary"], entry["source"], since, concern)
 
 
-RULES: Mapping[str, Rule] = MappingProxyType({rule.code: rule for rule in _rules()})
+RULES: Mapping[str, Rule] = {rule.code: rule for rule in _rules()}
 """All rules of the runtime by code. They are in ``rules.json``."""
 
 

@@ -10,7 +10,6 @@ import functools
 import operator
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 from typing import NoReturn, Protocol
 
 from ..foundation.limits import element_count, ensure_rank, fits_if_unsigned, is_above_limit, raised
@@ -25,7 +24,7 @@ from ..releases.catalogue import Release, parse_release
 
 _MOST_COMPUTED_AT_ONCE = 1 << 16
 _MOST_COMPUTED = 1 << 18
-_NO_LATER_TYPES: Mapping[str, Collection[str]] = MappingProxyType({})
+_NO_LATER_TYPES: Mapping[str, Collection[str]] = {}
 
 
 class PrepareError(Exception):

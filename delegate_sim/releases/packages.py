@@ -98,14 +98,12 @@ NIGHTLY = ("nightly", "litert-nightly", "ai-edge-litert-nightly")
 """Names of the newest known development build of LiteRT."""
 _BEGINNINGS = ("tf-", "litert-", "litertlm-", "ai-edge-litert", "com.google.ai.edge.litert", "@litert", "org.tensorflow:")
 
-IN_LITERT_JS: Mapping[str, Contained] = MappingProxyType(
-    {
-        "0.1": Contained("litert-2.0.2", VERSIONED, "6b2aa34d4"),
-        "0.2": Contained("litert-2.0.2", VERSIONED, "58570cd13"),
-        "2.0": Contained("litert-2.1.0", VERSIONED, "b698864a2"),
-        "2.5": Contained("litert-2.1.6", VERSIONED, "c3390e34c"),
-    }
-)
+IN_LITERT_JS: Mapping[str, Contained] = {
+    "0.1": Contained("litert-2.0.2", VERSIONED, "6b2aa34d4"),
+    "0.2": Contained("litert-2.0.2", VERSIONED, "58570cd13"),
+    "2.0": Contained("litert-2.1.0", VERSIONED, "b698864a2"),
+    "2.5": Contained("litert-2.1.6", VERSIONED, "c3390e34c"),
+}
 """The release of LiteRT in each release of LiteRT.js. LiteRT.js is a part of LiteRT's sources."""
 EXAMPLES = (
     f"{PREFIX}0.14",

@@ -8,7 +8,6 @@ every delegate, after the delegate's own checks.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 
 from ..graph.graph import NodeView
 from ..model.model import OPTIONAL_TENSOR, Node
@@ -63,9 +62,9 @@ does nothing.
 _MOST_GIVEN = 3
 """If an operator requires more operands than this number, all its operands except the first may be omitted (-1)."""
 
-FEWEST: Mapping[str, tuple[int, int]] = MappingProxyType(
-    {operator: counts for counts, operators in _FEWEST.items() for operator in operators.split()}
-)
+FEWEST: Mapping[str, tuple[int, int]] = {
+    operator: counts for counts, operators in _FEWEST.items() for operator in operators.split()
+}
 
 
 def verdict(node: NodeView, *, is_counted: bool = False) -> Verdict:

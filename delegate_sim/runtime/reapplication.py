@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 from ..graph.graph import Graph
@@ -29,13 +28,11 @@ Each level of nesting doubles the number of applications.
 _USUAL_LINES = 10
 """Number of lines of a second application that do not reduce the number of further second applications."""
 
-_CALLED: Mapping[str, Callable[[Any], tuple[int, ...]]] = MappingProxyType(
-    {
-        "IF": lambda options: (options.then_subgraph_index, options.else_subgraph_index),
-        "WHILE": lambda options: (options.body_subgraph_index,),
-        "STABLEHLO_COMPOSITE": lambda options: (options.decomposition_subgraph_index,),
-    }
-)
+_CALLED: Mapping[str, Callable[[Any], tuple[int, ...]]] = {
+    "IF": lambda options: (options.then_subgraph_index, options.else_subgraph_index),
+    "WHILE": lambda options: (options.body_subgraph_index,),
+    "STABLEHLO_COMPOSITE": lambda options: (options.decomposition_subgraph_index,),
+}
 """For each operator, the called subgraphs that the runtime resizes, in the order of their preparation."""
 
 _LINE_KNOWN_SINCE = parse_release("litert-2.0.0")

@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TypeAlias
 
 from ..graph.graph import file_graphs
@@ -154,51 +153,42 @@ _MOST_DIMENSIONS = 8
 """Largest number of dimensions in the parameters of RESHAPE, SQUEEZE, STABLEHLO_PAD and STABLEHLO_REDUCE_WINDOW."""
 _MOST_BRANCHES = 20
 
-_NEEDED: Mapping[str, str] = MappingProxyType(
-    {
-        "LSTM": "No valid LSTM builtin options exist",
-        "STABLEHLO_CASE": "Could not get 'stablehlo.case' operation parameters.",
-        "STABLEHLO_COMPOSITE": "Could not get 'stablehlo.composite' operation parameters.",
-        "STABLEHLO_PAD": f"Could not get '{_PAD}' operation parameters.",
-        "STABLEHLO_REDUCE_WINDOW": f"Could not get '{_WINDOW}' operation parameters.",
-    }
-)
+_NEEDED: Mapping[str, str] = {
+    "LSTM": "No valid LSTM builtin options exist",
+    "STABLEHLO_CASE": "Could not get 'stablehlo.case' operation parameters.",
+    "STABLEHLO_COMPOSITE": "Could not get 'stablehlo.composite' operation parameters.",
+    "STABLEHLO_PAD": f"Could not get '{_PAD}' operation parameters.",
+    "STABLEHLO_REDUCE_WINDOW": f"Could not get '{_WINDOW}' operation parameters.",
+}
 """The operators that must have options, and the line that the runtime logs if a node has none."""
 
-_CHECKS: Mapping[str, tuple[_Check, ...]] = MappingProxyType(
-    {
-        "ARG_MAX": _types("output_type"),
-        "ARG_MIN": _types("output_type"),
-        "BUCKETIZE": (_has("boundaries", "boundaries array not provided for operation 'bucketize'."),),
-        "CAST": _types("in_data_type", "out_data_type"),
-        "CONV_2D": _types("quantized_bias_type"),
-        "FULLY_CONNECTED": (
-            *_types("quantized_bias_type"),
-            _one_of("weights_format", frozenset({0, 1}), "Unhandled fully-connected weights format."),
-        ),
-        "HASHTABLE": _types("key_dtype", "value_dtype"),
-        "LSTM": (_one_of("kernel_type", frozenset({0, 1}), "Unhandled LSTM kernel type: {}"),),
-        "REDUCE_WINDOW": (_one_of("reduce_function", frozenset(range(1, 7))),),
-        "RESHAPE": (_vector("reshape", "new_shape", _MOST_DIMENSIONS),),
-        "SHAPE": _types("out_type"),
-        "SQUEEZE": (_vector("squeeze", "squeeze_dims", _MOST_DIMENSIONS),),
-        "STABLEHLO_CASE": (
-            _vector(
-                "stablehlo.case", "branch_subgraph_indices", _MOST_BRANCHES, is_needed=True, attribute="branch subgraph indices"
-            ),
-        ),
-        "STABLEHLO_COMPOSITE": tuple(
-            [
-                _has(field, f"'stablehlo.composite' missing required option '{field}'.")
-                for field in ("name", "composite_attributes")
-            ]
-        ),
-        "STABLEHLO_PAD": (
-            *[_vector(_PAD, field, _MOST_DIMENSIONS, is_needed=True, attribute=field) for field in _PADDINGS],
-            _paddings_agree,
-        ),
-        "STABLEHLO_REDUCE_WINDOW": (_windows_agree,),
-        "TRANSPOSE_CONV": _types("quantized_bias_type"),
-    }
-)
+_CHECKS: Mapping[str, tuple[_Check, ...]] = {
+    "ARG_MAX": _types("output_type"),
+    "ARG_MIN": _types("output_type"),
+    "BUCKETIZE": (_has("boundaries", "boundaries array not provided for operation 'bucketize'."),),
+    "CAST": _types("in_data_type", "out_data_type"),
+    "CONV_2D": _types("quantized_bias_type"),
+    "FULLY_CONNECTED": (
+        *_types("quantized_bias_type"),
+        _one_of("weights_format", frozenset({0, 1}), "Unhandled fully-connected weights format."),
+    ),
+    "HASHTABLE": _types("key_dtype", "value_dtype"),
+    "LSTM": (_one_of("kernel_type", frozenset({0, 1}), "Unhandled LSTM kernel type: {}"),),
+    "REDUCE_WINDOW": (_one_of("reduce_function", frozenset(range(1, 7))),),
+    "RESHAPE": (_vector("reshape", "new_shape", _MOST_DIMENSIONS),),
+    "SHAPE": _types("out_type"),
+    "SQUEEZE": (_vector("squeeze", "squeeze_dims", _MOST_DIMENSIONS),),
+    "STABLEHLO_CASE": (
+        _vector("stablehlo.case", "branch_subgraph_indices", _MOST_BRANCHES, is_needed=True, attribute="branch subgraph indices"),
+    ),
+    "STABLEHLO_COMPOSITE": tuple(
+        [_has(field, f"'stablehlo.composite' missing required option '{field}'.") for field in ("name", "composite_attributes")]
+    ),
+    "STABLEHLO_PAD": (
+        *[_vector(_PAD, field, _MOST_DIMENSIONS, is_needed=True, attribute=field) for field in _PADDINGS],
+        _paddings_agree,
+    ),
+    "STABLEHLO_REDUCE_WINDOW": (_windows_agree,),
+    "TRANSPOSE_CONV": _types("quantized_bias_type"),
+}
 """The checks of each operator's options, for nodes that have options."""

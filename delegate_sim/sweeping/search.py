@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
 from ..conversion.convert import FailureKind
 from ..conversion.converters import Route
@@ -33,20 +32,20 @@ def parse_shapes(texts: Sequence[str]) -> Shapes:
     return tuple(shapes.items())
 
 
-QUANTIZATIONS: Mapping[ConverterSetting, str] = MappingProxyType(
-    {ConverterSetting.FLOAT: "float", ConverterSetting.FLOAT16: "float16", ConverterSetting.INT8: "int8"}
-)
+QUANTIZATIONS: Mapping[ConverterSetting, str] = {
+    ConverterSetting.FLOAT: "float",
+    ConverterSetting.FLOAT16: "float16",
+    ConverterSetting.INT8: "int8",
+}
 """Converter settings that are quantizations, with their names in ``Settings``."""
-OPTIONS: Mapping[ConverterSetting, str] = MappingProxyType(
-    {
-        ConverterSetting.PER_TENSOR: "per-tensor",
-        ConverterSetting.DENSE_PER_TENSOR: "dense-per-tensor",
-        ConverterSetting.OLD_QUANTIZER: "old-quantizer",
-        ConverterSetting.FIXED_SHAPES: "fixed",
-        ConverterSetting.UNFOLD_BATCH_MATMUL: "unfolded",
-        ConverterSetting.UNROLL: "unrolled",
-    }
-)
+OPTIONS: Mapping[ConverterSetting, str] = {
+    ConverterSetting.PER_TENSOR: "per-tensor",
+    ConverterSetting.DENSE_PER_TENSOR: "dense-per-tensor",
+    ConverterSetting.OLD_QUANTIZER: "old-quantizer",
+    ConverterSetting.FIXED_SHAPES: "fixed",
+    ConverterSetting.UNFOLD_BATCH_MATMUL: "unfolded",
+    ConverterSetting.UNROLL: "unrolled",
+}
 """Converter settings that are options, with their names in ``Settings``."""
 
 FIXED = OPTIONS[ConverterSetting.FIXED_SHAPES]

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from .conditions import (
     FLOAT8,
@@ -298,79 +297,77 @@ _RESIZE_NEAREST_NEIGHBOR = (
     *_INT8_DATA,
 )
 
-DEMANDS: Mapping[str, tuple[Demand, ...]] = MappingProxyType(
-    {
-        "ABS": _ABS,
-        "ADD": _ADD,
-        "BATCH_MATMUL": (*_INT16_INT8_DATA, _asymmetric(4, hybrid_weights(1))),
-        "CAST": _CAST,
-        "CONCATENATION": _types((7, "FLOAT8"), (6, "FLOAT16"), (5, "INT4"), (4, "UINT32"), (3, "INT16"), (2, "INT8")),
-        "CONV_2D": _CONV_2D,
-        "DEPTHWISE_CONV_2D": _DEPTHWISE_CONV_2D,
-        "DEQUANTIZE": _DEQUANTIZE,
-        "DIV": (Demand(2, "broadcast-rank", broadcasts_above_rank_4),),
-        "DYNAMIC_UPDATE_SLICE": _DYNAMIC_UPDATE_SLICE,
-        "EMBEDDING_LOOKUP": _EMBEDDING_LOOKUP,
-        "EQUAL": _types((5, "INT16"), (3, "STRING"), (2, "INT8")),
-        "FAKE_QUANT": (Demand(2, "narrow-range", option_set("narrow_range")),),
-        "FILL": _types((5, "FLOAT8"), (4, "FLOAT16"), (3, "INT8"), (3, "INT16"), (2, "BOOL"), (2, "STRING"), at=1),
-        "FLOOR_DIV": _types((3, "INT16"), (3, "INT8"), (2, "FLOAT32")),
-        "FULLY_CONNECTED": _FULLY_CONNECTED,
-        "GATHER": _GATHER,
-        "GATHER_ND": _GATHER_ND,
-        "GELU": _types((3, "FLOAT16"), (2, "INT8"), (2, "UINT8")),
-        "L2_NORMALIZATION": (Demand(2, "int8-type", output_is("INT8")),),
-        "LEAKY_RELU": _types((2, "INT16")),
-        "LSTM": _LSTM,
-        "MUL": _MUL,
-        "NOT_EQUAL": _types((4, "INT16"), (3, "STRING"), (2, "INT8")),
-        "PACK": _PACK,
-        "QUANTIZE": _QUANTIZE,
-        "RANGE": _types((2, "INT64")),
-        "RELU": _types((3, "INT16"), (2, "INT8"), (2, "UINT8")),
-        "RESIZE_BILINEAR": _RESIZE_BILINEAR,
-        "RESIZE_NEAREST_NEIGHBOR": _RESIZE_NEAREST_NEIGHBOR,
-        "REVERSE_V2": _types((4, "FLOAT8"), (3, "INT8"), (2, "BOOL")),
-        "SELECT": _SELECT,
-        "SELECT_V2": _types((2, "UINT32")),
-        "SIGN": _types((2, "INT32")),
-        "SLICE": _SLICE,
-        "SOFTMAX": _types((4, "FLOAT16"), (3, "INT16"), (2, "INT8")),
-        "SPARSE_TO_DENSE": _types((3, "INT8"), (3, "UINT8"), (2, "INT64"), at=2),
-        # In some older models, SPLIT has version 3 for any data, because the converter tested the axis operand for INT32.
-        "SPLIT": _types((5, "FLOAT8"), (4, "INT16"), (3, "INT32"), (2, "INT8"), at=1),
-        "SPLIT_V": _types((3, "FLOAT8"), (2, "INT8")),
-        "SQUEEZE": _types((2, "STRING")),
-        "STRIDED_SLICE": _STRIDED_SLICE,
-        "SUB": _SUB,
-        "SVDF": (*_types((3, "INT8")), *_hybrid_pair(4, 2, hybrid_weights(1))),
-        "TILE": _types((3, "INT8"), (2, "STRING")),
-        "TOPK_V2": _TOPK_V2,
-        "TRANSPOSE": _TRANSPOSE,
-        "TRANSPOSE_CONV": _TRANSPOSE_CONV,
-        "UNIDIRECTIONAL_SEQUENCE_LSTM": _UNIDIRECTIONAL_SEQUENCE_LSTM,
-        "UNPACK": _UNPACK,
-        "WHERE": (Demand(2, "non-bool-condition", negated(input_is("BOOL"))),),
-        "BROADCAST_TO": _types((4, "FLOAT8"), (3, "INT8"), (3, "INT16")),
-        "FLOOR_MOD": _types((2, "INT16"), (2, "INT8")),
-        **dict.fromkeys(("ARG_MAX", "ARG_MIN"), _types((3, "BOOL"), (2, "INT8"))),
-        **dict.fromkeys(("AVERAGE_POOL_2D", "LOGISTIC", "MAX_POOL_2D", "TANH"), _INT16_THROUGHOUT),
-        **dict.fromkeys(("BATCH_TO_SPACE_ND", "SPACE_TO_BATCH_ND"), _SPACE_TO_BATCH_ND),
-        **dict.fromkeys(
-            ("BIDIRECTIONAL_SEQUENCE_LSTM", "BIDIRECTIONAL_SEQUENCE_RNN", "RNN", "UNIDIRECTIONAL_SEQUENCE_RNN"), _HYBRID_RECURRENT
-        ),
-        **dict.fromkeys(("COS", "SIN"), _FLOAT16_DATA),
-        **dict.fromkeys(
-            ("DEPTH_TO_SPACE", "GREATER", "LESS_EQUAL", "LOG_SOFTMAX", "SPACE_TO_DEPTH", "SQUARED_DIFFERENCE", "SUM"), _INT8_DATA
-        ),
-        **dict.fromkeys(("EXP", "LOG", "REDUCE_PROD", "SQRT"), _INT8_INT16_DATA),
-        **dict.fromkeys(
-            ("GREATER_EQUAL", "LESS", "MEAN", "MIRROR_PAD", "REDUCE_MAX", "REDUCE_MIN", "RELU6", "RSQRT"), _INT16_INT8_DATA
-        ),
-        **dict.fromkeys(("MAXIMUM", "MINIMUM"), _MAXIMUM_MINIMUM),
-        **dict.fromkeys(("PAD", "PADV2"), _PAD),
-    }
-)
+DEMANDS: Mapping[str, tuple[Demand, ...]] = {
+    "ABS": _ABS,
+    "ADD": _ADD,
+    "BATCH_MATMUL": (*_INT16_INT8_DATA, _asymmetric(4, hybrid_weights(1))),
+    "CAST": _CAST,
+    "CONCATENATION": _types((7, "FLOAT8"), (6, "FLOAT16"), (5, "INT4"), (4, "UINT32"), (3, "INT16"), (2, "INT8")),
+    "CONV_2D": _CONV_2D,
+    "DEPTHWISE_CONV_2D": _DEPTHWISE_CONV_2D,
+    "DEQUANTIZE": _DEQUANTIZE,
+    "DIV": (Demand(2, "broadcast-rank", broadcasts_above_rank_4),),
+    "DYNAMIC_UPDATE_SLICE": _DYNAMIC_UPDATE_SLICE,
+    "EMBEDDING_LOOKUP": _EMBEDDING_LOOKUP,
+    "EQUAL": _types((5, "INT16"), (3, "STRING"), (2, "INT8")),
+    "FAKE_QUANT": (Demand(2, "narrow-range", option_set("narrow_range")),),
+    "FILL": _types((5, "FLOAT8"), (4, "FLOAT16"), (3, "INT8"), (3, "INT16"), (2, "BOOL"), (2, "STRING"), at=1),
+    "FLOOR_DIV": _types((3, "INT16"), (3, "INT8"), (2, "FLOAT32")),
+    "FULLY_CONNECTED": _FULLY_CONNECTED,
+    "GATHER": _GATHER,
+    "GATHER_ND": _GATHER_ND,
+    "GELU": _types((3, "FLOAT16"), (2, "INT8"), (2, "UINT8")),
+    "L2_NORMALIZATION": (Demand(2, "int8-type", output_is("INT8")),),
+    "LEAKY_RELU": _types((2, "INT16")),
+    "LSTM": _LSTM,
+    "MUL": _MUL,
+    "NOT_EQUAL": _types((4, "INT16"), (3, "STRING"), (2, "INT8")),
+    "PACK": _PACK,
+    "QUANTIZE": _QUANTIZE,
+    "RANGE": _types((2, "INT64")),
+    "RELU": _types((3, "INT16"), (2, "INT8"), (2, "UINT8")),
+    "RESIZE_BILINEAR": _RESIZE_BILINEAR,
+    "RESIZE_NEAREST_NEIGHBOR": _RESIZE_NEAREST_NEIGHBOR,
+    "REVERSE_V2": _types((4, "FLOAT8"), (3, "INT8"), (2, "BOOL")),
+    "SELECT": _SELECT,
+    "SELECT_V2": _types((2, "UINT32")),
+    "SIGN": _types((2, "INT32")),
+    "SLICE": _SLICE,
+    "SOFTMAX": _types((4, "FLOAT16"), (3, "INT16"), (2, "INT8")),
+    "SPARSE_TO_DENSE": _types((3, "INT8"), (3, "UINT8"), (2, "INT64"), at=2),
+    # In some older models, SPLIT has version 3 for any data, because the converter tested the axis operand for INT32.
+    "SPLIT": _types((5, "FLOAT8"), (4, "INT16"), (3, "INT32"), (2, "INT8"), at=1),
+    "SPLIT_V": _types((3, "FLOAT8"), (2, "INT8")),
+    "SQUEEZE": _types((2, "STRING")),
+    "STRIDED_SLICE": _STRIDED_SLICE,
+    "SUB": _SUB,
+    "SVDF": (*_types((3, "INT8")), *_hybrid_pair(4, 2, hybrid_weights(1))),
+    "TILE": _types((3, "INT8"), (2, "STRING")),
+    "TOPK_V2": _TOPK_V2,
+    "TRANSPOSE": _TRANSPOSE,
+    "TRANSPOSE_CONV": _TRANSPOSE_CONV,
+    "UNIDIRECTIONAL_SEQUENCE_LSTM": _UNIDIRECTIONAL_SEQUENCE_LSTM,
+    "UNPACK": _UNPACK,
+    "WHERE": (Demand(2, "non-bool-condition", negated(input_is("BOOL"))),),
+    "BROADCAST_TO": _types((4, "FLOAT8"), (3, "INT8"), (3, "INT16")),
+    "FLOOR_MOD": _types((2, "INT16"), (2, "INT8")),
+    **dict.fromkeys(("ARG_MAX", "ARG_MIN"), _types((3, "BOOL"), (2, "INT8"))),
+    **dict.fromkeys(("AVERAGE_POOL_2D", "LOGISTIC", "MAX_POOL_2D", "TANH"), _INT16_THROUGHOUT),
+    **dict.fromkeys(("BATCH_TO_SPACE_ND", "SPACE_TO_BATCH_ND"), _SPACE_TO_BATCH_ND),
+    **dict.fromkeys(
+        ("BIDIRECTIONAL_SEQUENCE_LSTM", "BIDIRECTIONAL_SEQUENCE_RNN", "RNN", "UNIDIRECTIONAL_SEQUENCE_RNN"), _HYBRID_RECURRENT
+    ),
+    **dict.fromkeys(("COS", "SIN"), _FLOAT16_DATA),
+    **dict.fromkeys(
+        ("DEPTH_TO_SPACE", "GREATER", "LESS_EQUAL", "LOG_SOFTMAX", "SPACE_TO_DEPTH", "SQUARED_DIFFERENCE", "SUM"), _INT8_DATA
+    ),
+    **dict.fromkeys(("EXP", "LOG", "REDUCE_PROD", "SQRT"), _INT8_INT16_DATA),
+    **dict.fromkeys(
+        ("GREATER_EQUAL", "LESS", "MEAN", "MIRROR_PAD", "REDUCE_MAX", "REDUCE_MIN", "RELU6", "RSQRT"), _INT16_INT8_DATA
+    ),
+    **dict.fromkeys(("MAXIMUM", "MINIMUM"), _MAXIMUM_MINIMUM),
+    **dict.fromkeys(("PAD", "PADV2"), _PAD),
+}
 """The demands that decide each operator's version, in the order of the tests. Operators without an entry have version 1."""
-LOWEST_VERSIONS: Mapping[str, int] = MappingProxyType({"BROADCAST_TO": 2})
+LOWEST_VERSIONS: Mapping[str, int] = {"BROADCAST_TO": 2}
 """The lowest version of each operator that has no version 1. Version 1 of BROADCAST_TO was withdrawn."""

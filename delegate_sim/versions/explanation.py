@@ -16,7 +16,6 @@ import json
 import pkgutil
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import NamedTuple
 
 from ..foundation import converter_attributes
@@ -29,12 +28,10 @@ _ALL = {
     code: Explanation(**{part: text.format_map(vars(converter_attributes)) for part, text in texts.items()})
     for code, texts in json.loads(pkgutil.get_data(__package__, "features.json") or b"").items()
 }
-FEATURES: Mapping[str, Explanation] = MappingProxyType(
-    {code: own._replace(advice=f"{own.advice}.") for code, own in _ALL.items()}
-)
+FEATURES: Mapping[str, Explanation] = {code: own._replace(advice=f"{own.advice}.") for code, own in _ALL.items()}
 """All features. A feature has the same code for all operators."""
 
-FEATURE_CHANGES: Mapping[str, str] = MappingProxyType({code: own.advice for code, own in _ALL.items()})
+FEATURE_CHANGES: Mapping[str, str] = {code: own.advice for code, own in _ALL.items()}
 """The advice on each feature without the last period, because other words may follow."""
 
 HIGHEST_TOLD_APART = 32

@@ -9,7 +9,7 @@ Source: ``common/model_builder.cc``, ``common/transformations``, ``common/select
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -43,14 +43,12 @@ OLDEST_READ = parse_release("litert-1.2.0")
 _DOUBT = "read in the source, not run"
 _OTHER_RELEASE = "read in the source of other releases, not run"
 _TEXTS = kinds_data("delegates/gpu")["numbers"]
-_READ: MappingProxyType[str, Any] = MappingProxyType(
-    {
-        "delegate": "gpu",
-        "depends_on_values": True,
-        "is_before_backend": True,
-        "read_in": f"Read in the source from {OLDEST_READ} on, not run.",
-    }
-)
+_READ: Mapping[str, Any] = {
+    "delegate": "gpu",
+    "depends_on_values": True,
+    "is_before_backend": True,
+    "read_in": f"Read in the source from {OLDEST_READ} on, not run.",
+}
 _SELECTIONS = ("SELECT", "SELECT_V2")
 _WITH_CONSTANT = ("ADD", "SUB", "MUL", "DIV", "MAXIMUM", "MINIMUM", "POW", "SQUARED_DIFFERENCE", "FLOOR_DIV", "FLOOR_MOD")
 _LANES = 4

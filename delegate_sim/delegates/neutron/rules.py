@@ -16,7 +16,6 @@ bias must be a constant. Unlike the delegate, these rules also report the earlie
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
 from ...graph.graph import Graph, NodeView
@@ -250,23 +249,21 @@ def _book(source: Source, **parts: Any) -> RuleBook[ReleaseOnly]:
 
 _DELEGATE_6_6_36 = Source(NEUTRON_6_6_36, "neutron_delegate.cc", "NeutronDelegate::IsNodeSupportedByDelegate")
 _CLOSED = _book(_DELEGATE_6_6_36, families=(), unknown_custom=Unknown(_NETWORK), excluded=lambda node, _: _beside_compiled(node))
-RULES: Mapping[str, RuleBook[ReleaseOnly]] = MappingProxyType(
-    {
-        WITH_RULES: _book(
-            SOURCE,
-            families=(_OPERATORS,),
-            unknown_custom=Unknown(f"{_NETWORK}, or an operator that the delegate knows"),
-            excluded=_not_checked,
-        ),
-        "lf-6.6.3": _book(
-            Source(NEUTRON_6_6_3, "neutron_delegate.cc", "NeutronDelegate::IsNodeSupportedByDelegate"),
-            families=(),
-            unknown_custom=Unknown(_NETWORK),
-        ),
-        "lf-6.6.36": _CLOSED,
-        "lf-6.6.52": _CLOSED,
-    }
-)
+RULES: Mapping[str, RuleBook[ReleaseOnly]] = {
+    WITH_RULES: _book(
+        SOURCE,
+        families=(_OPERATORS,),
+        unknown_custom=Unknown(f"{_NETWORK}, or an operator that the delegate knows"),
+        excluded=_not_checked,
+    ),
+    "lf-6.6.3": _book(
+        Source(NEUTRON_6_6_3, "neutron_delegate.cc", "NeutronDelegate::IsNodeSupportedByDelegate"),
+        families=(),
+        unknown_custom=Unknown(_NETWORK),
+    ),
+    "lf-6.6.36": _CLOSED,
+    "lf-6.6.52": _CLOSED,
+}
 """The rules by release. The first release is the default."""
 CLOSED_RELEASES = tuple(release for release, book in RULES.items() if book is _CLOSED)
 """The releases in which NXP's converter decides about nodes."""

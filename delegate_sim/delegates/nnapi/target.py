@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 from typing import NamedTuple
 
 from ...graph.graph import NodeView
@@ -58,18 +57,16 @@ FEATURE_LEVEL_8 = 1000008
 REFERENCE_DEVICE = "nnapi-reference"
 """The name of NNAPI's own CPU implementation."""
 
-LEVELS_BY_NAME: Mapping[str, int] = MappingProxyType(
-    {
-        "1.0": NNAPI_1_0,
-        "1.1": NNAPI_1_1,
-        "1.2": NNAPI_1_2,
-        "1.3": NNAPI_1_3,
-        "5": FEATURE_LEVEL_5,
-        "6": FEATURE_LEVEL_6,
-        "7": FEATURE_LEVEL_7,
-        "8": FEATURE_LEVEL_8,
-    }
-)
+LEVELS_BY_NAME: Mapping[str, int] = {
+    "1.0": NNAPI_1_0,
+    "1.1": NNAPI_1_1,
+    "1.2": NNAPI_1_2,
+    "1.3": NNAPI_1_3,
+    "5": FEATURE_LEVEL_5,
+    "6": FEATURE_LEVEL_6,
+    "7": FEATURE_LEVEL_7,
+    "8": FEATURE_LEVEL_8,
+}
 """NNAPI's number for each NNAPI version (up to 1.3) and for each feature level (after 1.3), by name, lowest first."""
 FEATURE_LEVELS = tuple(LEVELS_BY_NAME.values())
 

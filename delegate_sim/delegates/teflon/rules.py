@@ -11,7 +11,6 @@ Source: ``tfl_device.c`` (``src/gallium/frontends/teflon``), and ``etnaviv_ml.c`
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 
 from ...foundation.float32 import float32
 from ...graph.graph import NodeView, fused_activation
@@ -251,10 +250,8 @@ def _book(operators: Mapping[str, OpRule[object]], source: Source) -> RuleBook[R
     return RuleBook(NAME, families=(operators,), kinds=KINDS, source=source, unknown=_UNKNOWN)
 
 
-RULES: Mapping[tuple[str, str], RuleBook[ReleaseOnly]] = MappingProxyType(
-    {
-        (MESA_25_0, ETNAVIV): _book(_OPERATORS_25_0, Source(_OLD, _FRONTEND, "PrepareDelegate")),
-        **{(LATER, driver): _book(rules, Source(_NEW, _FRONTEND, "fill_operation")) for driver, rules in _OPERATORS.items()},
-    }
-)
+RULES: Mapping[tuple[str, str], RuleBook[ReleaseOnly]] = {
+    (MESA_25_0, ETNAVIV): _book(_OPERATORS_25_0, Source(_OLD, _FRONTEND, "PrepareDelegate")),
+    **{(LATER, driver): _book(rules, Source(_NEW, _FRONTEND, "fill_operation")) for driver, rules in _OPERATORS.items()},
+}
 """The rules by version of Mesa and by driver. The first entry is the default."""

@@ -6,7 +6,6 @@ Vela's checks depend on its scheduler and version. Therefore, Vela is not simula
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
 from ...foundation.parsing.invalid_value import InvalidValueError
@@ -23,7 +22,7 @@ CONSTRAINT = _KINDS["vela-constraint"]
 UNEXPLAINED = _KINDS["vela-unexplained"]
 NOT_COMPILED = _KINDS["vela-not-compiled"]
 KINDS = tuple(_KINDS.values())
-EXPLAINED: Mapping[str, Explanation] = MappingProxyType({kind.name: kind.explanation for kind in KINDS})
+EXPLAINED: Mapping[str, Explanation] = {kind.name: kind.explanation for kind in KINDS}
 """The explanations of all codes."""
 
 

@@ -6,7 +6,6 @@ import json
 import pkgutil
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from ...rules.kinds import Problem
 
@@ -20,34 +19,30 @@ class Suggestion:
     change: str
 
 
-SUGGESTIONS: Mapping[str, Suggestion] = MappingProxyType(
-    {
-        code: Suggestion(code, **texts)
-        for code, texts in json.loads(pkgutil.get_data(__package__, "change_kinds.json") or b"").items()
-    }
-)
+SUGGESTIONS: Mapping[str, Suggestion] = {
+    code: Suggestion(code, **texts)
+    for code, texts in json.loads(pkgutil.get_data(__package__, "change_kinds.json") or b"").items()
+}
 """All kinds of change, keyed by code. The texts are in ``change_kinds.json``."""
 
-SUGGESTION_FOR: Mapping[Problem, str] = MappingProxyType(
-    {
-        Problem.DYNAMIC_SHAPE: "fix-shapes",
-        Problem.OPERATOR_VERSION: "lower-version",
-        Problem.OPERATOR: "replace-operator",
-        Problem.TARGET_LEVEL: "raise-target-level",
-        Problem.DRIVER: "avoid-operation",
-        Problem.RANK: "change-rank",
-        Problem.TYPE: "change-type",
-        Problem.QUANTIZATION: "change-quantization",
-        Problem.CONSTANT: "change-constant",
-        Problem.OPERANDS: "complete-operands",
-        Problem.SHAPE: "change-shape",
-        Problem.ATTRIBUTE: "change-attribute",
-        Problem.LIMIT: "raise-limit",
-        Problem.NEIGHBORS: "replace-operator",
-        Problem.MODEL: "repair-node",
-        Problem.RELEASE: "other-release",
-    }
-)
+SUGGESTION_FOR: Mapping[Problem, str] = {
+    Problem.DYNAMIC_SHAPE: "fix-shapes",
+    Problem.OPERATOR_VERSION: "lower-version",
+    Problem.OPERATOR: "replace-operator",
+    Problem.TARGET_LEVEL: "raise-target-level",
+    Problem.DRIVER: "avoid-operation",
+    Problem.RANK: "change-rank",
+    Problem.TYPE: "change-type",
+    Problem.QUANTIZATION: "change-quantization",
+    Problem.CONSTANT: "change-constant",
+    Problem.OPERANDS: "complete-operands",
+    Problem.SHAPE: "change-shape",
+    Problem.ATTRIBUTE: "change-attribute",
+    Problem.LIMIT: "raise-limit",
+    Problem.NEIGHBORS: "replace-operator",
+    Problem.MODEL: "repair-node",
+    Problem.RELEASE: "other-release",
+}
 """The code of the change, keyed by kind of problem.
 
 If a feature raised an operator's version, the code is ``change-converter-setting`` instead.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from enum import Enum
-from types import MappingProxyType
 
 from ...graph.graph import NodeView
 from ...hypothetical.fixed_inputs import open_inputs
@@ -55,40 +54,34 @@ _PER_TENSOR = _together(ConverterSetting.PER_TENSOR)
 _DENSE_PER_TENSOR = _together(ConverterSetting.DENSE_PER_TENSOR)
 _OLD_QUANTIZER = _together(ConverterSetting.OLD_QUANTIZER, ConverterSetting.PER_TENSOR)
 
-OF_CONVERSIONS: Mapping[str, SettingsTogether] = MappingProxyType(
-    {
-        "float": _FLOAT,
-        "int8": _INT8,
-        "int8-per-tensor": _together(ConverterSetting.INT8, ConverterSetting.PER_TENSOR),
-        "float16": _FLOAT16,
-        "per-tensor": _PER_TENSOR,
-        "dense-per-tensor": _DENSE_PER_TENSOR,
-        "dynamic-range-per-tensor": _OLD_QUANTIZER,
-    }
-)
+OF_CONVERSIONS: Mapping[str, SettingsTogether] = {
+    "float": _FLOAT,
+    "int8": _INT8,
+    "int8-per-tensor": _together(ConverterSetting.INT8, ConverterSetting.PER_TENSOR),
+    "float16": _FLOAT16,
+    "per-tensor": _PER_TENSOR,
+    "dense-per-tensor": _DENSE_PER_TENSOR,
+    "dynamic-range-per-tensor": _OLD_QUANTIZER,
+}
 """Converter settings for the hypothetical conversions that a diagnosis simulates."""
 
-OF_FEATURES: Mapping[str, tuple[SettingsTogether, ...]] = MappingProxyType(
-    {
-        "hybrid-weights": (_FLOAT, _INT8, _FLOAT16),
-        "asymmetric-quantize-inputs": (_FLOAT, _INT8, _OLD_QUANTIZER),
-        "per-channel": (_DENSE_PER_TENSOR, _PER_TENSOR),
-        "int8-type": (_FLOAT,),
-        "int16-type": (_INT8, _FLOAT),
-        "quantized-bias-type": (_INT8,),
-    }
-)
+OF_FEATURES: Mapping[str, tuple[SettingsTogether, ...]] = {
+    "hybrid-weights": (_FLOAT, _INT8, _FLOAT16),
+    "asymmetric-quantize-inputs": (_FLOAT, _INT8, _OLD_QUANTIZER),
+    "per-channel": (_DENSE_PER_TENSOR, _PER_TENSOR),
+    "int8-type": (_FLOAT,),
+    "int16-type": (_INT8, _FLOAT),
+    "quantized-bias-type": (_INT8,),
+}
 """Alternative sets of settings for each feature in ``versions.features`` that raises an operator version."""
 
-OF_FORMS: Mapping[str, tuple[SettingsTogether, ...]] = MappingProxyType(
-    {
-        "float": (_INT8,),
-        "float16": (_FLOAT, _INT8),
-        "dynamic-range": (_FLOAT, _INT8),
-        "int16": (_INT8, _FLOAT),
-        "integer": (_FLOAT,),
-    }
-)
+OF_FORMS: Mapping[str, tuple[SettingsTogether, ...]] = {
+    "float": (_INT8,),
+    "float16": (_FLOAT, _INT8),
+    "dynamic-range": (_FLOAT, _INT8),
+    "int16": (_INT8, _FLOAT),
+    "integer": (_FLOAT,),
+}
 """Alternative sets of settings that avoid refused tensor types, keyed by the result of ``conversion_causes.form``."""
 
 _OF_CHANNELS = frozenset({Problem.TYPE, Problem.QUANTIZATION})

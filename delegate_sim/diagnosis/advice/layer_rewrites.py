@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from ...foundation.converter_attributes import UNFOLDED
 from ...graph.graph import NodeView
@@ -43,8 +42,7 @@ def _of_floats(words: str, *operators: str) -> tuple[Rewrite, ...]:
     return (Rewrite(words, operators),)
 
 
-REWRITES: Mapping[str, tuple[Rewrite, ...]] = MappingProxyType(
-    {
+REWRITES: Mapping[str, tuple[Rewrite, ...]] = {
         "BATCH_MATMUL": (
             Rewrite(
                 f"one FULLY_CONNECTED for each matrix (the converter writes this form with {UNFOLDED})",
@@ -98,8 +96,7 @@ REWRITES: Mapping[str, tuple[Rewrite, ...]] = MappingProxyType(
         "SUM": _of_floats("MEAN and MUL by the number of elements", "MEAN", "MUL"),
         "TILE": _any_type("CONCATENATION of the tensor with itself", "CONCATENATION"),
         "UNPACK": _any_type("SPLIT and RESHAPE", "SPLIT", "RESHAPE"),
-    }
-)  # fmt: skip
+    }  # fmt: skip
 """Rewrites, keyed by operator. The advice suggests the first rewrite whose operators are all supported."""
 
 

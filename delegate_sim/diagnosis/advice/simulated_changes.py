@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 
 from ...errors import LimitError
 from ...graph.effort import Effort, Tries
@@ -58,7 +57,7 @@ _FOLDED_TOLD = 3
 
 _HUGE_SCALE = 1e20
 """A scale above this limit comes from an attention mask that contains the lowest FLOAT32 value."""
-_MASKS: Mapping[str, str] = MappingProxyType({"mask-1e4": "-1e4", "mask-100": "-100"})
+_MASKS: Mapping[str, str] = {"mask-1e4": "-1e4", "mask-100": "-100"}
 """Hypothetical conversions that put another value into the attention mask, each with the value."""
 _OF_OPTIONS = frozenset({Problem.LIMIT, Problem.TARGET_LEVEL})
 _IMAGE_RANK = 4

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from types import MappingProxyType
 
 from ...graph.graph import Graph, NodeView, file_graphs
 from ...hypothetical.hypothetical_changes import NodeKey
@@ -15,38 +14,32 @@ from ...releases.wording import FLEX, LISTS
 _TABLES = frozenset({"HASHTABLE", "HASHTABLE_FIND", "HASHTABLE_IMPORT", "HASHTABLE_SIZE"})
 """Operators of lookup tables. The tables map text to numbers, or numbers to text."""
 
-CONTROL_FLOW: Mapping[str, str] = MappingProxyType(
-    {"CALL": "a call", "IF": "a branch", "STABLEHLO_WHILE": "a loop", "WHILE": "a loop"}
-)
+CONTROL_FLOW: Mapping[str, str] = {"CALL": "a call", "IF": "a branch", "STABLEHLO_WHILE": "a loop", "WHILE": "a loop"}
 """Operators that run subgraphs, each with a description."""
 
-CHOOSING: Mapping[str, str] = MappingProxyType(
-    {
-        "WHERE": (
-            "the number of elements that WHERE finds depends on their values, so no conversion can determine the number: "
-            "compute with all elements multiplied by a mask, or find the elements in the application"
-        ),
-        "UNIQUE": (
-            "the number of values that UNIQUE finds depends on the data, so no conversion can determine the number: find "
-            "the values in the application, or end the model before UNIQUE"
-        ),
-    }
-)
+CHOOSING: Mapping[str, str] = {
+    "WHERE": (
+        "the number of elements that WHERE finds depends on their values, so no conversion can determine the number: "
+        "compute with all elements multiplied by a mask, or find the elements in the application"
+    ),
+    "UNIQUE": (
+        "the number of values that UNIQUE finds depends on the data, so no conversion can determine the number: find "
+        "the values in the application, or end the model before UNIQUE"
+    ),
+}
 """Operators with a result whose size depends on values, each with advice."""
 
 SPLIT_TAIL = "--split-tail"
 _SPLIT = f"or, if it is at the end of the model, move it to a second model file with delegate-sim fix {SPLIT_TAIL}"
 _SUPPRESSION = f"export the detector without non-maximum suppression, and do this step in the application; {_SPLIT}"
-IN_APPLICATION: Mapping[str, str] = MappingProxyType(
-    {
-        "NON_MAX_SUPPRESSION_V4": _SUPPRESSION,
-        "NON_MAX_SUPPRESSION_V5": _SUPPRESSION,
-        "TFLite_Detection_PostProcess": (
-            "export the detector without this operator (with boxes and scores as outputs), and decode and select boxes in the "
-            f"application; {_SPLIT}"
-        ),
-    }
-)
+IN_APPLICATION: Mapping[str, str] = {
+    "NON_MAX_SUPPRESSION_V4": _SUPPRESSION,
+    "NON_MAX_SUPPRESSION_V5": _SUPPRESSION,
+    "TFLite_Detection_PostProcess": (
+        "export the detector without this operator (with boxes and scores as outputs), and decode and select boxes in the "
+        f"application; {_SPLIT}"
+    ),
+}
 """Operators that the application can replace, each with instructions. Such an operator is usually at the end of a model."""
 
 

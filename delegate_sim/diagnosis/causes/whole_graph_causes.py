@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Any
 
 from ...graph.graph import file_graphs
@@ -31,18 +30,16 @@ from .change import Remedy
 from .evidence import CauseSearch, Evidence, FoundEvidence, SearchState, cases_of, view_of
 from .undelegatable_nodes import CONTROL_FLOW, special_subject, text_nodes
 
-_NEEDED: Mapping[str, str] = MappingProxyType(
-    {
-        DYNAMIC_TENSORS.name: "no dynamic-sized tensor",
-        OPERATOR_NOT_LOADED.name: "operators that the release can load",
-        TENSOR_TYPE_NOT_LOADED.name: "tensor types that the release can load",
-        MODEL_NOT_LOADED.name: "a model of version 3 of the schema",
-        NODE_NOT_LOADED.name: "nodes with the parameters that their operators require",
-        TENSOR_NOT_LOADED.name: "tensors with a consistent description in the model file",
-        CPU_KERNEL_NOT_PREPARED.name: "a node that its CPU kernel can prepare",
-        OPERATOR_NOT_REGISTERED.name: "custom operators that the application registers",
-    }
-)
+_NEEDED: Mapping[str, str] = {
+    DYNAMIC_TENSORS.name: "no dynamic-sized tensor",
+    OPERATOR_NOT_LOADED.name: "operators that the release can load",
+    TENSOR_TYPE_NOT_LOADED.name: "tensor types that the release can load",
+    MODEL_NOT_LOADED.name: "a model of version 3 of the schema",
+    NODE_NOT_LOADED.name: "nodes with the parameters that their operators require",
+    TENSOR_NOT_LOADED.name: "tensors with a consistent description in the model file",
+    CPU_KERNEL_NOT_PREPARED.name: "a node that its CPU kernel can prepare",
+    OPERATOR_NOT_REGISTERED.name: "custom operators that the application registers",
+}
 
 _TEXT = Identity(Problem.OPERATOR, ("text",))
 

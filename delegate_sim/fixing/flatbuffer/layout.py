@@ -13,7 +13,6 @@ import functools
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from ...bundles.ranged import Content, pieces, unpacked
@@ -277,9 +276,7 @@ def _archive_patches(content: Content, distance: int) -> dict[int, bytes]:
 
 
 _GREATEST_OLD_CODE = 127
-_OPTIONS_UNIONS: Mapping[str, str] = MappingProxyType(
-    {"BuiltinOptions": "builtin_options", "BuiltinOptions2": "builtin_options2"}
-)
+_OPTIONS_UNIONS: Mapping[str, str] = {"BuiltinOptions": "builtin_options", "BuiltinOptions2": "builtin_options2"}
 """The field of a node's table for each of the schema's two unions of options tables."""
 
 

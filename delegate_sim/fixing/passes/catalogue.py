@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 
 from . import (
     dilations,
@@ -22,28 +21,26 @@ from . import (
 from . import whole_graph as whole
 from .base import Exactness, Pass
 
-PASSES: Mapping[str, Pass] = MappingProxyType(
-    {
-        pass_.name: pass_
-        for pass_ in (
-            *whole.PASSES,
-            *integers.PASSES,
-            *layers.PASSES,
-            *matrix_products.PASSES,
-            *shapes.PASSES,
-            *repeats.PASSES,
-            *dilations.PASSES,
-            *slices.PASSES,
-            *scatters.PASSES,
-            *elementwise.PASSES,
-            *ranks.PASSES,
-            *plain_rows.PASSES,
-            *plain_axes.PASSES,
-            *integers.LAST,
-            *whole.LAST,
-        )
-    }
-)
+PASSES: Mapping[str, Pass] = {
+    pass_.name: pass_
+    for pass_ in (
+        *whole.PASSES,
+        *integers.PASSES,
+        *layers.PASSES,
+        *matrix_products.PASSES,
+        *shapes.PASSES,
+        *repeats.PASSES,
+        *dilations.PASSES,
+        *slices.PASSES,
+        *scatters.PASSES,
+        *elementwise.PASSES,
+        *ranks.PASSES,
+        *plain_rows.PASSES,
+        *plain_axes.PASSES,
+        *integers.LAST,
+        *whole.LAST,
+    )
+}
 """The passes in the order in which the search tries them."""
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ...foundation.late_numpy import np
@@ -16,31 +15,29 @@ from .base import IN_INT32, INDICES_IN_INT32, Exactness, Pass, graph_pass, node_
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-_POSITIONS: Mapping[str, tuple[int, ...]] = MappingProxyType(
-    {
-        "ARG_MAX": (1,),
-        "ARG_MIN": (1,),
-        "BROADCAST_TO": (1,),
-        "DYNAMIC_UPDATE_SLICE": (2,),
-        "EXPAND_DIMS": (1,),
-        "FILL": (0,),
-        "GATHER": (1,),
-        "GATHER_ND": (1,),
-        "MIRROR_PAD": (1,),
-        "PAD": (1,),
-        "PADV2": (1,),
-        "REVERSE_SEQUENCE": (1,),
-        "SLICE": (1, 2),
-        "SPLIT_V": (1,),
-        "TILE": (1,),
-    }
-)
+_POSITIONS: Mapping[str, tuple[int, ...]] = {
+    "ARG_MAX": (1,),
+    "ARG_MIN": (1,),
+    "BROADCAST_TO": (1,),
+    "DYNAMIC_UPDATE_SLICE": (2,),
+    "EXPAND_DIMS": (1,),
+    "FILL": (0,),
+    "GATHER": (1,),
+    "GATHER_ND": (1,),
+    "MIRROR_PAD": (1,),
+    "PAD": (1,),
+    "PADV2": (1,),
+    "REVERSE_SEQUENCE": (1,),
+    "SLICE": (1, 2),
+    "SPLIT_V": (1,),
+    "TILE": (1,),
+}
 """Positions of the index operands of each operator.
 
 Kernels accept index operands of INT32 or INT64, but all index operands of a node must have the same type. INT32 suffices,
 because the runtime stores sizes as INT32.
 """
-_CONSTANT_POSITIONS: Mapping[str, tuple[int, ...]] = MappingProxyType({**_POSITIONS, "ONE_HOT": (0,)})
+_CONSTANT_POSITIONS: Mapping[str, tuple[int, ...]] = {**_POSITIONS, "ONE_HOT": (0,)}
 """The positions in ``_POSITIONS``, and the positions of operands that can become INT32 only if they are constants."""
 
 
@@ -98,7 +95,7 @@ def _type_number(tensor: Tensor) -> int:
     return schema.enum_values("TensorType")[tensor.type]
 
 
-_RESULT_TYPES: Mapping[str, str] = MappingProxyType({"ARG_MAX": "output_type", "ARG_MIN": "output_type", "SHAPE": "out_type"})
+_RESULT_TYPES: Mapping[str, str] = {"ARG_MAX": "output_type", "ARG_MIN": "output_type", "SHAPE": "out_type"}
 
 
 def _narrow_results(work: Work, node: Node) -> Sequence[Node] | None:
@@ -140,20 +137,18 @@ def _narrow_arithmetic(work: Work, node: Node) -> Sequence[Node] | None:
     return [*nodes, same._replace(outputs=(result,)), _cast(work, result, node.outputs[0])]
 
 
-_MOVES: Mapping[str, int | None] = MappingProxyType(
-    {
-        "CONCATENATION": None,
-        "EXPAND_DIMS": 1,
-        "GATHER": 1,
-        "PACK": None,
-        "RESHAPE": 1,
-        "SLICE": 1,
-        "SQUEEZE": 1,
-        "STRIDED_SLICE": 1,
-        "TILE": 1,
-        "TRANSPOSE": 1,
-    }
-)
+_MOVES: Mapping[str, int | None] = {
+    "CONCATENATION": None,
+    "EXPAND_DIMS": 1,
+    "GATHER": 1,
+    "PACK": None,
+    "RESHAPE": 1,
+    "SLICE": 1,
+    "SQUEEZE": 1,
+    "STRIDED_SLICE": 1,
+    "TILE": 1,
+    "TRANSPOSE": 1,
+}
 """Operators that only move elements, with the number of operands whose elements are moved. None means all operands."""
 
 
@@ -199,16 +194,14 @@ def _moved_in_type(work: Work, node: Node, goal: int, goals: dict[int, int], is_
     return [*nodes, node._replace(index=-1, inputs=tuple(inputs), outputs=(goal,))]
 
 
-_HOLDS: Mapping[str, frozenset[str]] = MappingProxyType(
-    {
-        "BOOL": frozenset({"INT8", "UINT8", "INT16", "INT32", "INT64"}),
-        "INT8": frozenset({"INT16", "INT32", "INT64"}),
-        "UINT8": frozenset({"INT16", "INT32", "INT64"}),
-        "INT16": frozenset({"INT32", "INT64"}),
-        "INT32": frozenset({"INT64"}),
-        "INT64": frozenset(),
-    }
-)
+_HOLDS: Mapping[str, frozenset[str]] = {
+    "BOOL": frozenset({"INT8", "UINT8", "INT16", "INT32", "INT64"}),
+    "INT8": frozenset({"INT16", "INT32", "INT64"}),
+    "UINT8": frozenset({"INT16", "INT32", "INT64"}),
+    "INT16": frozenset({"INT32", "INT64"}),
+    "INT32": frozenset({"INT64"}),
+    "INT64": frozenset(),
+}
 """For each type, the types that can hold all values of the type."""
 _INTEGERS = frozenset(_HOLDS)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ...foundation.late_numpy import np
@@ -17,16 +16,19 @@ from .ranks import lowered
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-_BIAS: Mapping[str, tuple[int, int]] = MappingProxyType(
-    {"CONV_2D": (2, 0), "DEPTHWISE_CONV_2D": (2, 3), "FULLY_CONNECTED": (2, 0), "TRANSPOSE_CONV": (3, 0)}
-)
+_BIAS: Mapping[str, tuple[int, int]] = {
+    "CONV_2D": (2, 0),
+    "DEPTHWISE_CONV_2D": (2, 3),
+    "FULLY_CONNECTED": (2, 0),
+    "TRANSPOSE_CONV": (3, 0),
+}
 """The position of the bias, and the dimension of the weights that gives the size of the bias, keyed by operator."""
-_SOURCE: Mapping[str, int] = MappingProxyType({"TRANSPOSE_CONV": 2})
-_ACTIVATIONS: Mapping[int, str] = MappingProxyType({1: "RELU", 2: "RELU_N1_TO_1", 3: "RELU6"})
+_SOURCE: Mapping[str, int] = {"TRANSPOSE_CONV": 2}
+_ACTIVATIONS: Mapping[int, str] = {1: "RELU", 2: "RELU_N1_TO_1", 3: "RELU6"}
 """The operator of each fused activation that the CPU kernel of TRANSPOSE_CONV computes."""
 _FUSED_VERSION = 4
 """The version of TRANSPOSE_CONV from which on its kernels compute a fused activation."""
-_TYPES: Mapping[str, str] = MappingProxyType({"FLOAT32": "FLOAT32", "INT8": "INT32", "UINT8": "INT32", "INT16": "INT64"})
+_TYPES: Mapping[str, str] = {"FLOAT32": "FLOAT32", "INT8": "INT32", "UINT8": "INT32", "INT16": "INT64"}
 
 
 def _zero_bias(work: Work, node: Node) -> Sequence[Node] | None:
@@ -101,7 +103,7 @@ def _rows(work: Work, node: Node) -> Sequence[Node] | None:
     return lowered(work, node, {0: (rows, depth)}, [(rows, units)], keep_num_dims=False)
 
 
-_CONVOLVED: Mapping[str, str] = MappingProxyType({"FLOAT32": "FLOAT32", "INT8": "INT8", "INT16": "INT8"})
+_CONVOLVED: Mapping[str, str] = {"FLOAT32": "FLOAT32", "INT8": "INT8", "INT16": "INT8"}
 """The type of a convolution's weights for each type of its operand.
 
 With weights of any other type, the runtime would quantize more tensors.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 
 from ...foundation.late_numpy import MOST_ARRAY_DIMENSIONS, np
 from ...foundation.limits import is_above_limit
@@ -85,9 +84,7 @@ def _broadcast(source: Tensor, target: Tensor, work: Work) -> WorkCount | None:
     return lambda: np.ascontiguousarray(np.broadcast_to(read(), shape))  # bounded: is_above_limit
 
 
-_HYBRID: Mapping[str, int] = MappingProxyType(
-    {"BATCH_MATMUL": 1, "CONV_2D": 1, "DEPTHWISE_CONV_2D": 1, "FULLY_CONNECTED": 1, "TRANSPOSE_CONV": 1}
-)
+_HYBRID: Mapping[str, int] = {"BATCH_MATMUL": 1, "CONV_2D": 1, "DEPTHWISE_CONV_2D": 1, "FULLY_CONNECTED": 1, "TRANSPOSE_CONV": 1}
 
 
 def _widen_weights(work: Work, node: Node) -> Sequence[Node] | None:

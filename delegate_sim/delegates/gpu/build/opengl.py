@@ -8,7 +8,6 @@ Source: ``Registry`` (``delegates/gpu/gl/kernels/registry.cc``), ``GenerateCode`
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
 
 from ..failures import predicted_error
 from .model import GpuModel, Operation, Shape, Value
@@ -116,23 +115,19 @@ def _resizing(operation: Operation) -> str | None:
     return "a result that is at least as large as the input" if is_smaller else None
 
 
-_LIMITS: Mapping[str, Callable[[Operation], str | None]] = MappingProxyType(
-    {
-        "ADD": _addition,
-        "ADD_N": _addition,
-        "CONCAT": _concatenation,
-        "CONSTANT": _constant,
-        "CONVOLUTION_2D": _convolution,
-        "CONVOLUTION_TRANSPOSED": _constant_weights,
-        "DEPTHWISE_CONVOLUTION": _constant_weights,
-        "MEAN": _mean,
-        "MUL": _multiplication,
-        "PAD": _padding,
-        "RESIZE_BILINEAR": _resizing,
-        "RESIZE_NEAREST_NEIGHBOR": _resizing,
-        **dict.fromkeys(
-            ("DIV", "FLOOR_DIV", "FLOOR_MOD", "MAXIMUM", "MINIMUM", "POW", "SQUARED_DIFFERENCE", "SUB"), _two_operands
-        ),
-    }
-)
+_LIMITS: Mapping[str, Callable[[Operation], str | None]] = {
+    "ADD": _addition,
+    "ADD_N": _addition,
+    "CONCAT": _concatenation,
+    "CONSTANT": _constant,
+    "CONVOLUTION_2D": _convolution,
+    "CONVOLUTION_TRANSPOSED": _constant_weights,
+    "DEPTHWISE_CONVOLUTION": _constant_weights,
+    "MEAN": _mean,
+    "MUL": _multiplication,
+    "PAD": _padding,
+    "RESIZE_BILINEAR": _resizing,
+    "RESIZE_NEAREST_NEIGHBOR": _resizing,
+    **dict.fromkeys(("DIV", "FLOOR_DIV", "FLOOR_MOD", "MAXIMUM", "MINIMUM", "POW", "SQUARED_DIFFERENCE", "SUB"), _two_operands),
+}
 """For an operation with a shader, a function that returns what the shader needs and the operation lacks, or None."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from types import MappingProxyType
 
 from ....foundation.converter_attributes import DENSE_PER_TENSOR
 from ....graph.graph import Graph
@@ -40,7 +39,7 @@ def _words() -> Iterator[tuple[Rule, Mapping[str, str]]]:
             yield rule, by_concern[rule.concern.value]
 
 
-KINDS: Mapping[str, Kind] = MappingProxyType({PREFIX + rule.code: _kind(rule, words) for rule, words in _words()})
+KINDS: Mapping[str, Kind] = {PREFIX + rule.code: _kind(rule, words) for rule, words in _words()}
 """The kind of each rejection by the runtime, keyed by code.
 
 Rules on control flow and on simulated failures are omitted, because the delegate's models cannot break these rules.

@@ -7,7 +7,6 @@ Source: VeriSilicon/tflite-vx-delegate, ``Delegate::SupportedOp`` (``delegate_ma
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 
 from ....rules.book import RuleBook, Unknown
 from ....rules.families import family_rules, modules_of_families
@@ -40,5 +39,5 @@ RULES: RuleBook[VxTarget] = RuleBook(
 """The rules of VeriSilicon's delegate."""
 
 _LF_6_6_3 = lf_6_6_3(RULES)
-NXP_RULES: Mapping[str, RuleBook[VxTarget]] = MappingProxyType({"lf-6.6.3": _LF_6_6_3, "lf-5.15.71": lf_5_15_71(_LF_6_6_3)})
+NXP_RULES: Mapping[str, RuleBook[VxTarget]] = {"lf-6.6.3": _LF_6_6_3, "lf-5.15.71": lf_5_15_71(_LF_6_6_3)}
 """The rules of NXP's variant by release, newest first."""
