@@ -9,5 +9,6 @@ MODULES = modules_of_families(
     arithmetic="arithmetic reduction",
     copying="gathering filling padding",
     layers="matrix pooling resizing",
+    reshaping="joining reshaping",
 )
 """The module of each family."""

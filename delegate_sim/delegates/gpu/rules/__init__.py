@@ -40,7 +40,7 @@ def _left_out(node: NodeView, target: GpuTarget) -> Reason | None:
 MODULES = modules_of_families(
     activation="activation conversion",
     arithmetic="arithmetic reduction",
-    layers="convolution pooling resizing matrix",
+    layers="convolution pooling resizing matrix recurrent",
     shapes="reshaping slicing joining padding gathering filling",
 )
 """The module of each family of operators, with its rules and parsers."""

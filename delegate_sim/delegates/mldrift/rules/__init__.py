@@ -19,7 +19,9 @@ from . import custom
 from .checks import SOURCE
 
 MODULES = modules_of_families(
-    layers="convolution pooling resizing matrix recurrent", shapes="reduction reshaping padding gathering filling"
+    activation="activation conversion",
+    layers="convolution pooling resizing matrix recurrent",
+    shapes="reduction reshaping padding gathering filling",
 )
 """The module of each family of operators, with its rules and problems."""
 RULES: RuleBook[Any] = RuleBook(

@@ -1,20 +1,24 @@
-"""Activation functions and normalization."""
+"""Activation functions, normalizations and conversions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from ....graph.graph import NodeView
+from ....model import schema
 from ....refusal import Refusal
-from ....rules.kinds import OPERATOR, SHAPE
+from ....rules.kinds import NEIGHBOR, OPERATOR, QUANTIZATION, RANK, SHAPE
 from ....rules.vocabulary import check, where
 from ...gpu_compatibility import arithmetic
-from ...gpu_compatibility.checks import COMPATIBILITY, Found, asked, runtime_operands
-from ..failures import BATCH, BuildProblems
+from ...gpu_compatibility.checks import COMPATIBILITY, Found, asked, runtime_input_count, runtime_operands
+from ..failures import BATCH, CONSTANT_TYPE, BuildProblems
+from ..messages import name_of
 from ..shapes import bhwc, is_linear
 from .arithmetic import unary
 from .checks import (
+    ANY_NUMBERS,
     BFLOAT16,
+    RANKED_RESULT,
     RESULTS,
     RESULTS_BEFORE_2_1_5,
     RESULTS_FROM_2_1_5,
@@ -27,6 +31,8 @@ from .checks import (
     exact_inputs,
     float_constant,
     has_data,
+    inputs_at_least,
+    inputs_at_most,
     other_inputs,
     parsed_by,
     readable,
@@ -94,6 +100,115 @@ _PRELU = parsed_by(
     *RESULTS,
 )
 
+
+# Building the model
+
+
+def _slopes_of_batches(node: NodeView) -> Iterator[Refusal]:
+    if bhwc(node.input(0).shape).b > 1 and not is_linear(node.input(1).shape):
+        yield BATCH.failure(node.input(0))
+
+
+WEBGPU_PROBLEMS: BuildProblems = {"PRELU": _slopes_of_batches}
+
+
+def _is_computed(node: NodeView) -> bool:
+    return runtime_input_count(node) != 0
+
+
+def _constant_rank(node: NodeView) -> Found | None:
+    tensor = node.input(0)
+    message = f"Unsupported dims for tensor: {name_of(node.graph, tensor)} Got dims:{tensor.rank}"
+    return None if 2 <= tensor.rank <= 4 else Found(f"a constant of rank {tensor.rank}", message)
+
+
+def _has_parameters(node: NodeView) -> bool:
+    return node.input(0).quantization is not None
+
+
+def _without_parameters(node: NodeView) -> Found | None:
+    if node.input(0).quantization is not None:
+        return None
+    return Found("an input without quantization parameters", "Dequantize for Densify is not supported")
+
+
+def _scales(node: NodeView) -> Found | None:
+    message = "Unsupported quantization scale size"
+    return Found("one scale per channel", message) if node.input(0).is_per_channel else None
+
+
+_DEQUANTIZE = parsed_by(
+    "DequantizeOperationParser",
+    *version_up_to(3),
+    *arithmetic.DEQUANTIZE,
+    *RESULTS_FROM_2_1_5,
+    *where(
+        lambda node: runtime_input_count(node) == 0,
+        "of a constant",
+        available(0),
+        asked(RANK, "a constant of rank 2 to 4", _constant_rank),
+        *where(lambda node: node.input(0).rank == 2, "of rank 2", *float_constant(0, "matrix")),
+        *where(lambda node: node.input(0).rank == 3, "of rank 3", *float_constant(0, "image")),
+        *where(lambda node: node.input(0).rank == 4, "of rank 4", *float_constant(0, "any")),
+    ),
+    *since(
+        SINCE_2_2,
+        *where(
+            _is_computed,
+            "of a runtime input",
+            asked(NEIGHBOR, "an input with quantization parameters, not the output of a DENSIFY", _without_parameters),
+        ),
+    ),
+    *where(
+        _is_computed,
+        "of a runtime input",
+        asked(QUANTIZATION, "one scale", _scales),
+        *before(SINCE_2_2, *where(_has_parameters, "with quantization parameters", *readable(0))),
+        *since(SINCE_2_2, *readable(0)),
+    ),
+    *RESULTS_BEFORE_2_1_5,
+)
+
+
+def _unscaled_result(node: NodeView) -> Found | None:
+    message = "Encountered Quantize output with no quant params"
+    return None if node.output(0).quantization is not None else Found("an output without quantization parameters", message)
+
+
+def _element_bits(name: str) -> int:
+    bits = schema.BITS_PER_ELEMENT.get(name, 0)
+    return max(bits, 8) if bits else 0
+
+
+def _reshaped_bits(node: NodeView) -> Found | None:
+    """Return a refusal of a BITCAST if the shapes do not match the element sizes.
+
+    If the element sizes differ, the tensor of the narrower type must have an additional last dimension. The size of this
+    dimension is the ratio of the element sizes.
+    """
+    source, result = node.input(0), node.output(0)
+    wide, narrow = (source, result) if _element_bits(source.type) >= _element_bits(result.type) else (result, source)
+    description = f"{source.type} {list(source.shape)} to {result.type} {list(result.shape)}"
+    for name, tensor in (("input", source), ("output", result)):
+        if not _element_bits(tensor.type):
+            return Found(description, f"Could not parse {name} type")
+    if _element_bits(wide.type) == _element_bits(narrow.type):
+        message = "If input and output types have the same element size, they must have the same shapes"
+        return None if source.shape == result.shape else Found(description, message)
+    one, other = ("input", "output") if wide is source else ("output", "input")
+    if narrow.rank != wide.rank + 1:
+        message = f"If {one} element size is greater than {other} element size, require that {other} rank is one greater "
+        return Found(description, f"{message}than {one} rank")
+    if wide.shape != narrow.shape[:-1]:
+        return Found(description, "Shapes must match in all but last dim")
+    if narrow.shape[-1] * _element_bits(narrow.type) != _element_bits(wide.type):
+        message = f"Last {other} dim must be equal to {one} element size divided by {other} element size"
+        return Found(description, message)
+    return None
+
+
+_ANY = tensors(*ANY_NUMBERS)
+
 RULES = {
     "ELU": unary(USUAL_TENSORS),
     "GELU": unary(USUAL_TENSORS, version=3),
@@ -123,15 +238,54 @@ RULES = {
         *before(SINCE_2_2, *RESULTS),
     ),
     "TANH": unary(tensors(*BFLOAT16)),
+    "BITCAST": parsed_by(
+        "BitcastOperationParser",
+        runtime_operands(1, 1),
+        asked(
+            SHAPE, "input and output with the same number of bytes, and with the same dimensions except the last", _reshaped_bits
+        ).from_source(COMPATIBILITY),
+        *RESULTS_FROM_2_1_5,
+        available(0),
+        *readable(0),
+        *where(lambda node: node.input(0).rank != node.output(0).rank, "of another rank", *RANKED_RESULT),
+        *RESULTS_BEFORE_2_1_5,
+        all_tensors=_ANY,
+    ),
+    "CAST": parsed_by(
+        "CastOperationParser",
+        *before(SINCE_2_1_5, *exact_inputs(1, 0, 1)),
+        *since(SINCE_2_2, inputs_at_least(1), inputs_at_most(1), results(1), runtime_inputs(1), other_inputs(0)),
+        *RESULTS_FROM_2_1_5,
+        *readable(0),
+        *RESULTS_BEFORE_2_1_5,
+        all_tensors=_ANY,
+    ),
+    "DEQUANTIZE": _DEQUANTIZE,
+    "QUANTIZE": parsed_by(
+        "QuantizeOperationParser",
+        *version_up_to(2),
+        *arithmetic.QUANTIZE,
+        *readable(0),
+        asked(QUANTIZATION, "an output with quantization parameters", _unscaled_result),
+        *RESULTS,
+    ),
 }
 
 
 # Building the model
 
 
-def _slopes_of_batches(node: NodeView) -> Iterator[Refusal]:
-    if bhwc(node.input(0).shape).b > 1 and not is_linear(node.input(1).shape):
-        yield BATCH.failure(node.input(0))
+def _undequantized(node: NodeView) -> Iterator[Refusal]:
+    """Yield problems of DEQUANTIZE: a runtime INT4 input, or a constant of rank 2 or 3 with several batches.
+
+    The first dimension of the constant is the batch, but ML Drift creates constants of rank 2 and 3 without a batch
+    (``DequantizeOperationParser::ReadConstTensor``).
+    """
+    source = node.input(0)
+    if source.type == "INT4" and not source.is_constant:
+        yield CONSTANT_TYPE.failure(source)
+    if source.is_constant and source.rank in (2, 3) and source.shape[0] != 1:
+        yield BATCH.failure(source)
 
 
-WEBGPU_PROBLEMS: BuildProblems = {"PRELU": _slopes_of_batches}
+BUILD_PROBLEMS: BuildProblems = {"DEQUANTIZE": _undequantized}

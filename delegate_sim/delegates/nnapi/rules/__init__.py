@@ -17,7 +17,7 @@ RULES: RuleBook[NnapiTarget] = RuleBook(
         modules_of_families(
             arithmetic="activation arithmetic conversion reduction",
             layers="convolution pooling resizing matrix recurrent",
-            shapes="reshaping slicing padding gathering filling",
+            shapes="joining reshaping slicing padding gathering filling",
         ),
     ),
     kinds=KINDS,

@@ -1,4 +1,4 @@
-"""Rules of convolutions, pooling, resizing and matrix products.
+"""Rules of convolutions, pooling, resizing, matrix products and LSTM cells.
 
 Each case is a node and the code of the one reason that the delegate gives for it, or None where it takes the node.
 """
@@ -23,6 +23,7 @@ from tests.support.delegates.gpu_table import (
     SHAPE,
     SHAPE_OF_4,
     SIGN_BIT,
+    TANH,
     VALUE,
     VERSION,
     WEIGHTS,
@@ -97,6 +98,27 @@ variant("FULLY_CONNECTED", RANK, inputs={0: FLOAT}, keep_num_dims=True)
 accepted("BATCH_MATMUL", [FLOAT, FLOAT], [FLOAT], version=9)
 variant("BATCH_MATMUL", COUNT, inputs=[FLOAT])
 variant("BATCH_MATMUL", COUNT, outputs=[FLOAT, FLOAT])
+
+_GATE = constant([[0.0]], "FLOAT32")
+_FULL = [FLOAT, *[_GATE] * 17, MATRIX, MATRIX]
+_BASIC = {
+    "inputs": [MATRIX, MATRIX, _GATE, _GATE, MATRIX],
+    "outputs": [MATRIX, MATRIX, MATRIX, arena("FLOAT32", 1, 8)],
+    "kernel_type": 1,
+}
+
+accepted("LSTM", _FULL, [MATRIX], version=4, fused_activation_function=TANH)
+variant("LSTM", VERSION, version=5)
+variant("LSTM", None, inputs=[*_FULL, *[_GATE] * 4])
+variant("LSTM", COUNT, inputs=_FULL[:18])
+variant("LSTM", COUNT, outputs=[MATRIX, MATRIX])
+variant("LSTM", ACTIVATION, fused_activation_function=RELU)
+variant("LSTM", None, **_BASIC)
+variant("LSTM", COUNT, **{**_BASIC, "inputs": [MATRIX, MATRIX, _GATE, _GATE]})
+variant("LSTM", SHAPE, **{**_BASIC, "outputs": [MATRIX, MATRIX, MATRIX, arena("FLOAT32", 1, 6)]})
+variant("LSTM", ACTIVATION, **_BASIC, fused_activation_function=RELU)
+variant("LSTM", VALUE, **_BASIC, cell_clip=1.0)
+variant("LSTM", VALUE, **_BASIC, proj_clip=1.0)
 
 
 @pytest.mark.parametrize("case", TABLE.cases, ids=lambda case: case.name)

@@ -10,10 +10,10 @@ from .....model.operator_families import FAMILY_OF
 from .....rules.families import modules_of_families
 from ..operator_lowering import Lowering, Lowerings
 
-MODULES = ("activation", "arithmetic", "layers", "recurrent", "shapes")
+MODULES = ("arithmetic", "layers", "shapes")
 _OF_FAMILIES = modules_of_families(
-    arithmetic="arithmetic conversion reduction",
-    layers="convolution pooling resizing matrix",
+    arithmetic="activation arithmetic conversion reduction",
+    layers="convolution pooling resizing matrix recurrent",
     shapes="reshaping slicing joining padding gathering filling",
 )
 
