@@ -21,9 +21,8 @@ from ...graph.graph import Graph, NodeView
 from ...graph.partition import Subset
 from ...refusal import Refusal
 from .compute_library import CPU_ACC
-from .demands import DemandProblem, Query, read_layers
+from .demands import ASSERTION, NOT_BUILT, DemandProblem, Query, read_layers
 from .inference import INFERRED
-from .kinds import ASSERTION, NOT_BUILT
 from .rules import RULES
 from .steps import BACKENDS, ArmnnTarget, Layer, VisitRule
 from .tensors import PER_CHANNEL, Info, Thrown, info_of

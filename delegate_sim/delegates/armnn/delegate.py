@@ -23,7 +23,7 @@ from ..decision import Decision, crash_while_checking, kinds_by_code, take_suppo
 from ..options import Option, OptionValues, boolean, text
 from ..traits import LogTraits
 from .builds import build_failure
-from .kinds import ASSERTION, FALLBACK_DISABLED, NOT_BUILT, READS_COMPUTED, RELEASE
+from .demands import ASSERTION, FALLBACK_DISABLED, NOT_BUILT, READS_COMPUTED, RELEASE
 from .rules import RULES
 from .steps import BACKENDS, ArmnnTarget, VisitRule
 

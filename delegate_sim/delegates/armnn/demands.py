@@ -1,4 +1,4 @@
-"""Demands of a backend on layers, and of the delegate itself on nodes, and the tables of demands on layers.
+"""Demands of a backend on layers and of the delegate on nodes, the tables of demands on layers, and kinds of problem.
 
 The tables are JSON files beside this module. They list layers with their checks in the upstream order. A row has one of these
 keys:
@@ -21,10 +21,23 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
 from ...graph.graph import NodeView
-from ...rules.kinds import HYBRID, OPERATOR, QUANTIZATION, RANK, SHAPE, TENSOR_TYPE, Kind
+from ...rules.kinds import HYBRID, OPERATOR, QUANTIZATION, RANK, SHAPE, TENSOR_TYPE, Kind, kinds_in
 from ...rules.operands import listed
-from .kinds import KINDS
+from ...rules.source import Repository, Source
 from .tensors import Info
+
+ARMNN = Repository("ARM-software/armnn", "ef0f3e7ac2d49d5eb36adb45c12b3b64fb8dd46f")
+CLASSIC = Source(ARMNN, "delegate/classic/src/armnn_delegate.cpp", "ArmnnSubgraph::VisitNode")
+RELEASE = "23.08"
+"""The release of Arm NN that is simulated, with Compute Library 24.11 as in Debian 13."""
+
+_RULES, _FAILURES = (kinds_in("delegates/armnn", section) for section in ("rules", "failures"))
+READS_COMPUTED = _RULES["reads-computed-value"]
+NOT_BUILT = _FAILURES["armnn-network-not-built"]
+ASSERTION = _FAILURES["armnn-assertion"]
+FALLBACK_DISABLED = _FAILURES["armnn-fallback-disabled"]
+KINDS = tuple(_RULES.values())
+"""Every kind of problem in the rules, with the delegate's wording."""
 
 
 class Query(NamedTuple):

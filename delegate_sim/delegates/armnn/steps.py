@@ -19,8 +19,7 @@ from ...rules.kinds import SHAPE
 from ...rules.rule import Check, Condition, OpRule
 from ...rules.source import Source
 from .compute_library import CPU_ACC
-from .demands import LayerDemand, Query
-from .kinds import ARMNN
+from .demands import ARMNN, LayerDemand, Query
 from .reference import CPU_REF
 from .tensors import Thrown
 

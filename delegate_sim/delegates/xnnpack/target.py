@@ -1,14 +1,21 @@
-"""The target of the rules, and the kinds of problem that they report.
+"""The target of the rules, the kinds of problem that they report, and the datatypes in which XNNPACK stores tensors.
 
-Source: ``Delegate`` and its flags (``delegates/xnnpack/xnnpack_delegate.cc`` and ``.h``).
+Source: ``Delegate`` and its flags, and ``GetXNNPackDatatype`` (``delegates/xnnpack/xnnpack_delegate.cc`` and ``.h``).
 """
 
 from __future__ import annotations
 
 import functools
+import itertools
+import math
 from types import MappingProxyType
 from typing import NamedTuple
 
+from ...foundation.float32 import SMALLEST_NORMAL, quotient
+from ...foundation.late_numpy import np
+from ...graph.graph import Graph
+from ...model.model import Quantization, Tensor
+from ...model.numbers import FlatNumbers, distinct, fact_of
 from ...releases.catalogue import NEWEST, Release, parse_release
 from ...rules.kinds import kinds_in
 from .. import decision
@@ -73,3 +80,138 @@ FAILURES = kinds_in("delegates/xnnpack", "failures", is_shared=True)
 """The kinds of failures to create the kernel of a partition, by code."""
 
 kernel_failure = functools.partial(decision.kernel_failure, FAILURES)
+
+
+_FLOATS = {"FLOAT32": "fp32", "FLOAT16": "fp16"}
+_PER_TENSOR = {"UINT8": "quint8", "INT8": "qint8", "INT4": "qint4", "INT2": "qint2", "INT32": "qint32"}
+_PER_CHANNEL = {"INT8": "qcint8", "INT4": "qcint4", "INT2": "qcint2", "INT32": "qcint32"}
+_ZERO_POINTS = {"UINT8": (0, 255), "INT8": (-128, 127), "INT4": (-8, 7), "INT2": (-2, 1), "INT32": (0, 0)}
+_INT4_MIDDLE = 8
+
+_ONE_ZERO_POINT_FROM = parse_release("litert-1.4.0")
+"""The first release that accepts one zero point for several scales.
+
+Earlier releases need one zero point for each scale, or no zero points.
+"""
+_INT2_FROM = parse_release("litert-2.1.2")
+_CHANNELS_AT_MIDDLE_FROM = parse_release("litert-2.1.2")
+"""The first release that requires a zero point of 0 for each channel. INT4 channels may also have a zero point of 8.
+
+In earlier releases, INT4 channels may have any zero point. Channels of all other types may have 0 or 8.
+"""
+_INT4_AND_INT2_PER_TENSOR_FROM = parse_release("litert-2.1.5")
+
+
+def datatype(graph: Graph, tensor: Tensor, release: Release = NEWEST) -> str | None:
+    """Return the name of the datatype in which XNNPACK stores a tensor, or None if this release cannot store the tensor."""
+    if tensor.type in _FLOATS:
+        return _FLOATS[tensor.type]
+    quantization = tensor.quantization
+    if quantization is None or tensor.type not in _PER_TENSOR:
+        return None
+    if quantization.kind == "blockwise":
+        return "qbint4" if tensor.type == "INT4" and _has_usable_blocks(graph, tensor, quantization) else None
+    if not quantization.is_affine or not are_usable_scales(quantization.scales):
+        return None
+    if tensor.type == "INT32" and quantization.dimension != 0:
+        return None
+    if not _is_known_in(release, tensor, quantization):
+        return None
+    if not quantization.is_per_channel and not _counts_as_channel(tensor, release):
+        return _PER_TENSOR[tensor.type] if is_usable_zero_point(tensor.type, quantization) else None
+    is_usable = tensor.type in _PER_CHANNEL and _has_usable_channels(tensor, quantization, release)
+    return _PER_CHANNEL[tensor.type] if is_usable else None
+
+
+def _is_known_in(release: Release, tensor: Tensor, quantization: Quantization) -> bool:
+    if tensor.type == "INT2" and not release.is_at_least(_INT2_FROM):
+        return False
+    return len(quantization.zero_points) in (0, len(quantization.scales)) or release.is_at_least(_ONE_ZERO_POINT_FROM)
+
+
+def _counts_as_channel(tensor: Tensor, release: Release) -> bool:
+    """Return whether XNNPACK treats a tensor with a single scale as quantized per channel."""
+    return tensor.type in ("INT4", "INT2") and not release.is_at_least(_INT4_AND_INT2_PER_TENSOR_FROM)
+
+
+def is_normal(value: float) -> bool:
+    """Return whether a float32 value is normal (``std::isnormal``)."""
+    return math.isfinite(value) and abs(value) >= SMALLEST_NORMAL
+
+
+def are_usable_scales(scales: FlatNumbers) -> bool:
+    """Return whether all scales are positive normal numbers."""
+    return fact_of(scales, _are_usable)
+
+
+def _are_usable(scales: FlatNumbers) -> bool:
+    numbers = distinct(scales)
+    return math.isfinite(sum(numbers)) and min(numbers, default=SMALLEST_NORMAL) >= SMALLEST_NORMAL
+
+
+def is_usable_zero_point(kind: str, quantization: Quantization) -> bool:
+    """Return whether the first zero point is in the range that XNNPACK allows for the tensor type."""
+    lowest, highest = _ZERO_POINTS[kind]
+    return lowest <= quantization.zero_point <= highest
+
+
+def _has_usable_channels(tensor: Tensor, quantization: Quantization, release: Release) -> bool:
+    if not 0 <= quantization.dimension < tensor.rank or len(quantization.scales) != tensor.shape[quantization.dimension]:
+        return False
+    is_int4, is_new = tensor.type == "INT4", release.is_at_least(_CHANNELS_AT_MIDDLE_FROM)
+    if is_int4 and not is_new:
+        return True
+    return {0, _INT4_MIDDLE if is_int4 or not is_new else 0}.issuperset(fact_of(quantization.zero_points, _different))
+
+
+def _different(numbers: FlatNumbers) -> frozenset[int]:
+    return frozenset(itertools.islice(dict.fromkeys(distinct(numbers)), 3))
+
+
+def _has_usable_blocks(graph: Graph, tensor: Tensor, quantization: Quantization) -> bool:
+    if not 0 <= quantization.scales_tensor < len(graph.tensors):
+        return False
+    scales = graph.model.constant(graph.tensors[quantization.scales_tensor])
+    if scales is None or not len(scales) or not are_usable_scales(np.asarray(scales).astype(np.float32)):
+        return False
+    return tensor.element_count // len(scales) == quantization.block_size
+
+
+EIGHT_BIT_TYPES = ("INT8", "UINT8")
+
+
+def has_one_scale(tensor: Tensor) -> bool:
+    """Return whether a tensor is affinely quantized with a single scale, along dimension 0."""
+    quantization = tensor.quantization
+    return quantization is not None and quantization.is_affine and quantization.dimension == 0 and len(quantization.scales) == 1
+
+
+def scales_of(tensor: Tensor) -> str:
+    """Describe a tensor's quantization: the number and dimension of the scales or, without scales, the kind of quantization."""
+    quantization = tensor.quantization
+    if quantization is None:
+        return "no quantization parameters"
+    if not quantization.is_affine:
+        return f"{quantization.kind} quantization"
+    count = len(quantization.scales)
+    return f"{count} scale{'' if count == 1 else 's'} along dimension {quantization.dimension}"
+
+
+def only_scale(tensor: Tensor) -> float | None:
+    """Return the scale of an 8-bit tensor with one scale, or None for all other tensors (``GetTensorScaleOrDefault``)."""
+    return tensor.scale if tensor.type in EIGHT_BIT_TYPES and has_one_scale(tensor) else None
+
+
+def float32_ratio(numerator: float, denominator: float) -> float:
+    """Return the quotient of two numbers, computed in float32."""
+    return quotient(numerator, denominator)
+
+
+def other_parameters(tensor: Tensor, output: Tensor) -> str | None:
+    """Describe the scales and zero points of a tensor and an output. If scales and zero points are equal, return None."""
+    if (tensor.zero_point, tensor.scale) == (output.zero_point, output.scale):
+        return None
+    return (
+        f"scale {tensor.scale:g} and zero point {tensor.zero_point}, but output scale {output.scale:g} and zero point "
+        f"{output.zero_point}"
+    )

@@ -17,6 +17,7 @@ _MODULES = modules_of_families(
     activation="activation conversion",
     filling="filling random",
     images="pooling resizing detection signal",
+    matrix="matrix reduction",
     reshaping="reshaping padding",
 )
 
@@ -27,7 +28,7 @@ def find_kernel(op: str) -> Kernel | None:
     A custom operator has the name ``CUSTOM:NAME``.
     """
     if op not in KERNELS:
-        module = "custom" if op.startswith(_CUSTOM) else _MODULES.get(FAMILY_OF.get(op, ""))
+        module = "images" if op.startswith(_CUSTOM) else _MODULES.get(FAMILY_OF.get(op, ""))
         if module is not None:
             import_module(f".{module}", __package__)
     return KERNELS.get(op)

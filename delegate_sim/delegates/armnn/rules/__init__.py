@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ....rules.book import Policy, RuleBook, Unknown
-from ..kinds import CLASSIC, KINDS
+from ..demands import CLASSIC, KINDS
 from ..steps import ArmnnTarget, Layer, RuleStep, VisitRule, visited
 from .checks import own_steps
 from .questions import QUESTIONS, ask

@@ -15,8 +15,7 @@ from ....graph.graph import NodeView, fused_activation
 from ....model.model import Allocation
 from ....rules.kinds import ACTIVATION, CONSTANT, OPERAND_COUNT, RANK, TENSOR_TYPE
 from ....rules.operands import OUTPUT, Operand, counted, listed, operand, result
-from ..demands import LayerDemand, refusal
-from ..kinds import READS_COMPUTED
+from ..demands import READS_COMPUTED, LayerDemand, refusal
 from ..steps import Layer, RuleStep
 from ..tensors import Thrown, checked, info_of, input_info, input_infos, output_info
 from .questions import (

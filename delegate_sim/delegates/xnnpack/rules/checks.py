@@ -21,9 +21,8 @@ from ....rules.operands import OUTPUT, Numbers, Operand, at_most, exactly, liste
 from ....rules.rule import Check, OpRule
 from ....rules.source import LITERT, Source
 from ....rules.vocabulary import activation, check, check_for_target, constant, has_elements, operand_count, rank, typed
-from ..datatypes import EIGHT_BIT_TYPES, has_one_scale, scales_of
 from ..node_visit import Visit
-from ..target import QS8, QU8, XnnpackTarget
+from ..target import EIGHT_BIT_TYPES, QS8, QU8, XnnpackTarget, has_one_scale, scales_of
 
 T = TypeVar("T")
 

@@ -11,9 +11,8 @@ from ....rules.kinds import HYBRID, QUANTIZATION, TENSOR_TYPE
 from ....rules.operands import Operand
 from ....rules.rule import Check
 from ....rules.vocabulary import check, check_for_target
-from ..datatypes import are_usable_scales, has_one_scale, is_usable_zero_point, scales_of
 from ..node_visit import Visit
-from ..target import QS8
+from ..target import QS8, are_usable_scales, has_one_scale, is_usable_zero_point, scales_of
 from .checks import FLOAT16_LAYERS, FLOAT_OR_8_BITS, MAX_RANK, WEIGHTS, in_method, of_type
 
 _TYPES = replace(FLOAT_OR_8_BITS, function="CheckTensorFloat32OrQCInt8Type").with_float16_from(FLOAT16_LAYERS)

@@ -130,8 +130,6 @@ _INT8 = OperandTraits(converts_int8=first_is_int8)
 _SLOPE = OperandTraits(takes_scalars=True, converts_int8=first_is_int8, converts_all_inputs=True)
 
 
-
-
 def _add_activated(builder: PartitionBuilder, node: LoweredNode) -> None:
     builder.add_inputs(node)
     builder.add_int(activation_code(node))
@@ -312,7 +310,6 @@ def _append_requantize(builder: PartitionBuilder, node: LoweredNode, mean: int) 
     builder.add_int(NO_ACTIVATION)
     builder.add_output(node, 0, node.output_flags)
     builder.add_operation(node, "ADD")
-
 
 
 LOWERINGS: Lowerings = {
