@@ -22,7 +22,7 @@ from ..rules.kinds import PARTITION_LIMIT, PARTITION_MINIMUM, RUNTIME_KINDS, Kin
 from .capabilities import Accelerator, StageBehind
 from .decision import Decision, ReleaseOnly, take_supported
 from .options import Option, OptionValues
-from .traits import Levels, LogTraits, PartitionLimits, ReleaseHistory
+from .traits import Levels, LogTraits, PartitionLimits, Ranking, ReleaseHistory
 
 if TYPE_CHECKING:
     from .traits import LiveTraits
@@ -96,6 +96,13 @@ class Delegate:
     """The compiler that creates every node that the delegate takes; empty if the delegate takes nodes of ordinary models."""
     is_plugin: bool = False
     """Whether the delegate is a compiler plugin. A plugin that can be simulated derives from ``CompilerPlugin``."""
+
+    @property
+    def ranking(self) -> Ranking:
+        """The group of delegates with which verdicts compare the delegate."""
+        if self.is_plugin:
+            return Ranking.PLUGINS
+        return Ranking.CPU_LIBRARIES if self.computes_on_cpu else Ranking.ACCELERATORS
 
     @property
     def software(self) -> str:

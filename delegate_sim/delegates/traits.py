@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from enum import IntEnum
 from typing import Any, TypeAlias
 
 from ..foundation import packages
 from ..releases.catalogue import Release
+
+
+class Ranking(IntEnum):
+    """The groups in which verdicts compare delegates, in order. Plugins only select nodes."""
+
+    ACCELERATORS = 0
+    CPU_LIBRARIES = 1
+    PLUGINS = 2
 
 
 @dataclass(frozen=True, slots=True)

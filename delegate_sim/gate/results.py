@@ -32,7 +32,7 @@ from ..results.report.display import Shown, TimeTotals
 from ..results.report.findings import ERROR, FINDING, Finding
 from ..results.report.measures import DERIVED, MEASURES, TAKEN, Measures
 from ..results.report.multiply_adds import COMPUTE, ComputeTotals
-from ..results.report.outcome_words import NOT_COMPILED, is_plugin
+from ..results.report.outcome_words import words_of
 from ..results.report.plan_strip import Lengths
 from ..results.report.tables import NUMBERS
 from ..results.report.verdict import unchecked_text
@@ -198,7 +198,8 @@ class Results(Shown):
         It is also empty for ``analyze``, because the cases of an analysis contain this note.
         """
         taken = [case.delegate for case in self.cases if case.measures is not None and case.measures.outcome == TAKEN]
-        return NOT_COMPILED if self.command == "check" and any(map(is_plugin, taken)) else ""
+        notes = [note for delegate in taken if (note := words_of(delegate).note)]
+        return notes[0] if self.command == "check" and notes else ""
 
     def _line(self) -> str:
         counts = {case.status: self.count(case.status) for case in self.cases}

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from ..bundles.address import SEPARATOR, split_address
 from ..delegates.devices import CARD_GROUPS, MICROCONTROLLERS_TITLE, ORDER, PHONES_TITLE, card_group, is_second_choice, places_of
 from ..delegates.registry import DELEGATE_NAMES
+from ..delegates.traits import Ranking
 from ..diagnosis.advice.commands import diagnose_command, fix_command
 from ..diagnosis.advice.plain_fix import PlainFix, search_fix
 from ..diagnosis.causes.change import result_words
@@ -37,7 +38,13 @@ _NEARLY_ALL, _MOST = 0.99, 0.5
 _FEWEST_SIMULATIONS = 100
 """A rewrite is searched only if the model is so small that this number of simulations is affordable."""
 _PARTS = 16
-_VENDORS = {"google": "Google Tensor", "intel": "Intel NPU", "mediatek": "MediaTek NPU", "samsung": "Samsung NPU"}
+_VENDORS = {
+    "npu-google": "Google Tensor",
+    "npu-intel": "Intel NPU",
+    "npu-mediatek": "MediaTek NPU",
+    "npu-samsung": "Samsung NPU",
+    "npu-qualcomm": "npu-qualcomm",
+}
 
 
 class CardRow(NamedTuple):
@@ -173,7 +180,7 @@ def _row(run: Run, reason: str, names: Sequence[str]) -> CardRow:
     is_applied, waits = measures.outcome == TAKEN, awaits_compiler(delegate, measures)
     return CardRow(
         **_names(run.target, names)._asdict(),
-        is_ranked=not (delegate.is_plugin or delegate.computes_on_cpu or waits),
+        is_ranked=delegate.ranking is Ranking.ACCELERATORS and not waits,
         part=part if is_applied else 0,
         whole=0 if waits else whole,
         counts_nodes=counts_nodes,
@@ -226,9 +233,7 @@ class _TargetNames(NamedTuple):
 def _names(target: Target, names: Sequence[str]) -> _TargetNames:
     delegate = target.delegate
     deprecated = f", deprecated {delegate.deprecated}" if delegate.deprecated else ""
-    own = subject(target, with_own_release=False)
-    if delegate.is_plugin:
-        own = _VENDORS.get(delegate.name.partition("-")[2], delegate.name)
+    own = _VENDORS.get(delegate.name) or subject(target, with_own_release=False)
     group = card_group(delegate.name, names)
     return _TargetNames(delegate.name, own.removeprefix("The "), own, places_of(target) + deprecated, group)
 

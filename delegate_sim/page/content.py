@@ -239,18 +239,14 @@ def _grade(run: Run, measures: Measures, compute: ComputeTotals) -> str:
         return "bad"
     if not measures.is_delegated:
         return "none"
-    if run.delegate.is_plugin:
-        return "selected"
+    if state := words_of(run.delegate.name).state:
+        return state
     share = compute.delegated_share if compute.multiply_adds else measures.delegated_share
     return "most" if share >= _MOST else "none" if share <= _HARDLY_ANY else "part"
 
 
 def _wrong_numbers(run: Run) -> list[str]:
     return [f"{finding.message}; what to do: {finding.hint}" for finding in risk_findings(run)]
-
-
-def _not_simulated(diagnosis: Diagnosis | None) -> list[str]:
-    return [] if diagnosis is None else [f"not simulated: {reason}" for reason in diagnosis.not_simulated]
 
 
 def _subgraph_entry(run: SubgraphRun, whole_run: Run, graphs: PageGraphs, reasons: dict[Reason, int]) -> dict[str, Any]:

@@ -249,7 +249,7 @@ def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, ranks: Ranks, view
     if dropped and run.subsets:
         yield from _paragraph(_gains(_kernels(run), dropped), view, "  ", "    ")
     yield from _fallback(run, whole, ranks, view)
-    yield from _partitions(run, view, "npu" if whole.delegate.is_plugin else "delegate")
+    yield from _partitions(run, view, words_of(whole.delegate.name).place)
 
 
 def _logs_own_count(run: Run) -> bool:
