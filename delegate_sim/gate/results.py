@@ -36,6 +36,8 @@ from ..results.report.outcome_words import words_of
 from ..results.report.plan_strip import Lengths
 from ..results.report.tables import NUMBERS
 from ..results.report.verdict import unchecked_text
+from ..runtime.run import option_values
+from ..runtime.target import Target
 
 PASSED = "passed"
 BETTER = "better"
@@ -52,6 +54,20 @@ _FINDING = (
     ),
     Column("fingerprint"),
 )
+
+
+class TargetIdentity(NamedTuple):
+    """A target as a case names it: name, delegate, release of the runtime, and options."""
+
+    target: str
+    delegate: str
+    runtime: str
+    options: Mapping[str, Any]
+
+
+def identity_of(name: str, target: Target) -> TargetIdentity:
+    """Return the identity of a target that has this name."""
+    return TargetIdentity(name, target.delegate.name, str(target.release), option_values(target.options))
 
 
 @dataclass(frozen=True, slots=True)
