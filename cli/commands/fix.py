@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -145,26 +145,26 @@ def command(
     def report(step: str) -> None:
         show_progress(f"trying passes on {path}: {step}")
 
-    def wrote(plan: FixPlan, file: str | None, check_file: Callable[[str], None] = lambda _: None) -> Fixed | None:
+    def wrote(plan: FixPlan, file: str | None) -> Fixed | None:
         if file is None or not plan.is_changed:
             return None
         show_progress(f"running {path} and the rewritten model")
         try:
-            return fix(plan, file, replaces=is_forced(), proves=not no_proof, data=data, samples=samples, check_file=check_file)
+            return fix(plan, file, replaces=is_forced(), proves=not no_proof, data=data, samples=samples)
         except OSError as error:
             raise click.ClickException(f"{file}: {error.strerror or error}") from error
 
     if micro is not None:
-        from delegate_sim.fixing.micro_search import check_micro_prediction, search_micro
+        from delegate_sim.fixing.micro_search import search_micro
 
         from ..text.micro_fix import micro_fix_lines
 
         outcome = search_micro(model, micro, allowed, chosen, report)
-        rewritten = wrote(outcome.plan, written, lambda file: check_micro_prediction(outcome, file))
+        rewritten = wrote(outcome, written)
         write_result(
             form, None, lambda: outcome.to_dict(rewritten), lambda: micro_fix_lines(outcome, rewritten, width(), verbose)
         )
-        return DONE if outcome.plan.is_changed else FINDINGS
+        return DONE if outcome.is_changed else FINDINGS
     results: list[tuple[FixPlan, Fixed | None]] = []
     models = Models([path])
     effort = Effort(model) if per_target else None

@@ -19,6 +19,7 @@ from ..rules.source import Repository, Source
 
 TFLM = Repository("tensorflow/tflite-micro", "90b983c2b3f1480642e040bbd2ddb37b998f3424")
 """The source of the rules. TensorFlow Lite Micro has no releases."""
+RUNTIME_TITLE = "TensorFlow Lite Micro"
 PACKAGE = "tflite-micro 0.dev20261023"
 """The Python package of the runtime with which the rules were compared."""
 

@@ -20,6 +20,7 @@ from ..errors import LimitError, MissingPackageError
 from ..foundation.printable import share
 from ..graph.effort import Effort
 from ..micro.report import MicroReport, analyze
+from ..micro.target import RUNTIME_TITLE
 from ..model.model import Model
 from ..results.report.blockers import has_open_input
 from ..results.report.measures import TAKEN, Measures, awaits_compiler, measure
@@ -31,7 +32,7 @@ from ..rules.kinds import DYNAMIC_TENSORS
 from ..runtime.interpreter import REFUSED, Run
 from ..runtime.target import Target
 from ..version import __version__
-from .micro_view import MICRO_TITLE, micro_outcome
+from .micro_view import micro_outcome
 
 _PLACES = {name: place for place, name in enumerate(ORDER)}
 _NEARLY_ALL, _MOST = 0.99, 0.5
@@ -208,8 +209,8 @@ def _micro_row(report: MicroReport) -> CardRow:
     runs, whole = report.computes, report.multiply_adds or len(report.nodes)
     return CardRow(
         delegate="micro",
-        label=MICRO_TITLE,
-        subject=MICRO_TITLE,
+        label=RUNTIME_TITLE,
+        subject=RUNTIME_TITLE,
         devices="the CPU of microcontrollers",
         group=MICROCONTROLLERS_TITLE,
         part=whole if runs else 0,

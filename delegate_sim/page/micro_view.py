@@ -17,21 +17,20 @@ from ..micro.graph import micro_graph
 from ..micro.preparation import MicroNode, Status
 from ..micro.report import MicroReport
 from ..micro.resolver import resolver_lines
-from ..micro.target import MicroTarget
+from ..micro.target import RUNTIME_TITLE, MicroTarget
 from ..model.model import Model, Subgraph
 from ..results.report.plan_strip import DELEGATED, REFUSED, STATES
 from ..rules.rule import Reason
 from ..runtime.interpreter import SubgraphRun
 from .graph_tables import PageGraphs, plain_reasons, short_name, short_text, whole_entry
 
-MICRO_TITLE = "TensorFlow Lite Micro"
 _MOST_BUFFERS = 2000
 """Largest number of buffers in the picture of an arena."""
 _WORDS = {
     "actor": "runtime",
     "taken": "can run",
     "left": "cannot run",
-    "elsewhere": MICRO_TITLE,
+    "elsewhere": RUNTIME_TITLE,
     "kernel": "kernel",
     "kernels": "kernels",
 }
@@ -56,10 +55,10 @@ def micro_view_entry(view: MicroView, model: int, graphs: PageGraphs) -> dict[st
     return {
         "micro": True,
         "model": model,
-        "delegate": MICRO_TITLE,
+        "delegate": RUNTIME_TITLE,
         "runtime": f"{report.target.kernels}{'' if runtime.is_checked else f', not checked for {runtime.name}'}",
         "options": {},
-        "headline": f"{MICRO_TITLE} {micro_outcome(report)}",
+        "headline": f"{RUNTIME_TITLE} {micro_outcome(report)}",
         "summary": "runs the model" if report.computes else micro_outcome(report),
         "words": _WORDS,
         "note": "",
