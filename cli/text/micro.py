@@ -123,7 +123,7 @@ def micro_lines(answer: MicroAnswer, width: int, verbose: bool) -> Iterator[Line
 
 
 def _warnings(answer: MicroAnswer, width: int) -> Iterator[Line]:
-    report, source = answer.report, answer.source
+    report, source = answer.report, answer.report.target.source
     texts = []
     if answer.model.identifier != IDENTIFIER:
         texts.append(

@@ -82,7 +82,8 @@ def read_micro_target(name: str, table: ConfigurationTable, root: str) -> Config
     models = table.take("models", parse_model_patterns)
     max_arena = table.take("max-arena", parse_count)
     table.finish()
-    target = MicroTarget(kernels=kernels) if source is None else source.target(kernels)
+    target = MicroTarget(kernels=kernels)
+    target = target if source is None else source.registered_in(target)
     return ConfiguredMicroTarget(name, target, models, max_arena)
 
 
