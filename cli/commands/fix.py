@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
 
 from delegate_sim.bundles.formats import LITERTLM, TASK, format_at
 from delegate_sim.fixing.fix import SAMPLES, SAMPLES_OF_BOUNDS, Fixed, fix, second_path_of
-from delegate_sim.fixing.fix_document import bundle_fix_document, fix_document, fixes_document
+from delegate_sim.fixing.fix_document import fix_document, fixes_document
 from delegate_sim.fixing.given_shapes import parse_shapes
 from delegate_sim.fixing.passes.base import Exactness, Pass
 from delegate_sim.fixing.passes.catalogue import PASSES, choose_passes
@@ -142,17 +143,14 @@ def command(
     given = parse_shapes(model, shapes)
     allowed, chosen = choose_passes(passes, _KINDS[allow])
 
-    def report(step: str) -> None:
-        show_progress(f"trying passes on {path}: {step}")
+    report = _progress(path)
 
     def wrote(plan: FixPlan, file: str | None) -> Fixed | None:
         if file is None or not plan.is_changed:
             return None
         show_progress(f"running {path} and the rewritten model")
-        try:
+        with _naming(file):
             return fix(plan, file, replaces=is_forced(), proves=not no_proof, data=data, samples=samples)
-        except OSError as error:
-            raise click.ClickException(f"{file}: {error.strerror or error}") from error
 
     if micro is not None:
         from delegate_sim.fixing.micro_search import search_micro
@@ -172,7 +170,6 @@ def command(
     for (together, file), _ in zip(jobs, begun, strict=False):
         if effort:
             effort.spend_nodes(_NODES_OF_A_SEARCH)
-        show_progress(f"trying passes on {path}")
         plan = search(model, together, allowed, given, chosen, report, effort=effort)
         plan = try_shapes(plan, chosen, report, effort)
         if splits:
@@ -218,18 +215,24 @@ def _fix_bundle(
 
     if written is not None:
         declare_outputs([OutputFile(written, is_forced())])
-    show_progress(f"trying passes on {path}")
-
-    def report(step: str) -> None:
-        show_progress(f"trying passes on {path}: {step}")
-
-    plan = search_bundle(path, targets, allowed[0], report, allowed[1])
-    fixed = None
-    if written is not None and plan.is_changed:
+    bundle = search_bundle(path, targets, allowed[0], _progress(path), allowed[1])
+    if written is not None and bundle.is_changed:
         show_progress(f"running the models of {path}")
-        try:
-            fixed = fix_bundle(plan, written, replaces=is_forced(), proves=not no_proof, samples=samples)
-        except OSError as error:
-            raise click.ClickException(f"{written}: {error.strerror or error}") from error
-    write_result(form, None, lambda: bundle_fix_document(plan, fixed), lambda: bundle_fix_lines(plan, fixed, width(), verbose))
-    return DONE if plan.is_changed else FINDINGS
+        with _naming(written):
+            bundle = fix_bundle(bundle, written, replaces=is_forced(), proves=not no_proof, samples=samples)
+    write_result(form, None, bundle.to_dict, lambda: bundle_fix_lines(bundle, width(), verbose))
+    return DONE if bundle.is_changed else FINDINGS
+
+
+def _progress(path: str) -> Callable[[str], None]:
+    show_progress(f"trying passes on {path}")
+    return lambda step: show_progress(f"trying passes on {path}: {step}")
+
+
+@contextmanager
+def _naming(file: str) -> Iterator[None]:
+    """Put the path of the written file into the message of an OSError."""
+    try:
+        yield
+    except OSError as error:
+        raise click.ClickException(f"{file}: {error.strerror or error}") from error
