@@ -220,7 +220,7 @@ def micro_diagnosis_lines(diagnoses: Sequence[MicroDiagnosis], width: int, verbo
         if len(diagnoses) > 1:
             yield Line(message(diagnosis.model.path or "-"), HEADING)
         yield from paragraph(micro_verdict(diagnosis.report), width, "", "  ", style=HEADING)
-        for position, cause in enumerate(diagnosis.causes, 1):
+        for position, cause in enumerate(diagnosis.causes or (), 1):
             yield Line("")
             yield from _cause_lines(position, cause, diagnosis, width, verbose)
 

@@ -97,6 +97,9 @@ class Delegate:
     is_plugin: bool = False
     """Whether the delegate is a compiler plugin. A plugin that can be simulated derives from ``CompilerPlugin``."""
 
+    remedies_if_not_compiled: tuple[PublishedRemedy, ...] = ()
+    """The remedies that the vendor publishes for selected nodes that cannot be compiled. No compiler was run with them."""
+
     @property
     def ranking(self) -> Ranking:
         """The group of delegates with which verdicts compare the delegate."""
@@ -258,11 +261,6 @@ class CompilerPlugin(Delegate):
     """A delegate that compiles parts of the model file before the runtime loads the file."""
 
     is_plugin = True
-    remedies_if_not_compiled: tuple[PublishedRemedy, ...] = ()
-    """The remedies that the vendor publishes for selected nodes that cannot be compiled.
-
-    No compiler was run with these remedies.
-    """
 
     def decide_model(
         self, graphs: Sequence[Graph], options: OptionValues, release: Release = NEWEST, ended: frozenset[str] = frozenset()

@@ -137,6 +137,8 @@ class PluginTraits:
     """The options with values that LiteRT's tool reads from a file, and for each option the flag with the file's path."""
     closed_line: str = ""
     """A line that the plugin prints if closed-source code, not the simulated rules, decides about nodes."""
+    is_closed: bool = False
+    """Whether closed-source code always decides."""
     relative_library: str = ""
     """The path, below the current folder, of the only vendor's library that newer releases of the plugin open."""
     numbered_library: str = ""

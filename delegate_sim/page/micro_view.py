@@ -6,7 +6,6 @@ their own, with the reasons.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from ..diagnosis.advice.commands import output_name
@@ -36,16 +35,7 @@ _WORDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class MicroView:
-    """One model on TensorFlow Lite Micro. ``diagnosis`` is None if its causes were not requested."""
-
-    model: Model
-    report: MicroReport
-    diagnosis: MicroDiagnosis | None = None
-
-
-def micro_view_entry(view: MicroView, model: int, graphs: PageGraphs) -> dict[str, Any]:
+def micro_view_entry(view: MicroDiagnosis, model: int, graphs: PageGraphs) -> dict[str, Any]:
     """Return the view as plain data, with the keys of the views of delegates."""
     report = view.report
     reasons: dict[Reason, int] = {}
@@ -75,9 +65,7 @@ def micro_view_entry(view: MicroView, model: int, graphs: PageGraphs) -> dict[st
         "warnings": [],
         "subgraphs": [_subgraph_entry(view.model, subgraph, nodes, graphs, reasons) for subgraph in view.model.subgraphs],
         "time": None,
-        "causes": None
-        if view.diagnosis is None
-        else [_cause_entry(cause, view.model.path or "-", view.report.target) for cause in view.diagnosis.causes],
+        "causes": view.causes and [_cause_entry(cause, view.model.path or "-", view.report.target) for cause in view.causes],
         "fix": None,
         "causes_left_out": "",
         "now": {"total_multiply_adds": total},
