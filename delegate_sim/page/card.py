@@ -39,13 +39,7 @@ _NEARLY_ALL, _MOST = 0.99, 0.5
 _FEWEST_SIMULATIONS = 100
 """A rewrite is searched only if the model is so small that this number of simulations is affordable."""
 _PARTS = 16
-_VENDORS = {
-    "npu-google": "Google Tensor",
-    "npu-intel": "Intel NPU",
-    "npu-mediatek": "MediaTek NPU",
-    "npu-samsung": "Samsung NPU",
-    "npu-qualcomm": "npu-qualcomm",
-}
+_VENDORS = {"google": "Google Tensor", "intel": "Intel NPU", "mediatek": "MediaTek NPU", "samsung": "Samsung NPU"}
 
 
 class CardRow(NamedTuple):
@@ -234,7 +228,7 @@ class _TargetNames(NamedTuple):
 def _names(target: Target, names: Sequence[str]) -> _TargetNames:
     delegate = target.delegate
     deprecated = f", deprecated {delegate.deprecated}" if delegate.deprecated else ""
-    own = _VENDORS.get(delegate.name) or subject(target, with_own_release=False)
+    own = _VENDORS.get(delegate.name.partition("-")[2]) or subject(target, with_own_release=False)
     group = card_group(delegate.name, names)
     return _TargetNames(delegate.name, own.removeprefix("The "), own, places_of(target) + deprecated, group)
 
