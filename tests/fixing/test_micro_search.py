@@ -14,6 +14,7 @@ from delegate_sim.fixing.fix import fix
 from delegate_sim.fixing.micro_search import search_micro
 from delegate_sim.fixing.passes.base import Exactness
 from delegate_sim.micro.target import MicroTarget
+from fixtures.builder import ModelBuilder
 from tests.support.micro_models import chain, hybrid
 from tests.support.pages import MODELS
 
@@ -70,3 +71,16 @@ def test_the_runtime_runs_a_model_whose_weights_are_widened(tmp_path):
     assert plan.reports[-1].runs
     (shape,) = [graph.tensors[graph.inputs[0]].shape for graph in plan.model.subgraphs]
     assert np.isfinite(run_in_the_runtime(plan, tmp_path / "widened.tflite", np.ones(shape, np.float32))).all()
+
+
+def test_a_model_with_an_operator_of_the_application_is_not_proven(tmp_path):
+    pytest.importorskip("ai_edge_litert", reason="needs the runtime: install the extra 'fix'")
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    middle, result = graph.tensor("middle", "FLOAT32", [1, 4]), graph.tensor("y", "FLOAT32", [1, 4])
+    graph.node("GELU", [graph.input("x", "FLOAT32", [1, 4])], [middle])
+    graph.node("CUSTOM", [middle], [result], custom="MyOwnOp")
+    graph.outputs(result)
+    plan = search_micro(load(builder.bytes()), TARGET)
+    with pytest.raises(FixError, match="does not run on the CPU.*MyOwnOp"):
+        fix(plan, str(tmp_path / "fixed.tflite"), samples=1)
