@@ -25,9 +25,9 @@ from ..console.terminal import format_option, show_progress, width, write_result
 from ..exits import DONE, FINDINGS
 from ..models import Models, naming_its_model, one_path, read_model
 from ..options.delegate_flags import DelegateCommand
-from ..options.micro_target import micro_option
+from ..options.micro_target import NOT_BOTH, micro_option
 from ..options.op_profile import OpProfileArguments, op_profile_option
-from ..options.targets import for_option, for_targets_options
+from ..options.targets import TargetArguments, for_option, target_arguments
 from ..text.fix import fixes_lines, times_of
 
 if TYPE_CHECKING:
@@ -99,13 +99,13 @@ _KINDS = {kind.name.lower(): kind for kind in Exactness}
 @click.option("--no-proof", is_flag=True, help="Write the model without running it.")
 @micro_option("Rewrite for TensorFlow Lite Micro instead.")
 @op_profile_option
-@for_targets_options
+@target_arguments()
 @format_option("The format of the report.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every pass tried, and every output.")
 @naming_its_model
 def command(
     path: str,
-    targets: Sequence[Target],
+    arguments: TargetArguments,
     profiles: OpProfileArguments,
     written: str | None,
     plans: bool,
@@ -126,6 +126,9 @@ def command(
         raise click.UsageError(_BOTH if plans else _NEITHER)
     if samples == 0 and not data and not no_proof:
         raise click.UsageError("the models cannot be compared without inputs: give --samples, --data or --no-proof")
+    if micro is not None and (arguments.names_delegate or arguments.several):
+        raise click.UsageError(NOT_BOTH)
+    targets = [] if micro is not None else arguments.targets()
     if format_at(path) in (LITERTLM, TASK):
         _refuse_options_of_models(micro is not None, shapes, splits, per_target, data, profiles.paths)
         return _fix_bundle(path, targets, written, choose_passes(passes, _KINDS[allow]), no_proof, samples, form, verbose)

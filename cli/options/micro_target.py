@@ -13,6 +13,8 @@ from delegate_sim.releases.catalogue import DEFAULT_RELEASE
 from ..gathering import Command
 from .targets import Decorator
 
+NOT_BOTH = "give --micro or a delegate, not both"
+
 
 def micro_target_options(command: Command) -> Command:
     """Add ``--resolver``, ``--kernels`` and ``--runtime``. The command receives a ``MicroTarget`` as ``target``."""

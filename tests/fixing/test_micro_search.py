@@ -82,5 +82,5 @@ def test_a_model_with_an_operator_of_the_application_is_not_proven(tmp_path):
     graph.node("CUSTOM", [middle], [result], custom="MyOwnOp")
     graph.outputs(result)
     plan = search_micro(load(builder.bytes()), TARGET)
-    with pytest.raises(FixError, match="does not run on the CPU.*MyOwnOp"):
+    with pytest.raises(FixError, match=r"does not run on the CPU.*MyOwnOp"):
         fix(plan, str(tmp_path / "fixed.tflite"), samples=1)
