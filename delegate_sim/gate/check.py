@@ -154,7 +154,7 @@ def check_models(
     new_entries: dict[EntryKey, Entry] = {}
     cases: list[Case] = []
     reports: list[Mapping[str, Any]] = []
-    check = _Check(
+    check = _ModelCheck(
         configuration,
         baseline,
         new_entries if update else None,
@@ -271,7 +271,7 @@ def _require_engines(configuration: Configuration, targets: Sequence[ConfiguredT
 
 
 @dataclass
-class _Check:
+class _ModelCheck:
     """The settings of a check, and its results so far: new entries of the baseline, and bug reports of live runs.
 
     ``new_entries`` is None if the baseline is not updated, and ``reports`` is None without live runs. ``accept`` has the words
