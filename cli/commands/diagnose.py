@@ -20,7 +20,7 @@ from ..console.layout import counted
 from ..console.terminal import Line, add_first_line, table_options, width, write_result
 from ..models import STANDARD_INPUT, Models, Unreadable, print_not_simulated, read_model, unreadable_entry
 from ..options.delegate_flags import DelegateCommand
-from ..options.micro_target import micro_option
+from ..options.micro_target import NOT_BOTH, micro_option
 from ..options.op_profile import OpProfileArguments, op_profile_option, timed_diagnosis
 from ..options.targets import TargetArguments, delegates_option, target_arguments
 from ..text.best_changes import best_lines
@@ -77,6 +77,8 @@ def command(
     models = Models(paths)
     profiles.check(len(models.paths))
     if micro is not None:
+        if arguments.names_delegate or arguments.several:
+            raise click.UsageError(NOT_BOTH)
         return _diagnose_micro(models, micro, form, output, verbose)
     is_described = arguments.names_delegate or arguments.several or profiles.paths
     targets = arguments.targets() if is_described else arguments.configured()

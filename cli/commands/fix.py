@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
 
 from delegate_sim.bundles.formats import LITERTLM, TASK, format_at
 from delegate_sim.fixing.fix import SAMPLES, SAMPLES_OF_BOUNDS, Fixed, fix, second_path_of
-from delegate_sim.fixing.fix_document import bundle_fix_document, fix_document, fixes_document
+from delegate_sim.fixing.fix_document import fix_document, fixes_document
 from delegate_sim.fixing.given_shapes import parse_shapes
 from delegate_sim.fixing.passes.base import Exactness, Pass
 from delegate_sim.fixing.passes.catalogue import PASSES, choose_passes
@@ -24,9 +25,9 @@ from ..console.terminal import format_option, show_progress, width, write_result
 from ..exits import DONE, FINDINGS
 from ..models import Models, naming_its_model, one_path, read_model
 from ..options.delegate_flags import DelegateCommand
-from ..options.micro_target import micro_option
+from ..options.micro_target import NOT_BOTH, micro_option
 from ..options.op_profile import OpProfileArguments, op_profile_option
-from ..options.targets import for_option, for_targets_options
+from ..options.targets import TargetArguments, for_option, target_arguments
 from ..text.fix import fixes_lines, times_of
 
 if TYPE_CHECKING:
@@ -98,13 +99,13 @@ _KINDS = {kind.name.lower(): kind for kind in Exactness}
 @click.option("--no-proof", is_flag=True, help="Write the model without running it.")
 @micro_option("Rewrite for TensorFlow Lite Micro instead.")
 @op_profile_option
-@for_targets_options
+@target_arguments()
 @format_option("The format of the report.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every pass tried, and every output.")
 @naming_its_model
 def command(
     path: str,
-    targets: Sequence[Target],
+    arguments: TargetArguments,
     profiles: OpProfileArguments,
     written: str | None,
     plans: bool,
@@ -125,6 +126,9 @@ def command(
         raise click.UsageError(_BOTH if plans else _NEITHER)
     if samples == 0 and not data and not no_proof:
         raise click.UsageError("the models cannot be compared without inputs: give --samples, --data or --no-proof")
+    if micro is not None and (arguments.names_delegate or arguments.several):
+        raise click.UsageError(NOT_BOTH)
+    targets = [] if micro is not None else arguments.targets()
     if format_at(path) in (LITERTLM, TASK):
         _refuse_options_of_models(micro is not None, shapes, splits, per_target, data, profiles.paths)
         return _fix_bundle(path, targets, written, choose_passes(passes, _KINDS[allow]), no_proof, samples, form, verbose)
@@ -142,29 +146,26 @@ def command(
     given = parse_shapes(model, shapes)
     allowed, chosen = choose_passes(passes, _KINDS[allow])
 
-    def report(step: str) -> None:
-        show_progress(f"trying passes on {path}: {step}")
+    report = _progress(path)
 
-    def wrote(plan: FixPlan, file: str | None, check_file: Callable[[str], None] = lambda _: None) -> Fixed | None:
+    def wrote(plan: FixPlan, file: str | None) -> Fixed | None:
         if file is None or not plan.is_changed:
             return None
         show_progress(f"running {path} and the rewritten model")
-        try:
-            return fix(plan, file, replaces=is_forced(), proves=not no_proof, data=data, samples=samples, check_file=check_file)
-        except OSError as error:
-            raise click.ClickException(f"{file}: {error.strerror or error}") from error
+        with _naming(file):
+            return fix(plan, file, replaces=is_forced(), proves=not no_proof, data=data, samples=samples)
 
     if micro is not None:
-        from delegate_sim.fixing.micro_search import check_micro_prediction, search_micro
+        from delegate_sim.fixing.micro_search import search_micro
 
         from ..text.micro_fix import micro_fix_lines
 
         outcome = search_micro(model, micro, allowed, chosen, report)
-        rewritten = wrote(outcome.plan, written, lambda file: check_micro_prediction(outcome, file))
+        rewritten = wrote(outcome, written)
         write_result(
             form, None, lambda: outcome.to_dict(rewritten), lambda: micro_fix_lines(outcome, rewritten, width(), verbose)
         )
-        return DONE if outcome.plan.is_changed else FINDINGS
+        return DONE if outcome.is_changed else FINDINGS
     results: list[tuple[FixPlan, Fixed | None]] = []
     models = Models([path])
     effort = Effort(model) if per_target else None
@@ -172,7 +173,6 @@ def command(
     for (together, file), _ in zip(jobs, begun, strict=False):
         if effort:
             effort.spend_nodes(_NODES_OF_A_SEARCH)
-        show_progress(f"trying passes on {path}")
         plan = search(model, together, allowed, given, chosen, report, effort=effort)
         plan = try_shapes(plan, chosen, report, effort)
         if splits:
@@ -218,18 +218,24 @@ def _fix_bundle(
 
     if written is not None:
         declare_outputs([OutputFile(written, is_forced())])
-    show_progress(f"trying passes on {path}")
-
-    def report(step: str) -> None:
-        show_progress(f"trying passes on {path}: {step}")
-
-    plan = search_bundle(path, targets, allowed[0], report, allowed[1])
-    fixed = None
-    if written is not None and plan.is_changed:
+    bundle = search_bundle(path, targets, allowed[0], _progress(path), allowed[1])
+    if written is not None and bundle.is_changed:
         show_progress(f"running the models of {path}")
-        try:
-            fixed = fix_bundle(plan, written, replaces=is_forced(), proves=not no_proof, samples=samples)
-        except OSError as error:
-            raise click.ClickException(f"{written}: {error.strerror or error}") from error
-    write_result(form, None, lambda: bundle_fix_document(plan, fixed), lambda: bundle_fix_lines(plan, fixed, width(), verbose))
-    return DONE if plan.is_changed else FINDINGS
+        with _naming(written):
+            bundle = fix_bundle(bundle, written, replaces=is_forced(), proves=not no_proof, samples=samples)
+    write_result(form, None, bundle.to_dict, lambda: bundle_fix_lines(bundle, width(), verbose))
+    return DONE if bundle.is_changed else FINDINGS
+
+
+def _progress(path: str) -> Callable[[str], None]:
+    show_progress(f"trying passes on {path}")
+    return lambda step: show_progress(f"trying passes on {path}: {step}")
+
+
+@contextmanager
+def _naming(file: str) -> Iterator[None]:
+    """Put the path of the written file into the message of an OSError."""
+    try:
+        yield
+    except OSError as error:
+        raise click.ClickException(f"{file}: {error.strerror or error}") from error

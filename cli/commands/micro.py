@@ -7,12 +7,13 @@ from collections.abc import Sequence
 import click
 
 from delegate_sim.micro.report import MicroAnswer, analyze
+from delegate_sim.micro.target import MicroTarget
 
 from ..answers import Answer, ModelTable, write_answers
 from ..console.output_file import FileCommand
 from ..console.terminal import result_options, width
 from ..models import Models, read_model
-from ..options.micro_target import MicroArguments, micro_target_options
+from ..options.micro_target import micro_target_options
 from ..text.micro import micro_columns, micro_lines, micro_row
 
 _EPILOG = """\b
@@ -31,7 +32,7 @@ these weights.
 @micro_target_options
 @result_options
 @click.option("-v", "--verbose", is_flag=True, help="Show every buffer of the arena; leave nothing out.")
-def command(paths: Sequence[str], arguments: MicroArguments, form: str, output: str | None, verbose: bool) -> int:
+def command(paths: Sequence[str], target: MicroTarget, form: str, output: str | None, verbose: bool) -> int:
     """Show whether TensorFlow Lite Micro runs each MODEL.
 
     The output lists all operators that the resolver lacks and all nodes that a kernel refuses. The runtime itself stops at the
@@ -43,7 +44,7 @@ def command(paths: Sequence[str], arguments: MicroArguments, form: str, output: 
     def answer(path: str) -> Answer:
         nonlocal is_running
         model = read_model(path, any_identifier=True)
-        result = MicroAnswer(model, analyze(model, arguments.target), arguments.source, arguments.path)
+        result = MicroAnswer(model, analyze(model, target))
         is_running = is_running and result.report.computes
         return Answer(
             lambda: [result.to_dict()],

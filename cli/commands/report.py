@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from delegate_sim.diagnosis.micro import diagnose_micro
+from delegate_sim.diagnosis.micro import MicroDiagnosis, diagnose_micro
 from delegate_sim.graph.effort import DIAGNOSIS, DRAWING, Effort
 from delegate_sim.live.live_runs import run_target
 from delegate_sim.micro.report import analyze
@@ -32,7 +32,6 @@ from ..text.micro import micro_verdict
 
 if TYPE_CHECKING:
     from delegate_sim.page.content import PageView
-    from delegate_sim.page.micro_view import MicroView
 
 _EPILOG = """\b
 Examples:
@@ -105,7 +104,7 @@ def command(
     return models.exit_code
 
 
-def _verdicts(views: Sequence[PageView | MicroView]) -> Iterator[Line]:
+def _verdicts(views: Sequence[PageView | MicroDiagnosis]) -> Iterator[Line]:
     from delegate_sim.page.content import PageView
 
     has_several_models = len({id(view.model) for view in views}) > 1
@@ -129,22 +128,15 @@ def _views(
     with_causes: bool,
     micro: MicroTarget | None,
     profiles: OpProfileArguments,
-) -> list[PageView | MicroView]:
+) -> list[PageView | MicroDiagnosis]:
     model = read_model(path, any_identifier=not targets)
     effort = Effort(model)
     effort.require(DRAWING, max([target.effort for target in targets], default=1))
     affordable = models.affordable(path, targets, effort)
-    views: list[PageView | MicroView] = [_view(model, target, effort, with_causes, profiles) for target in affordable]
-    return views if micro is None else [*views, _micro_view(model, micro, with_causes)]
-
-
-def _micro_view(model: Model, target: MicroTarget, with_causes: bool) -> MicroView:
-    from delegate_sim.page.micro_view import MicroView
-
-    if not with_causes:
-        return MicroView(model, analyze(model, target))
-    diagnosis = diagnose_micro(model, target)
-    return MicroView(model, diagnosis.report, diagnosis)
+    views: list[PageView | MicroDiagnosis] = [_view(model, target, effort, with_causes, profiles) for target in affordable]
+    if micro is not None:
+        views.append(diagnose_micro(model, micro) if with_causes else MicroDiagnosis(model, analyze(model, micro)))
+    return views
 
 
 def _view(

@@ -28,31 +28,26 @@ class LiveArguments(NamedTuple):
         return self.live or self.live_report is not None or bool(self.sdks)
 
 
-def sdk_option(command: Command) -> Command:
-    """Add ``--sdk`` to a command."""
-    return click.option(
-        "--sdk",
-        "sdks",
-        metavar="FOLDER",
-        multiple=True,
-        type=click.Path(exists=True, file_okay=False),
-        help="A folder with a vendor's libraries.",
-    )(command)
+sdk_option = click.option(
+    "--sdk",
+    "sdks",
+    metavar="FOLDER",
+    multiple=True,
+    type=click.Path(exists=True, file_okay=False),
+    help="A folder with a vendor's libraries.",
+)
+_LIVE_REPORT = click.option(
+    "--live-report",
+    metavar="FILE",
+    type=OutputPath(),
+    help="With --live: write the differences, without weights and names.",
+)
+_LIVE = click.option("--live", is_flag=True, help="Compare with the real delegate. Exit with 1 if they differ.")
 
 
 def live_options(command: Command) -> Command:
     """Add ``--live`` and ``--live-report`` to a command."""
-    command = click.option(
-        "--live-report",
-        metavar="FILE",
-        type=OutputPath(),
-        help="With --live: write the differences, without weights and names.",
-    )(command)
-    return click.option(
-        "--live",
-        is_flag=True,
-        help="Compare with the real delegate. Exit with 1 if they differ.",
-    )(command)
+    return _LIVE(_LIVE_REPORT(command))
 
 
 SOC_HELP = "The NPU's SoC, such as google:Tensor_G5 or pixel9."
@@ -70,19 +65,22 @@ class AcceleratorArguments(NamedTuple):
         return self.accelerators is not None or bool(self.socs)
 
 
-def accelerator_options(command: Callable[..., Any]) -> Callable[..., Any]:
+_SOC = click.option(
+    "--soc",
+    "socs",
+    metavar="SOC",
+    multiple=True,
+    shell_complete=complete_socs,
+    help=SOC_HELP + " Repeatable; all is one of each.",
+)
+_ACCELERATORS = click.option(
+    "--accelerators",
+    metavar="NAMES",
+    show_default=f"{','.join(ACCELERATORS)} with --soc",
+    help="LiteRT 2's accelerators.",
+)
+
+
+def accelerator_options(command: Command) -> Command:
     """Add ``--accelerators`` and ``--soc`` to a command."""
-    command = click.option(
-        "--soc",
-        "socs",
-        metavar="SOC",
-        multiple=True,
-        shell_complete=complete_socs,
-        help=SOC_HELP + " Repeatable; all is one of each.",
-    )(command)
-    return click.option(
-        "--accelerators",
-        metavar="NAMES",
-        show_default=f"{','.join(ACCELERATORS)} with --soc",
-        help="LiteRT 2's accelerators.",
-    )(command)
+    return _ACCELERATORS(_SOC(command))

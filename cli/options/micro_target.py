@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -14,27 +13,15 @@ from delegate_sim.releases.catalogue import DEFAULT_RELEASE
 from ..gathering import Command
 from .targets import Decorator
 
-if TYPE_CHECKING:
-    from delegate_sim.micro.resolver import ResolverSource
-
-
-@dataclass(frozen=True, slots=True)
-class MicroArguments:
-    """A target for TensorFlow Lite Micro. ``source`` and ``path`` are of the resolver, if there is one."""
-
-    target: MicroTarget
-    source: ResolverSource | None
-    path: str
+NOT_BOTH = "give --micro or a delegate, not both"
 
 
 def micro_target_options(command: Command) -> Command:
-    """Add ``--resolver``, ``--kernels`` and ``--runtime``. The command receives ``MicroArguments`` as ``arguments``."""
+    """Add ``--resolver``, ``--kernels`` and ``--runtime``. The command receives a ``MicroTarget`` as ``target``."""
 
     @functools.wraps(command)
     def call(**given: Any) -> Any:
-        runtime = given.pop("runtime")
-        release = MicroRelease() if runtime is None else parse_micro_release(runtime)
-        return command(arguments=_arguments(given.pop("resolver"), given.pop("kernels"), release), **given)
+        return command(target=_target(given.pop("resolver"), given.pop("kernels"), given.pop("runtime")), **given)
 
     copy = "The copy of the runtime: a version of tflite-micro, a day or a commit."
     call = click.option("--runtime", metavar="RELEASE", show_default=PACKAGE, help=copy)(call)
@@ -56,8 +43,9 @@ def micro_option(description: str) -> Decorator:
             if not is_micro:
                 return command(micro=None, **given)
             runtime, given["release"] = given["release"], DEFAULT_RELEASE
-            release = MicroRelease() if runtime == DEFAULT_RELEASE else parse_micro_release(runtime)
-            return command(micro=_arguments(resolver, kernels or KERNELS[0], release).target, **given)
+            return command(
+                micro=_target(resolver, kernels or KERNELS[0], None if runtime == DEFAULT_RELEASE else runtime), **given
+            )
 
         return click.option("--micro", is_flag=True, help=description)(_with_options(call, ", with --micro", {}))
 
@@ -71,11 +59,11 @@ def _with_options(command: Command, condition: str, default: dict[str, Any]) -> 
     return click.option("--resolver", metavar="FILE", type=click.Path(readable=False), help=source)(command)
 
 
-def _arguments(resolver: str | None, kernels: str, runtime: MicroRelease) -> MicroArguments:
-    parsed = parse_kernels(kernels)
+def _target(resolver: str | None, kernels: str, runtime: str | None) -> MicroTarget:
+    release = MicroRelease() if runtime is None else parse_micro_release(runtime)
+    target = MicroTarget(kernels=parse_kernels(kernels), runtime=release)
     if resolver is None:
-        return MicroArguments(MicroTarget(kernels=parsed, runtime=runtime), None, "")
+        return target
     from delegate_sim.micro.resolver import read_resolver
 
-    source = read_resolver(resolver)
-    return MicroArguments(replace(source.target(parsed), resolver=resolver, runtime=runtime), source, resolver)
+    return read_resolver(resolver).registered_in(target, resolver)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from delegate_sim.fixing.bundle_fix import BundlePlan, FixedBundle, SectionPlan
+from delegate_sim.fixing.bundle_fix import BundleFix
 from delegate_sim.foundation.printable import command_line, printable, typed_path
 from delegate_sim.live.litert_lm.engine import LiveBundle
 from delegate_sim.llm.backends import JUDGED
@@ -204,35 +204,28 @@ def _section_row(section: SectionContents) -> tuple[str, ...]:
     )
 
 
-def bundle_fix_lines(plan: BundlePlan, fixed: FixedBundle | None, width: int, verbose: bool) -> Iterator[Line]:
+def bundle_fix_lines(bundle: BundleFix, width: int, verbose: bool) -> Iterator[Line]:
     """Yield the changes of the bundle, the engine's result before and after the changes, and the fix of each section."""
-    changed = [section for section in plan.sections if section.is_changed]
-    yield from paragraph(_answer(plan, fixed, len(changed)), width, style=HEADING)
-    if fixed is not None:
-        for change in fixed.engine:
-            text = f"LiteRT-LM on {change.backend}: {outcome_text(change.before)}; rewritten: {outcome_text(change.after)}"
-            yield from paragraph(text, width, "", "  ", style=HEADING)
-    for section in plan.sections:
+    yield from paragraph(_answer(bundle), width, style=HEADING)
+    for change in bundle.engine:
+        text = f"LiteRT-LM on {change.backend}: {outcome_text(change.before)}; rewritten: {outcome_text(change.after)}"
+        yield from paragraph(text, width, "", "  ", style=HEADING)
+    for section in bundle.sections:
         yield Line("")
-        yield from _section_lines(section, fixed, width, verbose)
+        yield Line(name(section.name), HEADING)
+        if section.plan is None:
+            yield from indented(f"stays as it is: {message(section.problem)}", width, "  ", "red")
+        elif not section.is_changed and not verbose:
+            yield from indented("stays as it is: no pass improves it", width, "  ")
+        else:
+            yield from fix_lines(section.plan, section.fixed, width, verbose)
 
 
-def _answer(plan: BundlePlan, fixed: FixedBundle | None, count: int) -> str:
-    sections = f"{count} of {counted(len(plan.sections), 'model')}"
-    if fixed is not None:
-        return f"Wrote {message(fixed.path)} ({fixed.size:,} bytes): {sections} rewritten; all else keeps its bytes"
+def _answer(bundle: BundleFix) -> str:
+    count = sum([section.is_changed for section in bundle.sections])
+    sections = f"{count} of {counted(len(bundle.sections), 'model')}"
+    if bundle.written is not None:
+        return f"Wrote {message(bundle.written)} ({bundle.size:,} bytes): {sections} rewritten; all else keeps its bytes"
     if count:
         return f"Passes would improve {sections}; nothing is written"
-    return f"No pass improves a model of the bundle ({counted(len(plan.sections), 'model')})"
-
-
-def _section_lines(section: SectionPlan, fixed: FixedBundle | None, width: int, verbose: bool) -> Iterator[Line]:
-    yield Line(name(section.name), HEADING)
-    if section.plan is None:
-        yield from indented(f"stays as it is: {message(section.problem)}", width, "  ", "red")
-        return
-    if not section.is_changed and not verbose:
-        yield from indented("stays as it is: no pass improves it", width, "  ")
-        return
-    model = None if fixed is None else fixed.models.get(section.number)
-    yield from fix_lines(section.plan, model, width, verbose)
+    return f"No pass improves a model of the bundle ({counted(len(bundle.sections), 'model')})"

@@ -109,7 +109,7 @@ class _Text:
             refusal = run.refusal
             yield from self._paragraph(message(f"{refusal.code}: {refusal.text}"), "  ", BAD)
             yield from self._hint(refusal.hint, "    ")
-        for warning in () if run.delegate.is_plugin else run.warnings:
+        for warning in () if words_of(run.delegate.name).note else run.warnings:
             if warning not in other.run.warnings:
                 yield from self._paragraph(message(f"warning: {warning}"), "  ")
         if api_text := api_defaults_text(side.model, run):

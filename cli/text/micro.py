@@ -123,7 +123,7 @@ def micro_lines(answer: MicroAnswer, width: int, verbose: bool) -> Iterator[Line
 
 
 def _warnings(answer: MicroAnswer, width: int) -> Iterator[Line]:
-    report, source = answer.report, answer.source
+    report, source = answer.report, answer.report.target.source
     texts = []
     if answer.model.identifier != IDENTIFIER:
         texts.append(
@@ -220,7 +220,7 @@ def micro_diagnosis_lines(diagnoses: Sequence[MicroDiagnosis], width: int, verbo
         if len(diagnoses) > 1:
             yield Line(message(diagnosis.model.path or "-"), HEADING)
         yield from paragraph(micro_verdict(diagnosis.report), width, "", "  ", style=HEADING)
-        for position, cause in enumerate(diagnosis.causes, 1):
+        for position, cause in enumerate(diagnosis.causes or (), 1):
             yield Line("")
             yield from _cause_lines(position, cause, diagnosis, width, verbose)
 

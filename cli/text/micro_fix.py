@@ -17,16 +17,15 @@ from .micro import micro_verdict
 _TAKEN = "the runtime takes all nodes"
 
 
-def micro_fix_lines(result: MicroFixPlan, fixed: Fixed | None, width: int, verbose: bool) -> Iterator[Line]:
+def micro_fix_lines(plan: MicroFixPlan, fixed: Fixed | None, width: int, verbose: bool) -> Iterator[Line]:
     """Yield the text of a fix: the verdicts on both models, the passes, and the differences between the outputs."""
-    plan = result.plan
-    yield from paragraph(micro_verdict(result.before), width, "", "  ", style=HEADING)
-    yield from paragraph(answer_text(plan, fixed, _hint(result), _TAKEN), width, style=HEADING)
+    yield from paragraph(micro_verdict(plan.reports[0]), width, "", "  ", style=HEADING)
+    yield from paragraph(answer_text(plan, fixed, _hint(plan), _TAKEN), width, style=HEADING)
     if plan.is_changed:
         yield Line("")
-        yield from paragraph(f"Rewritten: {micro_verdict(result.after)}", width, "", "  ")
+        yield from paragraph(f"Rewritten: {micro_verdict(plan.reports[-1])}", width, "", "  ")
         yield from heading_lines("Passes")
-        for number, (step, report) in enumerate(zip(plan.steps, result.applied, strict=True), 1):
+        for number, (step, report) in enumerate(zip(plan.steps, plan.reports[1:], strict=True), 1):
             yield from step_lines(number, step, width)
             yield from indented(_numbers(report), width, "     ")
     yield from proof_lines(plan, fixed, width, verbose)
@@ -38,9 +37,9 @@ def _numbers(report: MicroReport) -> str:
     return f"refused: {len(report.refused):,} of {len(report.nodes):,} nodes"
 
 
-def _hint(result: MicroFixPlan) -> str:
-    if result.before.runs:
+def _hint(plan: MicroFixPlan) -> str:
+    if plan.reports[0].runs:
         return _TAKEN
-    if result.plan.allowed < Exactness.APPROXIMATE:
+    if plan.allowed < Exactness.APPROXIMATE:
         return "--allow approximate tries more passes; delegate-sim diagnose --micro shows what is refused"
     return "delegate-sim diagnose --micro shows what is refused"

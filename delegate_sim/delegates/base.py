@@ -21,7 +21,7 @@ from ..rules.book import RuleBook
 from ..rules.kinds import PARTITION_LIMIT, PARTITION_MINIMUM, RUNTIME_KINDS, Kind
 from .decision import Decision, ReleaseOnly, take_supported
 from .options import Option, OptionValues
-from .traits import Accelerator, Levels, LogTraits, PartitionLimits, ReleaseHistory, StageBehind
+from .traits import Accelerator, Levels, LogTraits, PartitionLimits, Ranking, ReleaseHistory, StageBehind
 
 if TYPE_CHECKING:
     from .traits import LiveTraits
@@ -95,6 +95,16 @@ class Delegate:
     """The compiler that creates every node that the delegate takes; empty if the delegate takes nodes of ordinary models."""
     is_plugin: bool = False
     """Whether the delegate is a compiler plugin. A plugin that can be simulated derives from ``CompilerPlugin``."""
+
+    remedies_if_not_compiled: tuple[PublishedRemedy, ...] = ()
+    """The remedies that the vendor publishes for selected nodes that cannot be compiled. No compiler was run with them."""
+
+    @property
+    def ranking(self) -> Ranking:
+        """The group of delegates with which verdicts compare the delegate."""
+        if self.is_plugin:
+            return Ranking.PLUGINS
+        return Ranking.CPU_LIBRARIES if self.computes_on_cpu else Ranking.ACCELERATORS
 
     @property
     def software(self) -> str:
@@ -250,11 +260,6 @@ class CompilerPlugin(Delegate):
     """A delegate that compiles parts of the model file before the runtime loads the file."""
 
     is_plugin = True
-    remedies_if_not_compiled: tuple[PublishedRemedy, ...] = ()
-    """The remedies that the vendor publishes for selected nodes that cannot be compiled.
-
-    No compiler was run with these remedies.
-    """
 
     def decide_model(
         self, graphs: Sequence[Graph], options: OptionValues, release: Release = NEWEST, ended: frozenset[str] = frozenset()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import IntEnum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..foundation import packages
@@ -20,6 +21,14 @@ from .options import OptionValues
 if TYPE_CHECKING:
     from .driver import DevicesInterface, DriverInterface
     from .lowered_model import LoweredModel
+
+
+class Ranking(IntEnum):
+    """The groups in which verdicts compare delegates, in order. Plugins only select nodes."""
+
+    ACCELERATORS = 0
+    CPU_LIBRARIES = 1
+    PLUGINS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +149,8 @@ class PluginTraits:
     """The options with values that LiteRT's tool reads from a file, and for each option the flag with the file's path."""
     closed_line: str = ""
     """A line that the plugin prints if closed-source code, not the simulated rules, decides about nodes."""
+    is_closed: bool = False
+    """Whether closed-source code always decides."""
     relative_library: str = ""
     """The path, below the current folder, of the only vendor's library that newer releases of the plugin open."""
     numbered_library: str = ""

@@ -59,7 +59,8 @@ class MicroCause(Declared):
 class MicroDiagnosis(Declared):
     """The report of a run, with the causes of its refusals.
 
-    Causes are ordered by multiply-adds, then by the number of nodes. The largest cause comes first.
+    Causes are ordered by multiply-adds, then by the number of nodes. The largest cause comes first. ``causes`` is None if the
+    causes were not requested.
     """
 
     document = "micro-diagnosis"
@@ -71,7 +72,7 @@ class MicroDiagnosis(Declared):
 
     model: Model
     report: MicroReport
-    causes: tuple[MicroCause, ...]
+    causes: tuple[MicroCause, ...] | None = None
 
 
 def diagnose_micro(model: Model, target: MicroTarget) -> MicroDiagnosis:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from ..delegates.devices import ORDER
+from ..delegates.traits import Ranking
 from ..graph.effort import DIAGNOSIS, Effort
 from ..model.model import Model
 from ..results.numbers.risks import number_risks
@@ -74,7 +75,7 @@ def _share(run: Run) -> tuple[int, int]:
 
 def _is_compared(target: Target) -> bool:
     delegate = target.delegate
-    return not (delegate.is_plugin or delegate.computes_on_cpu or delegate.deprecated)
+    return delegate.ranking is Ranking.ACCELERATORS and not delegate.deprecated
 
 
 def _is_complete(run: Run) -> bool:

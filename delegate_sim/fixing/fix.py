@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,7 +21,6 @@ from ..results.report.display import Times
 from .fix_document import fix_document
 from .flatbuffer.model_writing import write
 from .passes.base import Exactness
-from .score import standing
 from .search import FixPlan, unregistered_text
 from .splitting import Split, second_model
 
@@ -89,13 +88,12 @@ def fix(
     proves: bool = True,
     data: Sequence[str] = (),
     samples: int | None = None,
-    check_file: Callable[[str], None] = lambda _: None,
 ) -> Fixed:
     """Write the rewritten model of a plan.
 
     If ``proves`` is true, the original and the rewritten model are run on random inputs and on the inputs in the .npz files
     ``data``. ``samples`` is the number of random inputs. By default, it is ``SAMPLES`` if all passes are exact, and otherwise at
-    most ``SAMPLES_OF_BOUNDS``. ``check_file`` is called with the path of the finished file, and may raise FixError.
+    most ``SAMPLES_OF_BOUNDS``.
 
     Raise FixError if the outputs differ more than the passes promise, or if the file's analysis differs from the plan's
     prediction. No file is then written. Raise OSError if the file cannot be written. Raise MissingPackageError if the runtime
@@ -114,13 +112,13 @@ def fix(
 
     def check(first: str, then: Continuation | None = None) -> None:
         _check_prediction(plan, first)
-        check_file(first)
         if proves:
             try:
                 differences[0] = prove(plan, first, data, samples, then)
             except NotRunningError as error:
                 # The models run here without the application, so its operators are not registered.
-                text = unregistered_text(model, replace(plan.targets[0], assume_ops_registered=False))
+                texts = [unregistered_text(model, replace(target, assume_ops_registered=False)) for target in plan.targets[:1]]
+                text = "".join(texts)
                 raise FixError(
                     f"{text}; --no-proof writes the file without running the models" if text else str(error)
                 ) from error
@@ -171,13 +169,8 @@ def _check_prediction(plan: FixPlan, path: str) -> None:
         model = load(path)
     except ModelError as error:
         raise FixError(f"the rewritten file cannot be read ({error}): please report this") from error
-    for foretold in plan.after:
-        result = standing(model, foretold.target)
-        if result != foretold:
-            raise FixError(
-                f"the analysis of the rewritten file differs from the prediction for {foretold.target.delegate.name}: please "
-                "report this"
-            )
+    for name in plan.differing(model):
+        raise FixError(f"the analysis of the rewritten file differs from the prediction for {name}: please report this")
 
 
 def _read_data(model: Model) -> frozenset[tuple[int, int]]:

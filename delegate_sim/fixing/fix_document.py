@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, attributes, entry, head, plain, within
+from ..foundation.columns import INTEGER, LIST, OBJECT, Column, attributes, entry, head, within
 from ..inference.difference import Difference
 from ..results.report.run_columns import NOT_SIMULATED, STATE, run_columns
 from .descent import FixStep, Trial
@@ -15,7 +15,6 @@ from .search import Conflict, FixPlan
 
 if TYPE_CHECKING:
     from ..results.report.display import Times
-    from .bundle_fix import BundlePlan, FixedBundle, SectionPlan
     from .fix import Fixed
 
 
@@ -56,10 +55,6 @@ FIX = (
     Column("difference", OBJECT, source="fixed.difference", parts=Difference.columns),
 )
 """The columns of a fix."""
-_SECTION = (
-    *(Column("number", INTEGER), Column("name"), Column("is_changed", YES_OR_NO)),
-    Column("problem", source=lambda section: section.problem or None),
-)
 
 
 def fix_document(plan: FixPlan, fixed: Fixed | None, times: Sequence[Times] | None = None) -> dict[str, Any]:
@@ -73,19 +68,3 @@ def fixes_document(
     """Return fixes for single targets as plain data (schema ``delegate-sim/fix-per-target/1``)."""
     fixes = [fix_document(plan, fixed, own) for (plan, fixed), own in zip(results, times, strict=True)]
     return {**head("fix-per-target"), "model": path, "fixes": fixes}
-
-
-def bundle_fix_document(plan: BundlePlan, fixed: FixedBundle | None) -> dict[str, Any]:
-    """Return the result for a bundle as plain data (schema ``delegate-sim/fix-bundle/1``)."""
-
-    def section_entry(section: SectionPlan) -> dict[str, Any]:
-        own = None if fixed is None else fixed.models.get(section.number)
-        return {**entry(_SECTION, section), "fix": None if section.plan is None else fix_document(section.plan, own)}
-
-    return {
-        **head("fix-bundle"),
-        "bundle": plan.path,
-        "written": None if fixed is None else fixed.path,
-        "sections": list(map(section_entry, plan.sections)),
-        "engine": [] if fixed is None else plain(fixed.engine),
-    }

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..errors import FixError, ModelError
 from ..foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, entry, head, within
 from ..graph.analysis_cache import AnalysisCache
 from ..graph.effort import REWRITING, Effort
 from ..hypothetical.model_editing import NodeKey
 from ..inference.difference import Difference
 from ..micro.report import MicroReport, Outcome, analyze
-from ..micro.target import MicroTarget
+from ..micro.target import RUNTIME_TITLE, MicroTarget
 from ..model.model import Model
-from ..model.reader import load
 from .applying import start
 from .descent import Descent, FixStep, not_tried
 from .flatbuffer.model_writing import check_writable
@@ -37,23 +35,23 @@ class MicroScore(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class MicroFixPlan:
-    """The result of a search. ``plan`` has the passes and the rewritten model, but no results for targets."""
+class MicroFixPlan(FixPlan):
+    """The result of a search. There are no results for targets, but reports on the model before and after each pass."""
 
-    plan: FixPlan
-    before: MicroReport
-    after: MicroReport
-    applied: tuple[MicroReport, ...]
-    """The report after each pass."""
+    reports: tuple[MicroReport, ...] = ()
+
+    def differing(self, model: Model) -> Iterator[str]:
+        """Yield the name of the runtime if its report on a written model is not as predicted."""
+        if analyze(model, self.reports[-1].target) != self.reports[-1]:
+            yield RUNTIME_TITLE
 
     def to_dict(self, fixed: Fixed | None = None) -> dict[str, Any]:
         """Return the result of a fix as plain data."""
-        return {**head("micro-fix"), **entry(MICRO_FIX, _MicroFix(self, self.plan, fixed))}
+        return {**head("micro-fix"), **entry(MICRO_FIX, _MicroFix(self, fixed))}
 
 
 class _MicroFix(NamedTuple):
-    result: MicroFixPlan
-    plan: FixPlan
+    plan: MicroFixPlan
     fixed: Fixed | None
 
 
@@ -72,8 +70,9 @@ _STEP = (*within("step", [Column("name"), EXACTNESS, Column("nodes", INTEGER)]),
 MICRO_FIX = (
     *(Column("model", source="plan.model.path"), Column("written", source="fixed.path")),
     *within("plan", [Column("allowed", source="allowed.key"), EXACTNESS]),
-    *within("result", [Column(side, OBJECT, parts=_REPORT) for side in ("before", "after")]),
-    Column("passes", LIST, source=lambda own: map(_MicroStep, own.plan.steps, own.result.applied), parts=_STEP),
+    Column("before", OBJECT, source=lambda own: own.plan.reports[0], parts=_REPORT),
+    Column("after", OBJECT, source=lambda own: own.plan.reports[-1], parts=_REPORT),
+    Column("passes", LIST, source=lambda own: map(_MicroStep, own.plan.steps, own.plan.reports[1:]), parts=_STEP),
     *within("plan", [Column("simulations", INTEGER), Column("not_simulated", LIST)]),
     Column("difference", OBJECT, source="fixed.difference", parts=Difference.columns),
 )
@@ -131,9 +130,10 @@ def search_micro(
 
     chosen = [pass_ for pass_ in passes.values() if pass_.exactness <= allowed]
     descent = Descent(chosen, [evaluate], start(model), Effort(model), report=report)
-    (before,) = descent.standing
+    reports = [descent.standing[0].report]
     descent.run()
-    plan = FixPlan(
+    reports += [step.after[0].report for step in descent.applied]
+    return MicroFixPlan(
         model,
         targets=(),
         allowed=allowed,
@@ -145,19 +145,5 @@ def search_micro(
         rewritten=descent.now,
         simulations=descent.simulations,
         not_simulated=not_tried([descent]),
+        reports=tuple(reports),
     )
-    return MicroFixPlan(
-        plan, before.report, descent.standing[0].report, tuple([step.after[0].report for step in descent.applied])
-    )
-
-
-def check_micro_prediction(plan: MicroFixPlan, path: str) -> None:
-    """Raise FixError if the analysis of a written file differs from the plan's prediction."""
-    try:
-        written = analyze(load(path), plan.after.target)
-    except ModelError as error:
-        raise FixError(f"the rewritten file cannot be read ({error}): please report this") from error
-    if written != plan.after:
-        raise FixError(
-            "the analysis of the rewritten file differs from the prediction for TensorFlow Lite Micro: please report this"
-        )

@@ -93,6 +93,12 @@ class FixPlan:
         """The exactness of the least exact step."""
         return max([step.exactness for step in self.steps], default=Exactness.EXACT)
 
+    def differing(self, model: Model) -> Iterator[str]:
+        """Yield the name of each delegate whose result on a written model is not as predicted."""
+        for foretold in self.after:
+            if standing(model, foretold.target) != foretold:
+                yield foretold.target.delegate.name
+
     @property
     def holds_for(self) -> tuple[str, ...]:
         """The values for which the exact passes are exact. Empty if they are exact for all values."""

@@ -18,9 +18,9 @@ from ..results.report.plan_strip import run_lengths
 from ..results.report.report import Report
 from ..results.report.rule_set import rule_set_version
 from ..results.report.verdict import coverage_verdict, verdict
-from ..runtime.interpreter import Run, option_values
+from ..runtime.interpreter import Run
 from ..runtime.target import target_names
-from .results import FAILED, PASSED, Case
+from .results import FAILED, PASSED, Case, identity_of
 
 if TYPE_CHECKING:
     from ..results.report.accelerator_stack import StackResult
@@ -63,14 +63,11 @@ def _case(path: str, sha256: str, target: str, run: Run, timings: Sequence[Timin
     own = [timing for timing in timings if not timing.delegates or run.delegate.name in timing.delegates]
     own.sort(key=lambda timing: not timing.delegates)  # the profile of the delegated run counts
     return Case(
-        model=path,
-        path=path,
-        target=target,
-        delegate=run.delegate.name,
-        runtime=str(run.release),
-        options=option_values(run.options),
-        status=FAILED if run.refusal else PASSED,
-        findings=tuple(_findings(run, _node_times(own))),
+        path,
+        path,
+        *identity_of(target, run.target),
+        FAILED if run.refusal else PASSED,
+        tuple(_findings(run, _node_times(own))),
         notes=(*outcome_notes(run), *map(_sentence, own)),
         measures=measure(run),
         log_lines=run.log_lines,

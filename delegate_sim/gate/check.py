@@ -24,16 +24,21 @@ from ..results.report.display import Shown
 from ..results.report.findings import ERROR, Finding
 from ..results.report.multiply_adds import ComputeTotals
 from ..results.report.outcome_words import words_of
-from ..runtime.interpreter import option_values
 from .baseline.baseline import Baseline, Entry, EntryKey, read_baseline, update_baseline
 from .budgets import Budgets, compute_improvements, compute_regressions, improvements, regressions
-from .configuration import Configuration, ConfigurationError, ConfiguredTarget, find_configuration, matches, naming_configuration
+from .configuration import (
+    CheckedTarget,
+    Configuration,
+    ConfigurationError,
+    ConfiguredTarget,
+    find_configuration,
+    matches,
+    naming_configuration,
+)
 from .configuration_table import path_below
 from .ignored import without_ignored
 from .judgment import judge, take_entry
-from .micro_targets import EFFORT as MICRO_EFFORT
-from .micro_targets import KIND as MICRO
-from .micro_targets import RUNTIME, ConfiguredMicroTarget, micro_case
+from .micro_targets import ConfiguredMicroTarget, micro_case
 from .results import (
     FAILED,
     FAILED_CONVERSION,
@@ -88,9 +93,13 @@ class _Job:
 
     model: str
     path: str
-    targets: tuple[ConfiguredTarget, ...]
+    targets: tuple[CheckedTarget, ...]
     source: ConfiguredSource | None = None
-    micro_targets: tuple[ConfiguredMicroTarget, ...] = ()
+
+    @property
+    def compared(self) -> list[ConfiguredTarget]:
+        """The targets with a delegate. Only these targets have entries in the baseline."""
+        return [target for target in self.targets if isinstance(target, ConfiguredTarget)]
 
 
 def check_models(
@@ -126,32 +135,39 @@ def check_models(
     Raises ConfigurationError if there is nothing to check, BaselineError if the baseline cannot be read or written, and
     OptionError if a target can neither be simulated nor run on this host.
     """
-    targets, micro_targets = _chosen(configuration, target_names)
-    jobs = list(_jobs(configuration, paths, targets, micro_targets))
+    targets = _chosen(configuration, target_names)
+    compared = [target for target in targets if isinstance(target, ConfiguredTarget)]
+    jobs = list(_jobs(configuration, paths, targets))
     _declare_files(configuration, updates_baseline=update or prune, updates_times=bool(op_profiles))
     baseline = Baseline() if configuration.baseline is None else read_baseline(configuration.baseline)
-    stale = [] if paths else _stale(baseline, jobs, [target.name for target in targets] if target_names else [])
+    stale = [] if paths else _stale(baseline, jobs, [target.name for target in compared] if target_names else [])
     if not jobs and not stale:
         problem = "names no model" if not configuration.models else f"no file matches {', '.join(configuration.models)}"
         raise ConfigurationError(f"{configuration.path}: {problem}, so there is nothing to check")
     if (update or prune) and configuration.baseline is None:
         raise ConfigurationError(f"{configuration.path}: baseline = false, so there is no baseline to write")
-    require_engines([target.target.delegate for target in targets])
+    require_engines([target.target.delegate for target in compared])
     if live:
-        _require_engines(configuration, targets)
+        _require_engines(configuration, compared)
     if op_profiles:
         _keep_times(configuration, jobs, op_profiles)
     new_entries: dict[EntryKey, Entry] = {}
     cases: list[Case] = []
     reports: list[Mapping[str, Any]] = []
-    accept, known = _update_words(configuration), {key.model for key in baseline.entries}
+    check = _ModelCheck(
+        configuration,
+        baseline,
+        new_entries if update else None,
+        reports if live else None,
+        fault,
+        run_configured_code,
+        _update_words(configuration),
+        {key.model for key in baseline.entries},
+        raised(_MOST_FINDINGS),
+    )
     for number, job in enumerate(jobs, 1):
         begins(number, len(jobs), job.model)
-        new, own_reports = new_entries if update else None, reports if live else None
-        left = raised(_MOST_FINDINGS) - sum([len(case.findings) for case in cases])
-        cases += _cases(
-            configuration, job, baseline, new, own_reports, fault, run_configured_code, accept, left, is_known=job.model in known
-        )
+        cases += check.cases(job)
     written = None
     if update or prune:
         written = _write(configuration.baseline or "", baseline, new_entries, stale if prune else ())
@@ -163,27 +179,17 @@ def check_models(
     return Checked(Results("check", tuple(sorted(cases, key=lambda case: (case.model, case.target)))), written, tuple(reports))
 
 
-def _chosen(
-    configuration: Configuration, names: Sequence[str]
-) -> tuple[tuple[ConfiguredTarget, ...], tuple[ConfiguredMicroTarget, ...]]:
-    """Return the targets with these names, or all targets if no names are given. Targets of kind micro are a separate list."""
-    every: list[ConfiguredTarget | ConfiguredMicroTarget] = [*configuration.targets, *configuration.micro_targets]
+def _chosen(configuration: Configuration, names: Sequence[str]) -> list[CheckedTarget]:
+    """Return the targets with these names, or all targets if no names are given."""
+    every: list[CheckedTarget] = [*configuration.targets, *configuration.micro_targets]
     known = list(dict.fromkeys([name for target in every for name in (target.group, target.name)]))
     for name in names:
         if name not in known:
             raise ConfigurationError(f"{configuration.path}: there is no target {name!r}; the targets are {', '.join(known)}")
-    if not names:
-        return configuration.targets, configuration.micro_targets
-    chosen = tuple(target for target in configuration.targets if not {target.name, target.group}.isdisjoint(names))
-    return chosen, tuple(target for target in configuration.micro_targets if target.name in names)
+    return [target for target in every if not names or not {target.name, target.group}.isdisjoint(names)]
 
 
-def _jobs(
-    configuration: Configuration,
-    paths: Sequence[str],
-    targets: Sequence[ConfiguredTarget],
-    micro_targets: Sequence[ConfiguredMicroTarget],
-) -> Iterator[_Job]:
+def _jobs(configuration: Configuration, paths: Sequence[str], targets: Sequence[CheckedTarget]) -> Iterator[_Job]:
     if paths:
         models = [os.path.relpath(os.path.abspath(path), configuration.root).replace(os.sep, "/") for path in paths]
     else:
@@ -191,15 +197,13 @@ def _jobs(
     own = set(models)
     for source in configuration.sources:
         concerned = tuple(target for target in targets if configuration.concerns(target, source.name))
-        micro = tuple(target for target in micro_targets if configuration.concerns(target, source.name))
-        if (concerned or micro) and (not paths or not own.isdisjoint({source.name, source.path})):
-            yield _Job(source.name, _from_here(configuration, source.path or source.name), concerned, source, micro)
+        if concerned and (not paths or not own.isdisjoint({source.name, source.path})):
+            yield _Job(source.name, _from_here(configuration, source.path or source.name), concerned, source)
     known = {text for source in configuration.sources for text in (source.name, source.path)}
     for model in dict.fromkeys([model for model in models if model not in known]):
         concerned = tuple(target for target in targets if configuration.concerns(target, model))
-        micro = tuple(target for target in micro_targets if configuration.concerns(target, model))
-        if concerned or micro:
-            yield _Job(model, _from_here(configuration, model), concerned, micro_targets=micro)
+        if concerned:
+            yield _Job(model, _from_here(configuration, model), concerned)
         elif paths:
             raise ConfigurationError(f"{configuration.path}: no selected target applies to {model}")
 
@@ -232,7 +236,7 @@ def _keep_times(configuration: Configuration, jobs: Sequence[_Job], paths: Seque
 
     Raise ConfigurationError if more than one model or target is checked.
     """
-    pairs = [(job, target) for job in jobs for target in job.targets]
+    pairs = [(job, target) for job in jobs for target in job.compared]
     if len(pairs) != 1 or configuration.baseline is None or pairs[0][0].source is not None:
         raise ConfigurationError(
             f"{configuration.path}: an op profile belongs to one model on one target: give one MODEL and one --target. "
@@ -266,112 +270,90 @@ def _require_engines(configuration: Configuration, targets: Sequence[ConfiguredT
         raise ConfigurationError(f"{configuration.path}: none of the targets can run live (see delegate-sim doctor)")
 
 
-def _cases(
-    configuration: Configuration,
-    job: _Job,
-    baseline: Baseline,
-    new_entries: dict[EntryKey, Entry] | None,
-    reports: list[Mapping[str, Any]] | None,
-    fault: Callable[[Exception], str],
-    run_configured_code: bool,
-    accept: Sequence[str],
-    left: int,
-    *,
-    is_known: bool,
-) -> Iterator[Case]:
-    """Yield the cases of a model. Add new baseline entries to ``new_entries``, and differences of live runs to ``reports``.
+@dataclass
+class _ModelCheck:
+    """The settings of a check, and its results so far: new entries of the baseline, and bug reports of live runs.
 
-    ``accept`` has the words of the command that updates the baseline, without target and model. ``is_known`` tells whether the
-    baseline has an entry for the model. ``left`` is the number of findings that may be listed. When it is used up, a case lists
-    one finding for each code.
+    ``new_entries`` is None if the baseline is not updated, and ``reports`` is None without live runs. ``accept`` has the words
+    of the command that updates the baseline, without target and model. ``known`` has the models with entries in the baseline.
+    ``left`` is the number of findings that may still be listed. When it is used up, a case lists one finding for each code.
     """
-    try:
-        conversion = None if job.source is None else converted(job.source, run_configured_code=run_configured_code)
-        model = load(job.path if conversion is None else conversion.path, any_identifier=True)
-        model.sha256  # noqa: B018  # reads the file, which may fail too
-    except Exception as error:  # report the error and go on with the other models
-        code = UNREADABLE_MODEL if job.source is None else FAILED_CONVERSION
-        every: list[ConfiguredTarget | ConfiguredMicroTarget] = [*job.targets, *job.micro_targets]
-        for one in every:
-            yield _unanswered(job, one, error, fault, code)
-        return
-    effort, micro_effort, cache = Effort(model), Effort(model), AnalysisCache()
-    for micro_target in job.micro_targets:
+
+    configuration: Configuration
+    baseline: Baseline
+    new_entries: dict[EntryKey, Entry] | None
+    reports: list[Mapping[str, Any]] | None
+    fault: Callable[[Exception], str]
+    run_configured_code: bool
+    accept: Sequence[str]
+    known: Collection[str]
+    left: int
+
+    def cases(self, job: _Job) -> Iterator[Case]:
+        """Yield the cases of a model."""
         try:
-            micro_effort.begin_target(simulations=MICRO_EFFORT)
-            yield micro_case(job.model, job.path, model, micro_target)
+            conversion = None if job.source is None else converted(job.source, run_configured_code=self.run_configured_code)
+            model = load(job.path if conversion is None else conversion.path, any_identifier=True)
+            model.sha256  # noqa: B018  # reads the file, which may fail too
         except Exception as error:  # report the error and go on with the other models
-            yield _unanswered(job, micro_target, error, fault, UNREADABLE_MODEL)
-    budgets_of_targets = configuration.budgets_of(job.targets, job.model)
-    for number, (target, budgets) in enumerate(zip(job.targets, budgets_of_targets, strict=True)):
-        try:
-            require_identifier(model)
-            effort.begin_target(len(job.targets) - number - 1, target.target.effort)
-            of_target = ["--target", target.name] if is_known else []
-            command = command_line([*accept, *of_target, typed_path(job.path)])
-            case = _case(configuration, job, model, target, budgets, baseline, new_entries, effort, cache, command, left)
-            left -= len(case.findings)
-            if conversion is not None:
-                case = replace(case, notes=(_made_note(conversion), *case.notes))
-            yield case if reports is None else _run_live(case, model, target, reports)
-        except Exception as error:  # report the error and go on with the other models
-            yield _unanswered(job, target, error, fault, UNREADABLE_MODEL)
+            code = UNREADABLE_MODEL if job.source is None else FAILED_CONVERSION
+            yield from [self._unanswered(job, target, error, code) for target in job.targets]
+            return
+        effort, micro_effort, cache = Effort(model), Effort(model), AnalysisCache()
+        compared = job.compared
+        budgets = dict(zip([target.name for target in compared], self.configuration.budgets_of(compared, job.model), strict=True))
+        for number, target in enumerate(job.targets):
+            try:
+                if isinstance(target, ConfiguredMicroTarget):
+                    micro_effort.begin_target(simulations=target.effort)
+                    case = micro_case(job.model, job.path, model, target)
+                else:
+                    require_identifier(model)
+                    effort.begin_target(len(compared) - number - 1, target.target.effort)
+                    case = self._case(job, model, target, budgets[target.name], effort, cache)
+                    if conversion is not None:
+                        case = replace(case, notes=(_made_note(conversion), *case.notes))
+                    case = case if self.reports is None else _run_live(case, model, target, self.reports)
+            except Exception as error:  # report the error and go on with the other models
+                case = self._unanswered(job, target, error, UNREADABLE_MODEL)
+            self.left -= len(case.findings)
+            yield case
+
+    def _unanswered(self, job: _Job, target: CheckedTarget, error: Exception, code: str) -> Case:
+        """Return the case of a model that has no result on a target.
+
+        If the error is a bug of delegate-sim, the finding has the code of an internal error. Otherwise, the finding has ``code``.
+        """
+        message, is_fault = problem_text(error, job.path, self.fault)
+        return unreadable_case(job.model, job.path, *target.identity, message, INTERNAL_ERROR if is_fault else code)
+
+    def _case(
+        self, job: _Job, model: Model, target: ConfiguredTarget, budgets: Budgets, effort: Effort, cache: AnalysisCache
+    ) -> Case:
+        key = EntryKey(job.model, target.name)
+        of_target = ["--target", target.name] if job.model in self.known else []
+        accept = command_line([*self.accept, *of_target, typed_path(job.path)])
+        run = run_target(model, target.target, cache)
+        before = self.baseline.entries.get(key)
+        entry = before if self.new_entries is None else take_entry(run, model)
+        case = judge(key, job.path, run, model, entry, budgets, accept, self.left)
+        # Advice takes several simulations, so it is computed only for findings with hints.
+        if self.left > 0 and any(finding.hint or finding.node_name for finding in case.findings):
+            from ..diagnosis.advice.node_advice import advised
+
+            run = advised(model, run, effort=effort, cache=cache)
+            case = judge(key, job.path, run, model, entry, budgets, accept, self.left)
+        if self.new_entries is not None and entry is not None:
+            self.new_entries[key] = entry
+            return replace(case, notes=(*case.notes, *_nothing_delegated(entry), *_rewritten(before, entry)))
+        if entry is None and self.configuration.baseline is not None:
+            return replace(case, status=FAILED, findings=(_missing(accept), *case.findings))
+        return case
 
 
 def _made_note(conversion: Conversion) -> str:
     data = f", calibrated with {conversion.calibration.words}" if conversion.settings.calibrates else ""
     return f"converted by {conversion.route.name} {conversion.route.version} with {conversion.settings.name}{data}"
-
-
-def _unanswered(
-    job: _Job,
-    target: ConfiguredTarget | ConfiguredMicroTarget,
-    error: Exception,
-    fault: Callable[[Exception], str],
-    code: str,
-) -> Case:
-    """Return the case of a model that has no result on a target.
-
-    If the error is a bug of delegate-sim, the finding has the code of an internal error. Otherwise, the finding has ``code``.
-    """
-    message, is_fault = problem_text(error, job.path, fault)
-    code = INTERNAL_ERROR if is_fault else code
-    if isinstance(target, ConfiguredMicroTarget):
-        return unreadable_case(job.model, job.path, target.name, MICRO, RUNTIME, target.options, message, code)
-    on = target.target
-    runtime, options = str(on.release), option_values(on.options)
-    return unreadable_case(job.model, job.path, target.name, on.delegate.name, runtime, options, message, code)
-
-
-def _case(
-    configuration: Configuration,
-    job: _Job,
-    model: Model,
-    target: ConfiguredTarget,
-    budgets: Budgets,
-    baseline: Baseline,
-    new_entries: dict[EntryKey, Entry] | None,
-    effort: Effort,
-    cache: AnalysisCache,
-    accept: str,
-    left: int,
-) -> Case:
-    key = EntryKey(job.model, target.name)
-    run = run_target(model, target.target, cache)
-    before = baseline.entries.get(key)
-    entry = before if new_entries is None else take_entry(run, model)
-    case = judge(key, job.path, run, model, entry, budgets, accept, left)
-    # Advice takes several simulations, so it is computed only for findings with hints.
-    if left > 0 and any(finding.hint or finding.node_name for finding in case.findings):
-        from ..diagnosis.advice.node_advice import advised
-
-        case = judge(key, job.path, advised(model, run, effort=effort, cache=cache), model, entry, budgets, accept, left)
-    if new_entries is not None and entry is not None:
-        new_entries[key] = entry
-        return replace(case, notes=(*case.notes, *_nothing_delegated(entry), *_rewritten(before, entry)))
-    if entry is None and configuration.baseline is not None:
-        return replace(case, status=FAILED, findings=(_missing(accept), *case.findings))
-    return case
 
 
 def _run_live(case: Case, model: Model, target: ConfiguredTarget, reports: list[Mapping[str, Any]]) -> Case:
@@ -422,7 +404,7 @@ def _rewritten(before: Entry | None, entry: Entry) -> Iterator[str]:
 
 
 def _stale(baseline: Baseline, jobs: Sequence[_Job], target_names: Sequence[str]) -> list[EntryKey]:
-    checked = {EntryKey(job.model, target.name) for job in jobs for target in job.targets}
+    checked = {EntryKey(job.model, target.name) for job in jobs for target in job.compared}
     return [key for key in baseline.entries if key not in checked and (not target_names or key.target in target_names)]
 
 

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from itertools import groupby
-from typing import Any
+from typing import Any, TypeAlias
 
 from ..bundles.model_files import FilePattern, matching_files, models_below
 from ..bundles.stores import is_pattern
@@ -52,6 +52,7 @@ from .ignored import Ignored, codes_of, read_ignored
 from .micro_targets import KIND as MICRO
 from .micro_targets import ConfiguredMicroTarget, parse_kind, read_micro_target
 from .platform_targets import platform_options
+from .results import TargetIdentity, identity_of
 from .source_models import ConfiguredSource, read_source
 
 OWN_FILE = "delegate-sim.toml"
@@ -89,6 +90,14 @@ class ConfiguredTarget:
     models: tuple[FilePattern, ...] | None
     """Patterns of the models to check on the target, or None for all models."""
     budgets: Budgets
+
+    @property
+    def identity(self) -> TargetIdentity:
+        """The target as a case names it."""
+        return identity_of(self.name, self.target)
+
+
+CheckedTarget: TypeAlias = ConfiguredTarget | ConfiguredMicroTarget
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +138,7 @@ class Configuration:
             paths = _matched(self.root, self.models) - _matched(self.root, self.exclude)
         return sorted(path for path in paths if os.path.isfile(os.path.join(self.root, path)))
 
-    def concerns(self, target: ConfiguredTarget | ConfiguredMicroTarget, model: str) -> bool:
+    def concerns(self, target: CheckedTarget, model: str) -> bool:
         """Return whether a model is checked on a target."""
         with naming_configuration(self.path):
             return target.models is None or matches(model, target.models)

@@ -40,7 +40,7 @@ from .budgets import (
     improvements,
     regressions,
 )
-from .results import BETTER, FAILED, PASSED, Case
+from .results import BETTER, FAILED, PASSED, Case, identity_of
 
 _MOST_LISTED = 1_000
 """The largest number of listed findings with the same code and level. The same limit applies to listed changes of the model."""
@@ -110,13 +110,10 @@ def judge(
     now = measure(run)
     compute = compute_of(run).totals
     case = Case(
-        model=key.model,
-        path=path,
-        target=key.target,
-        delegate=target.delegate.name,
-        runtime=str(target.release),
-        options=option_values(target.options),
-        status=PASSED,
+        key.model,
+        path,
+        *identity_of(key.target, run.target),
+        PASSED,
         measures=now,
         log_lines=run.log_lines,
         sha256=model.sha256,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from ..bundles.model_files import FilePattern
 from ..errors import OptionError
@@ -27,12 +27,10 @@ from .configuration_table import (
     parse_text,
     path_below,
 )
-from .results import FAILED, PASSED, Case
+from .results import FAILED, PASSED, Case, TargetIdentity
 
 KIND = "micro"
-RUNTIME = "tflite-micro"
-EFFORT = 3
-"""The relative cost of an analysis (see ``Target.effort``)."""
+_RUNTIME = "tflite-micro"
 _STATEMENTS = {
     Status.MISSING: "has no kernel in the resolver",
     Status.PREPARE: "is refused while tensors are allocated",
@@ -49,6 +47,8 @@ class ConfiguredMicroTarget:
     target: MicroTarget
     models: tuple[FilePattern, ...] | None
     max_arena: int | None
+    effort: ClassVar[int] = 3
+    """The relative cost of an analysis (see ``Target.effort``)."""
 
     @property
     def group(self) -> str:
@@ -56,14 +56,15 @@ class ConfiguredMicroTarget:
         return self.name
 
     @property
-    def options(self) -> dict[str, Any]:
-        """The settings of the target as plain data."""
+    def identity(self) -> TargetIdentity:
+        """The target as a case names it, with its settings as options."""
         registered = self.target.registered
-        return {
+        options = {
             "kernels": self.target.kernels,
             "registered": None if registered is None else sorted(registered),
             "max_arena": self.max_arena,
         }
+        return TargetIdentity(self.name, KIND, _RUNTIME, options)
 
 
 def parse_kind(value: Any) -> str:
@@ -81,7 +82,8 @@ def read_micro_target(name: str, table: ConfigurationTable, root: str) -> Config
     models = table.take("models", parse_model_patterns)
     max_arena = table.take("max-arena", parse_count)
     table.finish()
-    target = MicroTarget(kernels=kernels) if source is None else source.target(kernels)
+    target = MicroTarget(kernels=kernels)
+    target = target if source is None else source.registered_in(target)
     return ConfiguredMicroTarget(name, target, models, max_arena)
 
 
@@ -100,14 +102,11 @@ def micro_case(name: str, path: str, model: Model, configured: ConfiguredMicroTa
     arena = report.arena
     notes = () if arena is None else (f"arena: about {arena.total:,} bytes for a 32-bit build, head {arena.head:,}",)
     return Case(
-        model=name,
-        path=path,
-        target=configured.name,
-        delegate=KIND,
-        runtime=RUNTIME,
-        options=configured.options,
-        status=FAILED if is_failed else PASSED,
-        findings=findings,
+        name,
+        path,
+        *configured.identity,
+        FAILED if is_failed else PASSED,
+        findings,
         notes=notes if configured.max_arena is not None or is_failed else (),
         sha256=model.sha256,
     )

@@ -32,10 +32,12 @@ from ..results.report.display import Shown, TimeTotals
 from ..results.report.findings import ERROR, FINDING, Finding
 from ..results.report.measures import DERIVED, MEASURES, TAKEN, Measures
 from ..results.report.multiply_adds import COMPUTE, ComputeTotals
-from ..results.report.outcome_words import NOT_COMPILED, is_plugin
+from ..results.report.outcome_words import words_of
 from ..results.report.plan_strip import Lengths
 from ..results.report.tables import NUMBERS
 from ..results.report.verdict import unchecked_text
+from ..runtime.run import option_values
+from ..runtime.target import Target
 
 PASSED = "passed"
 BETTER = "better"
@@ -52,6 +54,20 @@ _FINDING = (
     ),
     Column("fingerprint"),
 )
+
+
+class TargetIdentity(NamedTuple):
+    """A target as a case names it: name, delegate, release of the runtime, and options."""
+
+    target: str
+    delegate: str
+    runtime: str
+    options: Mapping[str, Any]
+
+
+def identity_of(name: str, target: Target) -> TargetIdentity:
+    """Return the identity of a target that has this name."""
+    return TargetIdentity(name, target.delegate.name, str(target.release), option_values(target.options))
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +214,8 @@ class Results(Shown):
         It is also empty for ``analyze``, because the cases of an analysis contain this note.
         """
         taken = [case.delegate for case in self.cases if case.measures is not None and case.measures.outcome == TAKEN]
-        return NOT_COMPILED if self.command == "check" and any(map(is_plugin, taken)) else ""
+        notes = [note for delegate in taken if (note := words_of(delegate).note)]
+        return notes[0] if self.command == "check" and notes else ""
 
     def _line(self) -> str:
         counts = {case.status: self.count(case.status) for case in self.cases}

@@ -70,7 +70,7 @@ class PluginEngine(Engine):
         finished, written = self._run_tool(content, options, "partition")
         printed = [_PREFIX.sub("", line) for line in finished.output.splitlines()]
         lines = tuple([line for line in printed if _COMPARED.match(line)])
-        is_closed = self.delegate.is_live_only or (bool(self._traits.closed_line) and self._traits.closed_line in printed)
+        is_closed = self._traits.is_closed or (bool(self._traits.closed_line) and self._traits.closed_line in printed)
         if finished.status == 0:
             numbers = [int(match[1]) for match in map(_YIELDED.search, printed) if match]
             decision = replace(_partitioned(load(content), lines, written, numbers[-1] if numbers else 0), is_closed=is_closed)

@@ -13,7 +13,7 @@ from ..model.model import Model
 from .arena import Arena, plan_arena
 from .graph import byte_size, count_external_tensors, count_variables
 from .preparation import MicroNode, Preparation, Status, is_known_type, prepare_model, unsized_tensors
-from .resolver import Operator, ResolverSource, operators_of, resolver_lines
+from .resolver import Operator, operators_of, resolver_lines
 from .target import PACKAGE, MicroTarget
 
 
@@ -90,17 +90,17 @@ class MicroReport(Declared):
 
 
 REGISTERED = (
-    Column("source", source="source_path"),
-    Column("operators", LIST, source=lambda own: own.source.registered and sorted(own.source.registered)),
-    *(Column("size", INTEGER, source="source.size"), Column("unused", LIST)),
-    Column("unknown_functions", LIST, source="source.unknown"),
+    *within("report.target", [Column("source", source="resolver")]),
+    *within("report.target.source", [Column("operators", LIST, source=lambda own: own.registered and sorted(own.registered))]),
+    *(*within("report.target.source", [Column("size", INTEGER)]), Column("unused", LIST)),
+    *within("report.target.source", [Column("unknown_functions", LIST, source="unknown")]),
 )
 """The columns of the operators that an application registers."""
 
 
 @dataclass(frozen=True, slots=True)
 class MicroAnswer(Declared):
-    """The report on a model, and the resolver from the application's source, or None without a source."""
+    """The report on a model, with what the application's source registers, if the target has a source."""
 
     document = "micro"
     columns = (
@@ -108,13 +108,11 @@ class MicroAnswer(Declared):
         *within("report", MicroReport.columns),
         Column("package", source=lambda own: PACKAGE),
         Column("layers_with_channel_scales", INTEGER),
-        Column("registered", OBJECT, source=lambda own: None if own.source is None else own, parts=REGISTERED, is_optional=True),
+        Column("registered", OBJECT, source=lambda own: own.report.target.source and own, parts=REGISTERED, is_optional=True),
     )
 
     model: Model
     report: MicroReport
-    source: ResolverSource | None = None
-    source_path: str = ""
 
     @property
     def layers_with_channel_scales(self) -> int:
@@ -128,9 +126,9 @@ class MicroAnswer(Declared):
     @property
     def unused(self) -> tuple[str, ...]:
         """Registered operators that the model does not use."""
-        if self.source is None or self.source.registered is None:
-            return ()
-        return tuple(sorted({*self.source.registered} - {operator.name for operator in self.report.operators}))
+        source = self.report.target.source
+        registered = () if source is None else source.registered or ()
+        return tuple(sorted({*registered} - {operator.name for operator in self.report.operators}))
 
 
 _DEFAULT = MicroTarget()

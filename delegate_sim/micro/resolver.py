@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ from ..foundation.printable import printable, shortened
 from ..foundation.work_budget import spend_steps
 from ..model.model import Node
 from ..rules.rule import Reason
-from .target import MISSING_OPERATOR, Kernels, MicroTarget, reason
+from .target import MISSING_OPERATOR, MicroTarget, reason
 
 _LARGEST_SOURCE = 1 << 24
 _SPLICE = re.compile(r"\\\r?\n")
@@ -258,10 +258,11 @@ class ResolverSource:
         """The operators whose calls fail because the resolver is full."""
         return () if self.registered is None or self.size is None else self.registered[self.size :]
 
-    def target(self, kernels: Kernels) -> MicroTarget:
-        """Return the target with these operators."""
-        registered = None if self.registered is None else frozenset(self.registered) - frozenset(self.without_room)
-        return MicroTarget(registered, kernels, frozenset(self.without_room))
+    def registered_in(self, target: MicroTarget, path: str = "") -> MicroTarget:
+        """Return the target with these operators. ``path`` is the path of the source."""
+        without_room = frozenset(self.without_room)
+        registered = None if self.registered is None else frozenset(self.registered) - without_room
+        return replace(target, registered=registered, without_room=without_room, resolver=path, source=self)
 
 
 def read_resolver(path: str) -> ResolverSource:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from types import MappingProxyType
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ..errors import OptionError
 from ..graph.graph import NodeView
@@ -17,8 +17,12 @@ from ..rules.kinds import Explanation, Kind
 from ..rules.rule import Check, Condition, OpRule, Reason, op_rule
 from ..rules.source import Repository, Source
 
+if TYPE_CHECKING:
+    from .resolver import ResolverSource
+
 TFLM = Repository("tensorflow/tflite-micro", "90b983c2b3f1480642e040bbd2ddb37b998f3424")
 """The source of the rules. TensorFlow Lite Micro has no releases."""
+RUNTIME_TITLE = "TensorFlow Lite Micro"
 PACKAGE = "tflite-micro 0.dev20261023"
 """The Python package of the runtime with which the rules were compared."""
 
@@ -85,6 +89,8 @@ class MicroTarget:
     """The operators that the application tries to register after the resolver is full. ``registered`` does not contain them."""
     resolver: str = field(default="", compare=False)
     """The path of the source that registers the operators, if the user gave one."""
+    source: ResolverSource | None = field(default=None, compare=False, repr=False)
+    """The registrations in this source."""
     runtime: MicroRelease = MicroRelease()
     """The copy of the runtime that the user asks about. Its kernels are simulated only if ``is_checked``."""
 

@@ -19,7 +19,6 @@ from .planning import Plan, PlanStep, make_plan
 from .refusal import Call, ProcessAborted, refuse, rule
 from .types import AndroidRelease, OperationType, Preference, ResultCode, is_extension
 
-_FILE = "runtime/ExecutionPlan.cpp"
 STEP_BOUNDARY = rule("compilation-step-boundary")
 STEP_PREPARED = rule("compilation-driver")
 STEP_SIZES = rule("compilation-step-sizes")

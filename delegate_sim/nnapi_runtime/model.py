@@ -18,8 +18,6 @@ from .refusal import Call, refuse, rule
 from .types import AndroidRelease, OperandType, Version, type_name
 from .validation import validate_with_operands, version_or_raise
 
-_VALIDATION = "common/types/src/Validation.cpp: validateModelSubgraph"
-
 RUN_ORDER = rule("model-run-order")
 MODEL_EMPTY = rule("model-empty")
 MODEL_LIFETIME = rule("model-submodel-operand")

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from ..bundles.address import SEPARATOR, split_address
 from ..delegates.devices import CARD_GROUPS, MICROCONTROLLERS_TITLE, ORDER, PHONES_TITLE, card_group, is_second_choice, places_of
 from ..delegates.registry import DELEGATE_NAMES
+from ..delegates.traits import Ranking
 from ..diagnosis.advice.commands import diagnose_command, fix_command
 from ..diagnosis.advice.plain_fix import PlainFix, search_fix
 from ..diagnosis.causes.change import result_words
@@ -19,6 +20,7 @@ from ..errors import LimitError, MissingPackageError
 from ..foundation.printable import share
 from ..graph.effort import Effort
 from ..micro.report import MicroReport, analyze
+from ..micro.target import RUNTIME_TITLE
 from ..model.model import Model
 from ..results.report.blockers import has_open_input
 from ..results.report.measures import TAKEN, Measures, awaits_compiler, measure
@@ -30,7 +32,7 @@ from ..rules.kinds import DYNAMIC_TENSORS
 from ..runtime.interpreter import REFUSED, Run
 from ..runtime.target import Target
 from ..version import __version__
-from .micro_view import MICRO_TITLE, micro_outcome
+from .micro_view import micro_outcome
 
 _PLACES = {name: place for place, name in enumerate(ORDER)}
 _NEARLY_ALL, _MOST = 0.99, 0.5
@@ -173,7 +175,7 @@ def _row(run: Run, reason: str, names: Sequence[str]) -> CardRow:
     is_applied, waits = measures.outcome == TAKEN, awaits_compiler(delegate, measures)
     return CardRow(
         **_names(run.target, names)._asdict(),
-        is_ranked=not (delegate.is_plugin or delegate.computes_on_cpu or waits),
+        is_ranked=delegate.ranking is Ranking.ACCELERATORS and not waits,
         part=part if is_applied else 0,
         whole=0 if waits else whole,
         counts_nodes=counts_nodes,
@@ -201,8 +203,8 @@ def _micro_row(report: MicroReport) -> CardRow:
     runs, whole = report.computes, report.multiply_adds or len(report.nodes)
     return CardRow(
         delegate="micro",
-        label=MICRO_TITLE,
-        subject=MICRO_TITLE,
+        label=RUNTIME_TITLE,
+        subject=RUNTIME_TITLE,
         devices="the CPU of microcontrollers",
         group=MICROCONTROLLERS_TITLE,
         part=whole if runs else 0,
@@ -226,9 +228,7 @@ class _TargetNames(NamedTuple):
 def _names(target: Target, names: Sequence[str]) -> _TargetNames:
     delegate = target.delegate
     deprecated = f", deprecated {delegate.deprecated}" if delegate.deprecated else ""
-    own = subject(target, with_own_release=False)
-    if delegate.is_plugin:
-        own = _VENDORS.get(delegate.name.partition("-")[2], delegate.name)
+    own = _VENDORS.get(delegate.name.partition("-")[2]) or subject(target, with_own_release=False)
     group = card_group(delegate.name, names)
     return _TargetNames(delegate.name, own.removeprefix("The "), own, places_of(target) + deprecated, group)
 

@@ -15,6 +15,7 @@ from typing import Any
 from ..diagnosis.advice.commands import fix_command
 from ..diagnosis.diagnosis import Diagnosis
 from ..diagnosis.examiner import Cost
+from ..diagnosis.micro import MicroDiagnosis
 from ..diagnosis.ranking import RankedCause
 from ..foundation.columns import entry, head
 from ..foundation.limits import naming_model
@@ -41,7 +42,7 @@ from ..timing.measured import KERNEL, MeasuredPart, Timing, cpu_time, kernel_tim
 from .card import without_folder
 from .graph_tables import PageGraphs, operator_counts, plain_reasons, short_name, short_text, tensor_positions, whole_entry
 from .layout import CLOSED_HEIGHT, CLOSED_WIDTH, HEADER, NODE_HEIGHT, NODE_WIDTH, with_deep_stack
-from .micro_view import MicroView, arena_entry, micro_view_entry
+from .micro_view import arena_entry, micro_view_entry
 
 _LONGEST_NAME = 200
 _MOST_BARS = 500
@@ -128,11 +129,11 @@ class PageView:
     """The measured times, if the user gave op profiles."""
 
 
-def page_content(views: Sequence[PageView | MicroView]) -> dict[str, Any]:
+def page_content(views: Sequence[PageView | MicroDiagnosis]) -> dict[str, Any]:
     """Return the content of a page."""
     models = list({id(view.model): view.model for view in views}.values())
     numbers = {id(model): number for number, model in enumerate(models)}
-    arenas = {id(view.model): view.report for view in views if isinstance(view, MicroView)}
+    arenas = {id(view.model): view.report for view in views if isinstance(view, MicroDiagnosis)}
     graphs = PageGraphs()
     return {
         **head("page"),
@@ -171,11 +172,11 @@ def _model_entry(model: Model, micro: MicroReport | None) -> dict[str, Any]:
     return entry if micro is None or micro.arena is None else {**entry, "arena": arena_entry(micro, micro.arena)}
 
 
-def _drawn(view: PageView | MicroView, model: int, graphs: PageGraphs) -> dict[str, Any]:
+def _drawn(view: PageView | MicroDiagnosis, model: int, graphs: PageGraphs) -> dict[str, Any]:
     path = view.model.path
     view = replace(view, model=without_folder(view.model))
     with naming_model(path):
-        return micro_view_entry(view, model, graphs) if isinstance(view, MicroView) else _view_entry(view, model, graphs)
+        return micro_view_entry(view, model, graphs) if isinstance(view, MicroDiagnosis) else _view_entry(view, model, graphs)
 
 
 def _view_entry(view: PageView, model: int, graphs: PageGraphs) -> dict[str, Any]:
@@ -239,18 +240,14 @@ def _grade(run: Run, measures: Measures, compute: ComputeTotals) -> str:
         return "bad"
     if not measures.is_delegated:
         return "none"
-    if run.delegate.is_plugin:
-        return "selected"
+    if state := words_of(run.delegate.name).state:
+        return state
     share = compute.delegated_share if compute.multiply_adds else measures.delegated_share
     return "most" if share >= _MOST else "none" if share <= _HARDLY_ANY else "part"
 
 
 def _wrong_numbers(run: Run) -> list[str]:
     return [f"{finding.message}; what to do: {finding.hint}" for finding in risk_findings(run)]
-
-
-def _not_simulated(diagnosis: Diagnosis | None) -> list[str]:
-    return [] if diagnosis is None else [f"not simulated: {reason}" for reason in diagnosis.not_simulated]
 
 
 def _subgraph_entry(run: SubgraphRun, whole_run: Run, graphs: PageGraphs, reasons: dict[Reason, int]) -> dict[str, Any]:

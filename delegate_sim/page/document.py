@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import Any, NamedTuple
 
+from ..diagnosis.micro import MicroDiagnosis
 from ..runtime.target import Target
 from .card import Card, card_of
 from .card_markdown import card_markdown
 from .card_picture import CardPlace, card_picture, card_sentence
 from .content import PageView, page_content
-from .micro_view import MicroView
 
 _SCRIPTS = ("content.js", "drawing.js", "strip.js", "time.js", "panels.js", "verdicts.js", "arena.js", "share.js", "page.js")
 """Scripts in the order in which they are joined. All scripts share one scope, which has the content."""
@@ -23,7 +23,7 @@ _MOST_CAUSES = 5
 """Largest number of causes of a target on a page without JavaScript."""
 
 
-def page(views: Sequence[PageView | MicroView], without_answer: WithoutAnswer | None = None) -> str:
+def page(views: Sequence[PageView | MicroDiagnosis], without_answer: WithoutAnswer | None = None) -> str:
     """Return the page for some views as HTML.
 
     When a reader opens the page, it shows the target that needs advice most. If there is no such target, it shows the first view.
@@ -50,14 +50,14 @@ class WithoutAnswer(NamedTuple):
     reason: str
 
 
-def cards_of(views: Sequence[PageView | MicroView], without_answer: WithoutAnswer | None = None) -> dict[int, Card]:
+def cards_of(views: Sequence[PageView | MicroDiagnosis], without_answer: WithoutAnswer | None = None) -> dict[int, Card]:
     """Return the cards of the models with results of several delegates, by the number of the model."""
     models = list({id(view.model): view.model for view in views}.values())
     targets, reason = without_answer or ((), "")
     cards = {}
     for number, model in enumerate(models):
         runs = [view.run for view in views if view.model is model and isinstance(view, PageView)]
-        micro = next((view.report for view in views if view.model is model and isinstance(view, MicroView)), None)
+        micro = next((view.report for view in views if view.model is model and isinstance(view, MicroDiagnosis)), None)
         if len(runs) > 1:
             cards[number] = card_of(model, runs, targets, reason, micro)
     return cards

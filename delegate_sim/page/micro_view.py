@@ -6,7 +6,6 @@ their own, with the reasons.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from ..diagnosis.advice.commands import output_name
@@ -17,36 +16,26 @@ from ..micro.graph import micro_graph
 from ..micro.preparation import MicroNode, Status
 from ..micro.report import MicroReport
 from ..micro.resolver import resolver_lines
-from ..micro.target import MicroTarget
+from ..micro.target import RUNTIME_TITLE, MicroTarget
 from ..model.model import Model, Subgraph
 from ..results.report.plan_strip import DELEGATED, REFUSED, STATES
 from ..rules.rule import Reason
 from ..runtime.interpreter import SubgraphRun
 from .graph_tables import PageGraphs, plain_reasons, short_name, short_text, whole_entry
 
-MICRO_TITLE = "TensorFlow Lite Micro"
 _MOST_BUFFERS = 2000
 """Largest number of buffers in the picture of an arena."""
 _WORDS = {
     "actor": "runtime",
     "taken": "can run",
     "left": "cannot run",
-    "elsewhere": MICRO_TITLE,
+    "elsewhere": RUNTIME_TITLE,
     "kernel": "kernel",
     "kernels": "kernels",
 }
 
 
-@dataclass(frozen=True, slots=True)
-class MicroView:
-    """One model on TensorFlow Lite Micro. ``diagnosis`` is None if its causes were not requested."""
-
-    model: Model
-    report: MicroReport
-    diagnosis: MicroDiagnosis | None = None
-
-
-def micro_view_entry(view: MicroView, model: int, graphs: PageGraphs) -> dict[str, Any]:
+def micro_view_entry(view: MicroDiagnosis, model: int, graphs: PageGraphs) -> dict[str, Any]:
     """Return the view as plain data, with the keys of the views of delegates."""
     report = view.report
     reasons: dict[Reason, int] = {}
@@ -56,10 +45,10 @@ def micro_view_entry(view: MicroView, model: int, graphs: PageGraphs) -> dict[st
     return {
         "micro": True,
         "model": model,
-        "delegate": MICRO_TITLE,
+        "delegate": RUNTIME_TITLE,
         "runtime": f"{report.target.kernels}{'' if runtime.is_checked else f', not checked for {runtime.name}'}",
         "options": {},
-        "headline": f"{MICRO_TITLE} {micro_outcome(report)}",
+        "headline": f"{RUNTIME_TITLE} {micro_outcome(report)}",
         "summary": "runs the model" if report.computes else micro_outcome(report),
         "words": _WORDS,
         "note": "",
@@ -76,9 +65,7 @@ def micro_view_entry(view: MicroView, model: int, graphs: PageGraphs) -> dict[st
         "warnings": [],
         "subgraphs": [_subgraph_entry(view.model, subgraph, nodes, graphs, reasons) for subgraph in view.model.subgraphs],
         "time": None,
-        "causes": None
-        if view.diagnosis is None
-        else [_cause_entry(cause, view.model.path or "-", view.report.target) for cause in view.diagnosis.causes],
+        "causes": view.causes and [_cause_entry(cause, view.model.path or "-", view.report.target) for cause in view.causes],
         "fix": None,
         "causes_left_out": "",
         "now": {"total_multiply_adds": total},

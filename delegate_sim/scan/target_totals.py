@@ -141,7 +141,7 @@ class TargetTotals:
         place = next(place for place, group in enumerate(groups) if any(own.delegated_nodes for own in group.values()))
         ranked = groups[place]
         (first, totals), *more = ranked.items()
-        if _delegate_of(first).is_plugin:
+        if words_of(first.partition(" ")[0]).state:
             selected = [(own.delegated_nodes, own.nodes) for own in ranked.values()]
             text = "" if more else totals.verdict(first)
             return [unranked_text(selected, text, are_all=len(groups) == 1, what=f" of {models}")]

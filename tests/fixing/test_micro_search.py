@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,9 +11,10 @@ import pytest
 from delegate_sim import load
 from delegate_sim.errors import FixError
 from delegate_sim.fixing.fix import fix
-from delegate_sim.fixing.micro_search import check_micro_prediction, search_micro
+from delegate_sim.fixing.micro_search import search_micro
 from delegate_sim.fixing.passes.base import Exactness
 from delegate_sim.micro.target import MicroTarget
+from fixtures.builder import ModelBuilder
 from tests.support.micro_models import chain, hybrid
 from tests.support.pages import MODELS
 
@@ -21,28 +23,28 @@ TARGET = MicroTarget()
 
 def test_a_gelu_is_decomposed():
     plan = search_micro(load(chain("RELU", "GELU").bytes()), TARGET)
-    assert plan.before.missing_operators == ("GELU",)
-    assert plan.after.runs
-    assert [step.name.startswith("gelu") for step in plan.plan.steps] == [True]
+    assert plan.reports[0].missing_operators == ("GELU",)
+    assert plan.reports[-1].runs
+    assert [step.name.startswith("gelu") for step in plan.steps] == [True]
 
 
 def test_a_model_that_runs_stays_as_it_is():
     plan = search_micro(load(chain("RELU").bytes()), TARGET)
-    assert not plan.plan.is_changed
-    assert plan.plan.simulations == 1
+    assert not plan.is_changed
+    assert plan.simulations == 1
 
 
 def test_a_written_model_is_analyzed_as_predicted(tmp_path):
     plan = search_micro(load(MODELS / "float16_weights.tflite"), TARGET)
     path = str(tmp_path / "fixed.tflite")
-    fix(plan.plan, path, proves=False, check_file=lambda file: check_micro_prediction(plan, file))
-    assert plan.after.runs
+    fix(plan, path, proves=False)
+    assert plan.reports[-1].runs
 
 
 def test_a_file_that_is_not_as_predicted_is_refused(tmp_path):
     plan = search_micro(load(MODELS / "float16_weights.tflite"), TARGET)
-    with pytest.raises(FixError, match="differs from the prediction"):
-        check_micro_prediction(plan, str(MODELS / "float16_weights.tflite"))
+    with pytest.raises(FixError, match="differs from the prediction for TensorFlow Lite Micro"):
+        fix(replace(plan, reports=plan.reports[:1]), str(tmp_path / "fixed.tflite"), proves=False)
 
 
 def run_in_the_runtime(plan, path, values):
@@ -50,7 +52,7 @@ def run_in_the_runtime(plan, path, values):
     runtime = pytest.importorskip(
         "tflite_micro.python.tflite_micro.runtime", reason="needs tflite-micro, which no extra installs"
     )
-    fix(plan.plan, str(path), proves=False)
+    fix(plan, str(path), proves=False)
     interpreter = runtime.Interpreter.from_file(str(path))
     interpreter.set_input(values, 0)
     interpreter.invoke()
@@ -66,6 +68,19 @@ def test_the_runtime_computes_a_decomposed_gelu(tmp_path):
 
 def test_the_runtime_runs_a_model_whose_weights_are_widened(tmp_path):
     plan = search_micro(load(hybrid().bytes()), TARGET, Exactness.APPROXIMATE)
-    assert plan.after.runs
-    (shape,) = [graph.tensors[graph.inputs[0]].shape for graph in plan.plan.model.subgraphs]
+    assert plan.reports[-1].runs
+    (shape,) = [graph.tensors[graph.inputs[0]].shape for graph in plan.model.subgraphs]
     assert np.isfinite(run_in_the_runtime(plan, tmp_path / "widened.tflite", np.ones(shape, np.float32))).all()
+
+
+def test_a_model_with_an_operator_of_the_application_is_not_proven(tmp_path):
+    pytest.importorskip("ai_edge_litert", reason="needs the runtime: install the extra 'fix'")
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    middle, result = graph.tensor("middle", "FLOAT32", [1, 4]), graph.tensor("y", "FLOAT32", [1, 4])
+    graph.node("GELU", [graph.input("x", "FLOAT32", [1, 4])], [middle])
+    graph.node("CUSTOM", [middle], [result], custom="MyOwnOp")
+    graph.outputs(result)
+    plan = search_micro(load(builder.bytes()), TARGET)
+    with pytest.raises(FixError, match=r"does not run on the CPU.*MyOwnOp"):
+        fix(plan, str(tmp_path / "fixed.tflite"), samples=1)

@@ -9,6 +9,7 @@ from delegate_sim.errors import LimitError, OptionError
 from delegate_sim.foundation import work_budget
 from delegate_sim.micro.report import analyze
 from delegate_sim.micro.resolver import BUILTIN_FUNCTIONS, Operator, parse_resolver, read_cpp, resolver_lines
+from delegate_sim.micro.target import MicroTarget
 from tests.support.micro_models import chain
 from tests.support.work import calls
 
@@ -61,7 +62,7 @@ def test_the_size_of_several_resolvers_is_not_known():
 
 def test_operators_after_a_full_resolver_are_not_registered():
     source = parse_resolver("MicroMutableOpResolver<1> r; r.AddRelu(); r.AddRelu(); r.AddTanh(); r.AddExp();")
-    target = source.target("reference")
+    target = source.registered_in(MicroTarget())
     assert (target.registered, target.without_room) == ({"RELU"}, {"TANH", "EXP"})
     model = delegate_sim.load(chain("RELU", "TANH").bytes())
     (node,) = analyze(model, target).refused

@@ -32,7 +32,7 @@ def test_commands_repeat_the_options_of_the_target():
 
 
 def test_causes_are_left_out_if_they_are_not_wanted():
-    given = replace(micro_view(hybrid().bytes()), diagnosis=None)
+    given = replace(micro_view(hybrid().bytes()), causes=None)
     assert page_content([given])["views"][0]["causes"] is None
 
 

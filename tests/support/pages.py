@@ -12,7 +12,6 @@ from delegate_sim.diagnosis.diagnose import diagnose
 from delegate_sim.diagnosis.micro import diagnose_micro
 from delegate_sim.micro.target import MicroTarget
 from delegate_sim.page.content import PageView
-from delegate_sim.page.micro_view import MicroView
 from delegate_sim.timing.matching import match_profile
 from delegate_sim.timing.op_profile import OpProfile
 from fixtures.op_profiles import ms_by_node, profiled_rows, write_profile
@@ -40,5 +39,4 @@ def timed_view(model):
 
 def micro_view(model):
     """Return the view of a model on TensorFlow Lite Micro."""
-    diagnosis = diagnose_micro(delegate_sim.load(model), MicroTarget())
-    return MicroView(diagnosis.model, diagnosis.report, diagnosis)
+    return diagnose_micro(delegate_sim.load(model), MicroTarget())

@@ -121,7 +121,7 @@ def _cases(corpus: str, every: int, allowed: Exactness, python: str) -> Iterator
             except DelegateSimError as error:
                 print(f"{corpus} {name}: {error}")
                 continue
-            if result.plan.is_changed:
+            if result.is_changed:
                 yield _case(name, model, report, result, python)
 
 
@@ -129,7 +129,7 @@ def _case(name: str, model: Model, report: MicroReport, result: MicroFixPlan, py
     with tempfile.TemporaryDirectory() as folder:
         original, rewritten, given = [Path(folder, file) for file in ("original.tflite", "rewritten.tflite", "given.npz")]
         original.write_bytes(bytes(model.content))
-        fix(result.plan, str(rewritten), proves=False)
+        fix(result, str(rewritten), proves=False)
         np.savez(given, *generated_inputs(model, model.subgraphs[0], 1, {}))
         expected, outputs = Path(folder, "expected.npz"), Path(folder, "outputs.npz")
         ran = _ran(python, _MICRO, rewritten, given, outputs)
@@ -137,8 +137,8 @@ def _case(name: str, model: Model, report: MicroReport, result: MicroFixPlan, py
         if ran == "runs" and _ran(sys.executable, _LITERT, original, given, expected) == "runs":
             difference = _difference(expected, outputs)
     reasons = sorted({reason.code for node in report.refused for reason in node.reasons})
-    passes = tuple([step.name for step in result.plan.steps])
-    return Case(name, passes, tuple(reasons), "runs" if result.after.runs else "refused", ran, difference)
+    passes = tuple([step.name for step in result.steps])
+    return Case(name, passes, tuple(reasons), "runs" if result.reports[-1].runs else "refused", ran, difference)
 
 
 def _ran(python: str, script: str, *files: Path) -> str:

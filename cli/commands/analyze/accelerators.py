@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from delegate_sim.results.report.accelerator_stack import Stack, StackResult, de
 from ...answers import Answer, ModelTable, write_all
 from ...console.terminal import print_warning, width
 from ...models import Models, read_model
-from ...options.targets import TargetArguments
+from ...options.targets import TargetArguments, is_given
 from ...text.analysis.advised import with_advice, with_adviser
 from ...text.analysis.stack import stack_lines, stack_verdict, stacked_row
 from ...text.analysis.view import View
@@ -26,6 +26,7 @@ from .analysis import Request
 
 if TYPE_CHECKING:
     from delegate_sim.gate.results import Case
+    from delegate_sim.results.report.report import Report
 
 
 def asked_stacks(accelerators: str | None, socs: Sequence[str]) -> list[Stack]:
@@ -60,26 +61,22 @@ def analyze_accelerators(request: Request) -> int:
     """
     _refuse_other_options(request)
     accelerators, arguments = request.accelerators, request.arguments
-    has_npu = "npu" in _named(accelerators.accelerators)
-    socs, errors = _simulated(accelerators.socs, has_npu=has_npu)
+    socs, errors = _simulated(accelerators.socs, has_npu="npu" in _named(accelerators.accelerators))
     stacks = asked_stacks(accelerators.accelerators, socs)
-    options, release = stack_options(stacks, arguments), parse_release(arguments.runtime)
-    stacks = [
-        replace(stack, options=options, release=release, assume_ops_registered=arguments.assume_ops_registered)
-        for stack in stacks
-    ]
+    shared = stack_options(stacks, arguments), parse_release(arguments.runtime), arguments.assume_ops_registered
+    stacks = [Stack(stack.accelerators, stack.soc, *shared) for stack in stacks]
     view = View(width(), request.verbose)
 
     def answer(path: str) -> Answer:
-        results = list(map(_with_adviser, simulate_stacks(read_model(path), stacks)))
+        results = [_changed(result, with_adviser) for result in simulate_stacks(read_model(path), stacks)]
 
         def cases(_: bool) -> Sequence[Case]:
             from delegate_sim.gate.analysis_cases import stack_cases
 
-            return [case for result in results for case in stack_cases(_advised(result))]
+            return [case for result in results for case in stack_cases(_changed(result, with_advice))]
 
         return Answer(
-            lambda: [_advised(result).to_dict() for result in results],
+            lambda: [_changed(result, with_advice).to_dict() for result in results],
             lambda: stack_lines(results, view, errors),
             lambda: list(map(stacked_row, results)),
             cases=cases,
@@ -88,10 +85,8 @@ def analyze_accelerators(request: Request) -> int:
 
     for error in errors.values():
         print_warning(str(error))
-    delegates = [delegates_of(stack)[0].name for stack in stacks]
-    targets = [
-        (stack.soc or name, name, str(stack.release), stack.options) for name, stack in zip(delegates, stacks, strict=True)
-    ]
+    named = [(delegates_of(stack)[0].name, stack) for stack in stacks]
+    targets = [(stack.soc or name, name, str(stack.release), stack.options) for name, stack in named]
     return write_all(Models(request.models), request.outputs, ModelTable(STACKED, request.verbose, targets=targets), answer)
 
 
@@ -101,15 +96,11 @@ def _refuse_other_options(request: Request) -> None:
         raise click.UsageError(f"{chosen_by} already selects the delegates: leave out --delegate and --chain")
     refused = {
         "--live": request.live.is_given,
-        "--defaults": _is_given("defaults"),
-        f"--default-{APPLIED_BY_DEFAULT}": _is_given("applies_default"),
+        "--defaults": is_given("defaults"),
+        f"--default-{APPLIED_BY_DEFAULT}": is_given("applies_default"),
     }
     if any(refused.values()):
         raise click.UsageError(f"--accelerators does not take {', '.join([name for name in refused if refused[name]])}")
-
-
-def _is_given(parameter: str) -> bool:
-    return click.get_current_context().get_parameter_source(parameter) is not click.core.ParameterSource.DEFAULT
 
 
 def _simulated(socs: Sequence[str], *, has_npu: bool) -> tuple[list[str], dict[str, OptionError]]:
@@ -131,9 +122,5 @@ def _simulated(socs: Sequence[str], *, has_npu: bool) -> tuple[list[str], dict[s
     return simulated, errors
 
 
-def _advised(result: StackResult) -> StackResult:
-    return replace(result, report=with_advice(result.report))
-
-
-def _with_adviser(result: StackResult) -> StackResult:
-    return replace(result, report=with_adviser(result.report))
+def _changed(result: StackResult, change: Callable[[Report], Report]) -> StackResult:
+    return replace(result, report=change(result.report))

@@ -64,7 +64,8 @@ def analyze_live(request: Request) -> int:
         differences.extend([difference_report(model, run, result) for run, result in pairs if run and result.differences])
         every.extend(results)
         report = with_adviser(Report(model, tuple([run for run, _ in pairs if run is not None]), live=tuple(results)))
-        simulated = replace(report, runs=tuple([run for run in report.runs if not run.delegate.is_live_only]))
+        runs = [run for run, result in pairs if run is not None and result.decision.placements is None]
+        simulated = replace(report, runs=tuple(runs))
         return Answer(
             lambda: [report.to_dict(advice=True)],
             lambda: [*([*report_lines(simulated, view), Line("")] if simulated.runs else []), *live_lines(model, results, view)],

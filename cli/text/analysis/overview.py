@@ -26,7 +26,7 @@ from ...console.terminal import Line, columns, has_colors
 from ..elements.measures import FURTHER_TITLES, further_cells, loop_lines, nodes_cell, work_cell, wrong_text
 from ..elements.paragraphs import HEADING, HINT, heading_lines, paragraph, table
 from ..elements.strip import strips_lines
-from ..elements.target import DEFAULTS_TEXT
+from ..elements.target import defaults_text
 from ..elements.verdict import plugin_lines
 from ..many import many_hint, model_names, unanswered_lines
 from .run_details import api_lines
@@ -89,8 +89,7 @@ def _runs_table(report: Report, view: View) -> Iterator[Line]:
     """Return a table with a row for each run. If the runs are of several kinds of devices, each kind has a title."""
     runs, width = report.runs, view.width
     nodes = sum([len(subgraph.graph.execution_plan) for subgraph in runs[0].subgraphs])
-    # A plugin has no defaults of benchmark_model, which does not run compiler plugins.
-    defaults = "" if all(run.delegate.is_plugin for run in runs) else f", {DEFAULTS_TEXT[runs[0].target.defaults]}"
+    defaults = next((f", {text}" for run in runs if (text := defaults_text(run.target))), "")
     title = f"{counted(nodes, 'node')}, each delegate on its own, on {runs[0].release}{defaults}"
     yield from paragraph(coverage_verdict(runs), width, "", "  ", style=HEADING)
     runnable = {op for run in runs for op in run.delegate.rules.custom}

@@ -14,7 +14,7 @@ from delegate_sim.results.numbers.risks import number_risks
 from delegate_sim.results.report.blockers import Ranks
 from delegate_sim.results.report.measures import counted_partitions
 from delegate_sim.results.report.multiply_adds import Compute, compute_of
-from delegate_sim.results.report.outcome_words import NOT_BUILT, NOT_COMPILED, words_of
+from delegate_sim.results.report.outcome_words import NOT_BUILT, words_of
 from delegate_sim.results.report.placement import bare_reasons, bytes_across, dropped_partitions, left_nodes, on_cpu
 from delegate_sim.results.report.plan_strip import strip
 from delegate_sim.results.report.report import Report
@@ -146,11 +146,8 @@ def _details(run: Run, view: View) -> Iterator[Line]:
     compute = compute_of(run)
     if run.refusal is not None:
         yield from _refusal(run.refusal, view)
-    elif run.delegate.is_plugin:
-        yield from _selected(run, view)
-    elif run.delegate.compiles_at_invoke and run.takes_nodes:
-        yield from _paragraph(NOT_BUILT, view, "", "")
-        yield Line("")
+    else:
+        yield from _not_compiled(run, view)
     if len(run.subgraphs) > 1:
         yield from _total(run, compute, view)
     ranks = Ranks(run, compute)
@@ -175,13 +172,12 @@ def _target(run: Run, view: View) -> Iterator[Line]:
     yield from target_lines(run.target, view.width, view.verbose)
 
 
-def _selected(run: Run, view: View) -> Iterator[Line]:
-    """Yield the meaning of the selection, and the options that the vendor suggests if the vendor's compiler fails."""
-    from delegate_sim.delegates.base import CompilerPlugin  # few delegates are plugins
-
-    assert isinstance(run.delegate, CompilerPlugin)
-    yield from _paragraph(NOT_COMPILED, view, "", "")
-    yield Line("")
+def _not_compiled(run: Run, view: View) -> Iterator[Line]:
+    """Yield a note if taken nodes are not compiled yet, and the options that the vendor suggests if its compiler fails."""
+    note = words_of(run.delegate.name).note or (NOT_BUILT if run.delegate.compiles_at_invoke and run.takes_nodes else "")
+    if note:
+        yield from _paragraph(note, view, "", "")
+        yield Line("")
     remedies = run.delegate.remedies_if_not_compiled
     if remedies and any(subgraph.delegated for subgraph in run.subgraphs):
         yield Line("If the compiler fails, the vendor suggests these options (not tested by delegate-sim)", HEADING)
@@ -232,7 +228,7 @@ def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, ranks: Ranks, view
     kernels = f" ({counted(earlier, 'kernel')} of earlier delegates)" if earlier else ""
     counts = f"{total:,} total{kernels}, {supported:,} supported, {delegated:,} delegated ({share(delegated, total)})"
     yield from _fact("nodes", counts, view)
-    if whole.delegate.is_plugin:
+    if words_of(whole.delegate.name).state:
         what = counted(_kernels(run), "partition") if run.subsets or not run.delegated else "as part of composites"
         yield from _fact("to compile", what, view)
     else:
@@ -249,7 +245,7 @@ def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, ranks: Ranks, view
     if dropped and run.subsets:
         yield from _paragraph(_gains(_kernels(run), dropped), view, "  ", "    ")
     yield from _fallback(run, whole, ranks, view)
-    yield from _partitions(run, view, "npu" if whole.delegate.is_plugin else "delegate")
+    yield from _partitions(run, view, words_of(whole.delegate.name).place)
 
 
 def _logs_own_count(run: Run) -> bool:

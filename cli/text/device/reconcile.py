@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from delegate_sim.delegates.options import Option, as_typed, option_value
-from delegate_sim.delegates.registry import APPLIED_AHEAD, APPLIED_BY_DEFAULT, find_delegate
+from delegate_sim.delegates.registry import APPLIED_BY_DEFAULT, find_delegate
 from delegate_sim.device.compare.accelerator_chain import NOT_APPLIED, StackReconciliation, StepReconciliation
 from delegate_sim.device.compare.differences import ListedRefusal
 from delegate_sim.device.compare.observed_delegation import Tally
@@ -21,6 +21,7 @@ from delegate_sim.device.parse.error_meanings import ExplainedError, has_run
 from delegate_sim.device.parse.log_summary import chosen_devices, summary_of
 from delegate_sim.foundation.printable import printable
 from delegate_sim.releases.catalogue import RELEASES
+from delegate_sim.results.report.outcome_words import OutcomeWords, words_of
 from delegate_sim.results.report.verdict import verdict
 
 from ...console.layout import counted, message, name, node_list, options_text
@@ -142,29 +143,28 @@ def _setting(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
 
 def _tallies(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
     """Yield the log lines and the numbers of the device and of the simulation. Log lines are neither wrapped nor styled."""
-    yield from tally_lines(
-        reconciliation.device, reconciliation.simulated, width, is_plugin=reconciliation.setting.delegate.is_plugin
-    )
+    words = words_of(reconciliation.setting.delegate.name)
+    yield from tally_lines(reconciliation.device, reconciliation.simulated, width, words)
 
 
-def tally_lines(device: Tally, simulated: Tally, width: int, *, is_plugin: bool) -> Iterator[Line]:
+def tally_lines(device: Tally, simulated: Tally, width: int, words: OutcomeWords) -> Iterator[Line]:
     """Yield the log lines and the numbers of the device and of the simulation."""
     for title, tally in (("Device", device), ("Simulated", simulated)):
         yield Line(title, HEADING)
         for line in tally.lines:
             yield Line(f"  {message(line)}")
-        yield from fact("nodes", _numbers(tally, is_plugin), width)
+        yield from fact("nodes", _numbers(tally, words), width)
 
 
-def _numbers(tally: Tally, is_plugin: bool) -> str:
+def _numbers(tally: Tally, words: OutcomeWords) -> str:
     values: tuple[tuple[str, int | None], ...] = (
         ("delegated", tally.delegated),
-        ("on the CPU", tally.on_cpu),
+        (words.left, tally.on_cpu),
         ("partitions", tally.partitions),
-        ("delegate kernels", tally.kernels),
+        (words.kernels, tally.kernels),
     )
-    if is_plugin:
-        values = (("delegated", tally.delegated), ("left", tally.on_cpu), ("partitions to compile", tally.partitions))
+    if words.state:
+        values = (("delegated", tally.delegated), ("left", tally.on_cpu), (words.kernels, tally.partitions))
     return ", ".join([f"{title}: {_UNKNOWN if number is None else f'{number:,}'}" for title, number in values])
 
 
@@ -373,7 +373,7 @@ def _step(step: StepReconciliation, width: int) -> Iterator[Line]:
     if step.device == step.simulated:
         yield Line("  the simulation leaves no node for this accelerator, and the log does not mention it")
         return
-    yield from tally_lines(step.device, step.simulated, width, is_plugin=step.accelerator == APPLIED_AHEAD)
+    yield from tally_lines(step.device, step.simulated, width, words_of(step.delegate))
     for difference in step.differences:
         yield from paragraph(message(f"differs: {difference}"), width, "  ", "    ")
     for listed in step.listed_refusals:

@@ -12,16 +12,18 @@ from ...console.layout import message, options_text
 from ...console.terminal import Line
 from .paragraphs import paragraph
 
-DEFAULTS_TEXT = {"api": "the API's defaults", "benchmark": "benchmark_model's defaults"}
-"""The sets of defaults in words."""
+_DEFAULTS_TEXT = {"api": "the API's defaults", "benchmark": "benchmark_model's defaults"}
+
+
+def defaults_text(target: Target) -> str:
+    """Return the set of defaults in words. Empty for a plugin, because benchmark_model runs no compiler plugins."""
+    return "" if target.delegate.is_plugin else _DEFAULTS_TEXT[target.defaults]
 
 
 def target_lines(target: Target, width: int, verbose: bool) -> Iterator[Line]:
     """Yield the target with the most important options, or with all options if ``verbose``."""
     options = shown_options(target.delegate, target.options, target.defaults, verbose)
-    # A plugin has no defaults of benchmark_model, which does not run compiler plugins.
-    words = ["" if target.delegate.is_plugin else DEFAULTS_TEXT[target.defaults], options]
-    settings = " ".join(filter(None, words))
+    settings = " ".join(filter(None, [defaults_text(target), options]))
     text = f"Target: {target.delegate.name} on {target.release}{' with ' if settings else ''}{settings}"
     yield from paragraph(message(text.rstrip()), width, "", "  ")
 

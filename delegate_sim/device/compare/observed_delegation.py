@@ -146,14 +146,14 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
     lines = [*printed, *[replacement.line for replacement in own], *([application.line] if application else [])]
     npu = tuple(npu_counts(log, names_of(log, delegate)))
     lines += [count.line for count in npu]
-    if delegate.is_plugin:
-        if not log.plugins:
-            raise ReconcileError(
-                "the log has no line of a compiler plugin (Partitioned subgraph<0>, selected ...); record LiteRT's INFO lines too"
-            )
-        lines = [plugin.line for plugin in log.plugins]
+    plugins = log.plugins if delegate.is_plugin else ()
+    if delegate.is_plugin and not plugins:
+        raise ReconcileError(
+            "the log has no line of a compiler plugin (Partitioned subgraph<0>, selected ...); record LiteRT's INFO lines too"
+        )
+    lines = [plugin.line for plugin in plugins] or lines
     is_unknown = _is_unknown(log, own)
-    is_foreign = not delegate.is_plugin and bool(log.replacements) and is_unknown
+    is_foreign = not plugins and bool(log.replacements) and is_unknown
     failures = [
         statement
         for statement in log.statements_of(Event.API_ERROR, Event.NODE_ERROR)
@@ -162,7 +162,7 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
     made = _numbers(log, delegate, Event.KERNELS, "count")
     early = [statement for statement in failures if not is_while_running(statement)]
     return Facts(
-        replacements=None if delegate.is_plugin or is_unknown else own,
+        replacements=None if plugins or is_unknown else own,
         application=(application.outcome, application.kernels) if application else None,
         dynamic=log.dynamic_tensor,
         is_restored=log.is_restored,
@@ -192,10 +192,10 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
         is_foreign=is_foreign,
         lines=tuple(lines),
         notes=tuple(dict.fromkeys([*tables.notes, *([_foreign_note(log)] if is_foreign else []), *_failed_running(failures)])),
-        plugins=log.plugins if delegate.is_plugin else (),
+        plugins=plugins,
         runtime=log.runtime if delegate.behind.devices is not None else NOTHING_COMPILED,
         other_kernels=None if None in others else sum(filter(None, others)),
-        failure="" if delegate.is_plugin else _failure(log, delegate),
+        failure="" if plugins else _failure(log, delegate),
     )
 
 

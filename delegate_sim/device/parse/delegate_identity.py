@@ -17,6 +17,7 @@ from ...delegates.registry import (
     CPU_LIBRARY_SPEAKER,
     DELEGATE_NAMES,
     DISPATCH_KERNEL,
+    PLUGIN_NAMES,
     find_delegate,
 )
 from ...foundation.work_budget import spend_steps
@@ -66,7 +67,7 @@ def _by_plain_name() -> Mapping[str, Delegate]:
 
     All compiler plugins have the same kernel in the graph, so the kernel does not identify the plugin.
     """
-    delegates = [delegate for delegate in map(find_delegate, DELEGATE_NAMES) if not delegate.is_plugin]
+    delegates = [find_delegate(name) for name in DELEGATE_NAMES if name not in PLUGIN_NAMES]
     by_kernel = [(name, delegate) for delegate in delegates for name in delegate.kernel_names]
     by_name = [(name, delegate) for delegate in delegates for name in (delegate.name, delegate.provider_name)]
     # Of several delegates with one name, the first is named.

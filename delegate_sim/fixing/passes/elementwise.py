@@ -268,8 +268,6 @@ def _mean_as_pool(work: Work, node: Node) -> Sequence[Node] | None:
     return [pool] if keeps else [pool, work.reshape(result, node.outputs[0])]
 
 
-_FLOATS = "FLOAT32"
-
 PASSES = (
     node_pass("square-as-mul", "SQUARE", Exactness.EXACT, _square, FINITE),
     node_pass("neg-as-mul", "NEG", Exactness.EXACT, _neg, FINITE),

@@ -115,8 +115,6 @@ def _slope(work: Work, node: Node) -> Sequence[Node] | None:
     return [work.node("PRELU", [source.index, slopes], node.outputs)]
 
 
-_ONES = "adds dimensions of size 1 in front, with a RESHAPE before and after the node"
-
 PASSES: tuple[Pass, ...] = (
     cure("constant-operand-of-image", BROADCASTING, Exactness.EXACT, _with_constant),
     cure("padding-of-image", "MIRROR_PAD PAD PADV2", Exactness.EXACT, _padding),

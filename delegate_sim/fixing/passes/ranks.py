@@ -447,8 +447,6 @@ _RAISED: Mapping[str, NodeRewrite] = MappingProxyType(
     }
 )
 
-_BETWEEN = "computes the node with at most 4 dimensions, between RESHAPEs that merge and restore neighboring dimensions"
-_NEEDS = "rank 5 or more, at most 4 dimensions after merging, a known shape, and constant sizes and positions"
 
 PASSES: tuple[Pass, ...] = (
     node_pass("transpose-of-lower-rank", "TRANSPOSE", Exactness.EXACT, _transpose),

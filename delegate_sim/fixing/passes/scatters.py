@@ -213,8 +213,6 @@ def _as_concatenation(work: Work, node: Node) -> Sequence[Node] | None:
     return [*nodes, work.node("CONCATENATION", parts, node.outputs, axis=axis)]
 
 
-_NEEDS = "a known shape, updates that replace elements, and positions that form one slice"
-
 PASSES: tuple[Pass, ...] = (
     node_pass("scatter-as-update-slice", _OP, Exactness.EXACT, _as_update_slice, IN_RANGE),
     node_pass("scatter-as-concatenation", _OP, Exactness.EXACT, _as_concatenation),

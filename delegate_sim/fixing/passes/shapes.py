@@ -183,8 +183,6 @@ def _gather_without_batches(work: Work, node: Node) -> Sequence[Node] | None:
     return [*nodes, work.reshape(result, target.index)]
 
 
-_KNOWN = "a known shape"
-
 PASSES: tuple[Pass, ...] = (
     node_pass("expand-dims-as-reshape", "EXPAND_DIMS", Exactness.EXACT, _as_reshape),
     node_pass("squeeze-as-reshape", "SQUEEZE", Exactness.EXACT, _as_reshape),

@@ -280,8 +280,6 @@ def _gather_box(work: Work, node: Node) -> Sequence[Node] | None:
     return [work.node("SLICE", [source.index, begin, size], [result]), work.reshape(result, target.index)]
 
 
-_NEEDS = "constant begin and end, strides of 1, and a known shape"
-
 PASSES: tuple[Pass, ...] = (
     node_pass("strided-slice-without-masks", "STRIDED_SLICE", Exactness.EXACT, functools.partial(_rewrite, strided=True)),
     node_pass("strided-slice-as-slice", "STRIDED_SLICE", Exactness.EXACT, functools.partial(_rewrite, strided=False)),

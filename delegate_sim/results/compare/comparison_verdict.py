@@ -78,9 +78,9 @@ def _incomparable(a: Side, b: Side) -> str:
     for name, side in (("A", a), ("B", b)):
         if awaits_compiler(side.run.delegate, side.measures):
             return f"the model of {name} is not compiled with {side.run.delegate.compiler} yet, and the compiler is not simulated"
-    if a.run.delegate.is_plugin != b.run.delegate.is_plugin:
-        plugin = a if a.run.delegate.is_plugin else b
-        return f"{plugin.run.delegate.name} only selects nodes and does not run them"
+    selecting = [side.run.delegate.name for side in (a, b) if words_of(side.run.delegate.name).state]
+    if len(selecting) == 1:
+        return f"{selecting[0]} only selects nodes and does not run them"
     first, second = ("B", b), ("A", a)
     (name, side), (_, other) = (first, second) if _larger(a, b) == "B" else (second, first)
     if side.measures.wrong_results and other.measures.wrong_results is None and not _fails(other):

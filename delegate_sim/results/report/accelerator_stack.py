@@ -157,14 +157,15 @@ def _simulated(model: Model, stack: Stack, after_npu: Callable[[Stack], StackRes
         if name not in known:
             raise OptionError(f"none of the accelerators {', '.join(stack.accelerators)} has an option {name!r}")
     # LiteRT does not apply a plugin to a model that was compiled ahead of time.
-    is_compiled = precompiled(model).is_compiled
-    targets = [target for target in _targets(stack) if not (is_compiled and target.delegate.is_plugin)]
+    has_plugin = "npu" in stack.accelerators and not precompiled(model).is_compiled
+    every = zip(stack.accelerators, _targets(stack), strict=True)
+    targets = [target for name, target in every if name != "npu" or has_plugin]
     # The runtime itself applies the CPU's delegate, after the delegates of all other accelerators.
     is_cpu_last = "cpu" in stack.accelerators and len(targets) > 1
     explicit, by_default = (targets[:-1], lambda: targets[-1]) if is_cpu_last else (targets, None)
     assumptions = Assumptions(registered=_registered(stack))
     runs = simulate_chain(model, explicit, by_default, assumptions) if explicit else ()
-    is_created, notes = _outcome(model, stack, runs, after_npu)
+    is_created, notes = _outcome(model, stack, runs, after_npu, has_plugin)
     left = next(_left_nodes(runs), None) if is_created and "cpu" not in stack.accelerators else None
     if left is not None:
         is_created = False
@@ -218,14 +219,14 @@ def _targets(stack: Stack) -> Iterator[Target]:
     for delegate in delegates_of(stack):
         known = option_names(delegate.options)
         own = {key: value for key, value in stack.options.items() if key in known}
-        if delegate.is_plugin:
+        if _SOC in known:
             own[_SOC] = soc
         values = parse_options(delegate.name, delegate.options, own)
         yield Target(delegate, values, stack.release, assume_ops_registered=stack.assume_ops_registered)
 
 
 def _outcome(
-    model: Model, stack: Stack, runs: Sequence[Run], after_npu: Callable[[Stack], StackResult]
+    model: Model, stack: Stack, runs: Sequence[Run], after_npu: Callable[[Stack], StackResult], has_plugin: bool
 ) -> tuple[bool, tuple[str, ...]]:
     notes: list[str] = []
     if not runs or "npu" in stack.accelerators:
@@ -240,9 +241,9 @@ def _outcome(
                 "Interpreter may still load the model"
             )
             return False, tuple(notes)
-        notes += (*_unknown_soc(stack), *_npu_notes(first, lambda: after_npu(stack))) if first.delegate.is_plugin else ()
+        notes += (*_unknown_soc(stack), *_npu_notes(first, lambda: after_npu(stack))) if has_plugin else ()
     is_created = True
-    for run in [run for run in runs if not run.delegate.is_plugin]:
+    for run in runs[has_plugin:]:
         if not (run.is_loaded and run.is_prepared):
             is_created = False
             notes.append("the runtime cannot run the nodes that stay on the CPU, so CompiledModel cannot be used")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from ...delegates.base import Delegate
-from ...delegates.registry import CLOSED_PLUGIN_NAMES, GRAPHICS_ACCELERATOR, PLUGIN_NAMES
+from ...delegates.registry import CLOSED_PLUGIN_NAMES, GRAPHICS_ACCELERATOR, LIVE_ONLY_NAMES, PLUGIN_NAMES
 from ...refusal import Effect, Refusal
 
 
@@ -21,7 +21,9 @@ class OutcomeWords:
 
     ``actor`` takes nodes, ``verb`` says what it does with them, and ``taken`` describes them. ``kernel`` is a group of taken
     nodes. ``left``, ``back`` and ``left_nodes`` describe all other nodes. ``if_not_applied`` says what follows if the delegate is
-    not applied. It is not compared, because texts about several delegates compare the words for nodes.
+    not applied, ``refuses`` and ``rejects`` say that it is not applied or rejects the model, ``place`` names it in a table, and
+    ``state`` and ``note`` say that taken nodes do not run yet. These are not compared, because texts about several delegates
+    compare the words for nodes.
     """
 
     actor: str
@@ -32,6 +34,11 @@ class OutcomeWords:
     kernel: str
     verb: str = "runs"
     if_not_applied: str = field(default="everything runs on the CPU", compare=False)
+    refuses: str = field(default="is not applied", compare=False)
+    rejects: str = field(default="rejects the model", compare=False)
+    place: str = field(default="delegate", compare=False)
+    state: str = field(default="", compare=False)
+    note: str = field(default="", compare=False)
 
     @property
     def kernels(self) -> str:
@@ -57,20 +64,33 @@ class OutcomeWords:
 
 
 DELEGATED = OutcomeWords("delegate", "on the delegate", "on the CPU", "to the CPU", "fallback nodes", "delegate kernel")
-_GRAPHICS_ACCELERATOR = replace(DELEGATED, if_not_applied="CompiledModel is not created")
-_PLUGIN = OutcomeWords("plugin", "selected", "off the NPU", "from the NPU", "nodes off the NPU", "partition to compile", "takes")
+NOT_COMPILED = (
+    "Selected, but not compiled: a compiler plugin only selects nodes for the NPU. Only the vendor's compiler and the device can "
+    "show whether these nodes can be compiled and run."
+)
+NOT_BUILT = (
+    "Taken, but not compiled: the delegate compiles these nodes on the board, when the model is first invoked. Only the board "
+    "shows whether they can be compiled, how fast they run, and how their numbers differ from the CPU's."
+)
+_PLUGIN = OutcomeWords(
+    *("plugin", "selected", "off the NPU", "from the NPU", "nodes off the NPU", "partition to compile", "takes"),
+    refuses=DELEGATED.rejects,
+    place="npu",
+    state="selected",
+    note=NOT_COMPILED,
+)
+_NO_COMPILATION = "does not compile the model"
+_WORDS = {
+    **dict.fromkeys(LIVE_ONLY_NAMES, replace(DELEGATED, refuses=_NO_COMPILATION, rejects=_NO_COMPILATION)),
+    **dict.fromkeys(PLUGIN_NAMES, _PLUGIN),
+    **dict.fromkeys(CLOSED_PLUGIN_NAMES, replace(_PLUGIN, refuses=_NO_COMPILATION, rejects=_NO_COMPILATION)),
+    GRAPHICS_ACCELERATOR: replace(DELEGATED, if_not_applied="CompiledModel is not created"),
+}
 
 
 def words_of(delegate: str) -> OutcomeWords:
     """Return the words for the delegate with the given name."""
-    if delegate == GRAPHICS_ACCELERATOR:
-        return _GRAPHICS_ACCELERATOR
-    return _PLUGIN if is_plugin(delegate) else DELEGATED
-
-
-def is_plugin(delegate: str) -> bool:
-    """Return whether the given name is the name of a compiler plugin."""
-    return delegate in PLUGIN_NAMES or delegate in CLOSED_PLUGIN_NAMES
+    return _WORDS.get(delegate, DELEGATED)
 
 
 def kernels_title(delegates: Iterable[str]) -> str:
@@ -78,7 +98,7 @@ def kernels_title(delegates: Iterable[str]) -> str:
 
     If all delegates are plugins, the column has partitions to compile.
     """
-    return "to compile" if all(words_of(name) is _PLUGIN for name in delegates) else "kernels"
+    return "to compile" if all(words_of(name) == _PLUGIN for name in delegates) else "kernels"
 
 
 class DelegateResult(Protocol):
@@ -104,24 +124,12 @@ def if_not_applied(delegate: str, refusal: Refusal | None) -> str:
     return "the process ends" if refusal.effect is Effect.ABORT else "the program ends unless it catches the exception"
 
 
-NOT_COMPILED = (
-    "Selected, but not compiled: a compiler plugin only selects nodes for the NPU. Only the vendor's compiler and the device can "
-    "show whether these nodes can be compiled and run."
-)
-
-
-NOT_BUILT = (
-    "Taken, but not compiled: the delegate compiles these nodes on the board, when the model is first invoked. Only the board "
-    "shows whether they can be compiled, how fast they run, and how their numbers differ from the CPU's."
-)
-
-
 def plugin_notes(results: Sequence[DelegateResult]) -> Iterator[str]:
     """Yield notes on the results: that nothing is compiled yet, and the warnings of compiler plugins.
 
     If there are results of several delegates, each warning names its plugins.
     """
-    plugins = [result for result in results if result.delegate.is_plugin]
+    plugins = [result for result in results if words_of(result.delegate.name).note]
     if any(result.takes_nodes for result in plugins):
         yield NOT_COMPILED
     waiting = dict.fromkeys([own.delegate.name for own in results if own.delegate.compiles_at_invoke and own.takes_nodes])
@@ -140,5 +148,5 @@ def plugin_notes(results: Sequence[DelegateResult]) -> Iterator[str]:
 def outcome_notes(result: DelegateResult) -> tuple[str, ...]:
     """Return the notes on a result: a note if the nodes are only selected, and the warnings."""
     delegate = result.delegate
-    note = NOT_COMPILED if delegate.is_plugin else NOT_BUILT if delegate.compiles_at_invoke else ""
+    note = words_of(delegate.name).note or (NOT_BUILT if delegate.compiles_at_invoke else "")
     return (*([note] if note and result.takes_nodes else []), *result.warnings)

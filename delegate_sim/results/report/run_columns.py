@@ -6,6 +6,7 @@ from ...foundation.columns import INTEGER, LIST, OBJECT, TEXT, YES_OR_NO, Column
 from ...runtime.run import option_values
 from .measures import MEASURES, awaits_compiler, measure
 from .multiply_adds import COMPUTE, has_programs
+from .outcome_words import words_of
 from .rule_set import rule_set_version
 
 MODEL = Column("model", OBJECT, "the model file", parts=attributes("path", "sha256"))
@@ -16,7 +17,7 @@ NOT_SIMULATED = Column(
 TIMES = Column("time", LIST, "the measured times of each op profile", source=lambda own: own.times or None, is_optional=True)
 TIME = Column("time", OBJECT, "the measured times", source="times", is_optional=True)
 STATE = (
-    Column("state", source=lambda run: "selected" if run.target.delegate.is_plugin else None, is_optional=True),
+    Column("state", source=lambda run: words_of(run.target.delegate.name).state or None, is_optional=True),
     Column(
         "effective_feature_level",
         INTEGER,

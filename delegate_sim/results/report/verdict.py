@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeVar
 
 from ...delegates.base import Delegate
+from ...delegates.traits import Ranking
 from ...foundation.printable import and_list, counted, printable, share, shortened
 from ...graph.reachability import no_weights
 from ...model.precompiled import COMPILED_OPERATORS, DISPATCH, compiled_elsewhere
@@ -150,13 +151,13 @@ def coverage(runs: Sequence[Run]) -> Coverage:
         return Coverage(verdict(waiting[0]))
     groups = ranked_groups([run for run in runs if run not in waiting], lambda run: run.delegate)
     place = next((place for place, group in enumerate(groups) if _leaders(group)), None)
-    has_accelerator = bool(groups[0]) and not (groups[0][0].delegate.is_plugin or groups[0][0].delegate.computes_on_cpu)
+    has_accelerator = bool(groups[0]) and groups[0][0].delegate.ranking is Ranking.ACCELERATORS
     before = "" if has_accelerator else "".join([f"{not_compiled_text(run.delegate)}. " for run in waiting])
     if place is None:
         others = [run for run in runs if run not in waiting]
         return Coverage(f"{before}None of {counted(len(others), 'target')} runs a node. {verdict(others[0])}")
     ranked = groups[place]
-    if ranked[0].delegate.is_plugin:
+    if ranked[0].delegate.ranking is Ranking.PLUGINS:
         return Coverage(before + _plugins_verdict(ranked, are_all=len(groups) == 1 and not waiting))
     right = [run for run in ranked if not has_wrong_results(run)]
     wrong = [run for run in ranked if run not in right] if _leaders(right) else []
@@ -234,10 +235,9 @@ def _name_in_list(target: Target) -> str:
 
 def ranked_groups(items: Sequence[_Item], delegate_of: Callable[[_Item], Delegate]) -> list[list[_Item]]:
     """Return the items in groups: accelerators, then CPU libraries, then compiler plugins. Empty groups are left out."""
-    groups: list[list[_Item]] = [[], [], []]
+    groups: list[list[_Item]] = [[] for _ in Ranking]
     for item in items:
-        delegate = delegate_of(item)
-        groups[2 if delegate.is_plugin else 1 if delegate.computes_on_cpu else 0].append(item)
+        groups[delegate_of(item).ranking].append(item)
     return [group for group in groups if group]
 
 
@@ -260,7 +260,7 @@ def aside_text(unranked: Sequence[Delegate], further: Sequence[str] = ()) -> str
     """
     reasons = dict.fromkeys(
         [
-            "NPU plugins (they only select nodes)" if own.is_plugin else f"{own.title or own.provider_name} (the CPU)"
+            "NPU plugins (they only select nodes)" if words_of(own.name).state else f"{own.title or own.provider_name} (the CPU)"
             for own in unranked
         ]
     )
@@ -356,9 +356,8 @@ def _with_short_name(word: str) -> str:
 
 
 def _rejection(run: Run, outcome: str) -> str:
-    if run.delegate.is_live_only:
-        return "does not compile the model"
-    return "is not applied" if outcome == REFUSED and not run.delegate.is_plugin else "rejects the model"
+    words = words_of(run.delegate.name)
+    return words.refuses if outcome == REFUSED else words.rejects
 
 
 def _kernels(run: Run, measures: Measures) -> str:

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from delegate_sim_cli.options.micro_target import NOT_BOTH
 from fixtures.builder import ModelBuilder
 from tests.support.cli.own_schemas import validate
 from tests.support.micro_models import chain, hybrid
@@ -184,3 +185,16 @@ def test_a_copy_of_the_runtime_that_was_not_compared_is_named(run, write, tmp_pa
 def test_json_names_the_copy_of_the_runtime(run_json, write):
     entry = run_json("micro", write(chain("RELU")), "--runtime", "abcdef12")
     assert (entry["runtime"], entry["is_checked"]) == ("commit abcdef12", False)
+
+
+@pytest.mark.parametrize("command", [("diagnose",), ("fix", "--plan")])
+def test_a_delegate_excludes_the_micro_option(run, write, command):
+    result = run(*command, write(chain("GELU")), "--micro", "--delegate", "gpu")
+    assert (result.exit_code, NOT_BOTH in result.stderr) == (2, True)
+
+
+def test_a_fix_for_micro_does_not_read_the_configuration(run, write, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "delegate-sim.toml").write_text("models = 1\n", encoding="utf-8")
+    assert run("fix", write(chain("GELU")), "--micro", "--plan").exit_code == 0
+    assert run("fix", write(chain("GELU")), "--plan").exit_code == 2

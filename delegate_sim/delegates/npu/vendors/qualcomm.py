@@ -30,6 +30,7 @@ class QualcommPlugin(Delegate):
         "pip install ai-edge-litert-sdk-qualcomm, or set LD_LIBRARY_PATH",
         opened=("libQnnSystem.so", "libQnnHtp.so", "libQnnIr.so", "libQnnSaver.so"),
         compiled_line="Graph composed",
+        is_closed=True,
     )
     options = (soc_option("SM8750", _SOCS[:_SHOWN], f"LiteRT lists {len(_SOCS)} SoCs"), *COMMON_OPTIONS)
 
