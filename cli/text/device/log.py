@@ -11,9 +11,8 @@ from delegate_sim.device.compare.npu_stages import NOT_SHOWN as STAGE_NOT_SHOWN
 from delegate_sim.device.compare.observed_delegation import OTHER_KERNEL
 from delegate_sim.device.compare.row_matching import CompilerJoin, JoinedRow
 from delegate_sim.device.parse.delegate_identity import DISPATCH, plain_name
-from delegate_sim.device.parse.delegated_counts import Count
 from delegate_sim.device.parse.edge_tpu_compiler import NOT_COMPILED, EdgeTpuCompilation
-from delegate_sim.device.parse.log_contents import DeviceLog
+from delegate_sim.device.parse.log_contents import Count, DeviceLog
 from delegate_sim.device.parse.log_summary import (
     APPLIED_TO,
     COMPILED_FOR,

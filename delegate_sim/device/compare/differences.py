@@ -135,8 +135,8 @@ def refusal_differences(facts: Facts, run: Run) -> tuple[RefusalDifference, ...]
 
 def _plugin_differences(facts: Facts, simulated: DeviceLog) -> Iterator[str]:
     """Yield a description for each subgraph for which the log and the simulation have different lines of the compiler plugin."""
-    theirs = {plugin.subgraph: plugin.line for plugin in facts.plugins}
-    ours = {plugin.subgraph: plugin.line for plugin in simulated.plugins}
+    theirs = {plugin.subgraph or 0: plugin.line for plugin in facts.plugins}
+    ours = {plugin.subgraph or 0: plugin.line for plugin in simulated.plugins}
     for subgraph in sorted({*theirs, *ours}):
         if theirs.get(subgraph) != ours.get(subgraph):
             on_device, simulated_line = (lines.get(subgraph, "no line") for lines in (theirs, ours))

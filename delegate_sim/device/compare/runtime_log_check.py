@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -172,7 +172,7 @@ def _steps_text(steps: _Steps) -> str:
     return "; ".join([f"{counted(len(names), 'operation')} on {device}" for device, names in steps]) or "none"
 
 
-def _operators(compilations: tuple[RuntimeCompilation, ...]) -> Counter[str]:
+def _operators(compilations: Sequence[RuntimeCompilation]) -> Counter[str]:
     return Counter(choice.op for compilation in compilations for choice in compilation.choices)
 
 

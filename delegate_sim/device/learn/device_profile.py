@@ -99,7 +99,7 @@ def learn_devices(reconciliation: Reconciliation) -> DevicesLearning:
 
 def _device_names(reconciliation: Reconciliation, interface: DevicesInterface) -> list[str]:
     log = reconciliation.log
-    listed = [name for name, _ in log.runtime.devices]
+    listed = list(log.runtime.devices)
     if not listed:
         values = [value for key, value in log.parameters.items() if key.endswith(_AVAILABLE)]
         listed = [name.strip() for value in values[:1] for name in value.split(",") if name.strip()]
@@ -109,7 +109,7 @@ def _device_names(reconciliation: Reconciliation, interface: DevicesInterface) -
     known = dict.fromkeys([*listed, *chosen, *refusing])
     involved = {*chosen, *refusing}
     if _all_took_part(reconciliation, interface):
-        involved.update([name for name, _ in log.runtime.devices])
+        involved.update(log.runtime.devices)
     # If a driver neither took nor refused an operation, the runtime did not ask it, and nothing is known about it.
     return [name for name in known if name in involved]
 
@@ -124,7 +124,7 @@ def _all_took_part(reconciliation: Reconciliation, interface: DevicesInterface) 
         for compilation in reconciliation.log.runtime.compilations
         if compilation.device_count is not None
     ]
-    listed = {listed_name for listed_name, _ in reconciliation.log.runtime.devices} | {interface.reference}
+    listed = {*reconciliation.log.runtime.devices, interface.reference}
     return bool(counts) and max(counts) >= len(listed) - 1
 
 

@@ -225,7 +225,7 @@ def _require_delegate(log: DeviceLog) -> Delegate:
     if library := library_of(log):
         raise UnknownDelegateError(f"the log does not show which delegate {library} contains; give --delegate")
     likely = ""
-    if log.dynamic_tensor is not None and not log.is_failed:
+    if log.dynamic_tensor is not None and not log.has(Event.NOT_APPLIED):
         likely = f", likely {APPLIED_BY_DEFAULT}, which the runtime applies by default"
     raise UnknownDelegateError(f"the log does not show which delegate was applied{likely}; give --delegate")
 

@@ -69,15 +69,8 @@ def split_at(log: DeviceLog, place: int) -> tuple[DeviceLog, DeviceLog]:
     """
     first = min([replacement.place for replacement in log.replacements], default=place)
     part = _part(log, tuple(_between(log, 0, place)), 0, place)
-    before = DeviceLog(
-        replacements=part.replacements,
-        applications=part.applications,
-        tensorflow_version=part.tensorflow_version,
-        statements=part.statements,
-        is_old=part.is_old,
-        edge_tpu=part.edge_tpu,
-        chips=part.chips,
-    )
+    names = ("replacements", "applications", "tensorflow_version", "statements", "is_old", "edge_tpu", "chips")
+    before = DeviceLog(**{name: getattr(part, name) for name in names})
     after = _part(log, tuple(_between(log, place, None, min(first, place))), place, None)
     return before, after
 
@@ -103,8 +96,8 @@ def _part(log: DeviceLog, statements: tuple[Statement, ...], first: int, end: in
     """
     return replace(
         log,
-        replacements=tuple([item for item in log.replacements if _is_in(item.place, first, end)]),
-        applications=tuple([item for item in log.applications if _is_in(item.place, first, end)]),
+        replacements=[item for item in log.replacements if _is_in(item.place, first, end)],
+        applications=[item for item in log.applications if _is_in(item.place, first, end)],
         statements=statements,
     )
 

@@ -33,12 +33,12 @@ from .delegate_identity import (
     requested_accelerators,
     without_errors_of_others,
 )
-from .delegated_counts import Count, counted_tables, counts_of, is_kernel, ordered_tables, plugin_counts
+from .delegated_counts import counted_tables, counts_of, is_kernel, ordered_tables
 from .edge_tpu_compiler import NOT_COMPILED, EdgeTpuCompilation
 from .error_meanings import ExplainedError, cause_of, explained_errors, explained_notes, is_benign, is_while_running
 from .kinds import KINDS, Event, kinds_with
 from .known_lines import ARMNN_PARSER
-from .log_contents import DeviceLog
+from .log_contents import Count, DeviceLog
 from .log_facts import LogFacts
 from .profiles.operator_tables import RunTimes
 
@@ -438,7 +438,7 @@ def _general_counts(log: DeviceLog, own: LogDelegate) -> Iterator[Count]:
     If ``own`` already has counts of a compiler plugin, such counts are left out.
     """
     if not any(count.source == "compiled" for count in own.counts):
-        yield from plugin_counts(log)
+        yield from log.plugin_counts
     for statement in log.statements_of(Event.EXECUTED) if not has_hidden_kernels(log) else ():
         yield Count(statement.line, "executed", total=int(statement.values["count"]))
 
@@ -448,13 +448,13 @@ def _failure(log: DeviceLog, names: set[str]) -> str:
     if log.statements_of(Event.ALL_REVERTED):
         return FAILED
     kernels = [error for error in log.errors if error.kind == Event.NODE_ERROR and plain_name(error.values["op"]) in names]
-    if kernels and all(map(is_while_running, kernels)) and not (log.is_restored or log.is_failed):
+    if kernels and all(map(is_while_running, kernels)) and not log.has(Event.RESTORED, Event.NOT_APPLIED):
         return ""  # a kernel that ran belongs to a delegate that was applied
     applied = [application for application in log.applications if plain_name(application.provider) in names]
     if applied:
         return FAILED if applied[-1].outcome == "failed" else ""
     log = without_errors_of_others(log, names, is_certain=False)
-    if log.is_restored or log.dynamic_tensor is not None or log.statements_of(Event.NOT_APPLIED):
+    if log.has(Event.RESTORED, Event.NOT_APPLIED) or log.dynamic_tensor is not None:
         return FAILED
     errors = [error for error in log.errors if not is_while_running(error)]
     is_replaced = any(plain_name(replacement.kernel) in names for replacement in log.replacements)
@@ -573,8 +573,8 @@ def _refusals(log: DeviceLog) -> Iterator[tuple[str, str, int]]:
     for row in log.edge_tpu.rows:
         if not row.is_mapped:
             yield row.op, row.status, row.count
-    for refusal in log.refusals:
-        yield f"{refusal.op} (v{refusal.version})", refusal.message, refusal.times
+    for (op, version, message), times in log.refusals.items():
+        yield f"{op} (v{version})", message, times
     for statement in log.statements_of(Event.OPERATOR_REFUSED):
         op = statement.values.get("op") or operator_name(int(statement.values["code"]))
         yield op, statement.values.get("why", ""), int(statement.values.get("count", statement.times))

@@ -154,7 +154,7 @@ def test_a_long_line_is_cut(tmp_path):
     path = tmp_path / "device.log"
     path.write_text("x" * (3 * LONGEST_LINE) + f" {REPLACED}.\n{CREATED}", encoding="utf-8")
     (log,) = read_runs_file(str(path))
-    assert (log.long_lines, log.line_count, log.replacements, bool(log.created)) == (1, 2, (), True)
+    assert (log.long_lines, log.line_count, log.replacements, bool(log.created)) == (1, 2, [], True)
     note = f"the log has 1 line of more than {LONGEST_LINE:,} characters; only the beginning of such a line is read"
     assert (note, "") in summary_of(log).notes
     assert join_logs([("a", log), ("b", log)]).long_lines == 2
