@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from ...foundation.work_budget import spend_steps
 from .kinds import Event
+from .source_statements import SourceStatement
 from .tables import rows_of
 
 
@@ -22,6 +23,8 @@ class Statement:
     times: int = 1
     places: tuple[int, ...] = field(default=(), compare=False)
     """The numbers of the lines. Only the first number if the log has very many lines of this kind."""
+    source: SourceStatement | None = field(default=None, compare=False)
+    """The statement of upstream code that an error matches."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,6 +147,20 @@ class DeviceLog:
         return replace(self, statements=others).is_empty
 
     @property
+    def graph(self) -> str:
+        """The path of the model, or "" if the log does not show it."""
+        return self.parameters.get("graph", self.flags.get("graph", "")).strip()
+
+    @property
+    def chosen_devices(self) -> Counter[str]:
+        """The number of operations for which the runtime behind the delegate chose each device."""
+        counts: Counter[str] = Counter()
+        for statement in self.statements_of(Event.CHOICE):
+            number = int(statement.values["number"])
+            counts[statement.values.get("device") or ("the CPU" if number < 0 else f"device {number}")] += statement.times
+        return counts
+
+    @property
     def refusals(self) -> Counter[tuple[str, int, str]]:
         """How many times a delegate printed each refusal: the operator, its version, and the message."""
         counts: Counter[tuple[str, int, str]] = Counter()

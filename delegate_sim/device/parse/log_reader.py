@@ -17,7 +17,7 @@ from ...model.schema import is_operator
 from .applied_target import may_be_older
 from .delegate_identity import chips_in, whole_kernel
 from .edge_tpu_compiler import EdgeTpuCompilerReader
-from .kinds import Event, kinds_with
+from .kinds import ERRORS, Event, kinds_with
 from .known_lines import Pattern, Statement, is_plain_failure, is_reason, loose_statement, statement_of
 from .line_prefixes import Message, is_before_known_releases
 from .log_contents import ApplicationLine, DeviceLog, Replacement
@@ -34,11 +34,13 @@ from .profiles.operator_tables import (
     times_in,
 )
 from .profiles.profile_files import is_of_dump, read_dump
-from .source_statements import source_statement
+from .source_statements import SourceStatements
 from .tables import line_in, sequence_of
 
 _FIRST = kinds_with("is_first")
 _NUMEROUS = kinds_with("is_numerous")
+_ATTRIBUTED = ERRORS | {Event.NOT_APPLIED}
+"""The kinds of lines that are looked up in upstream code."""
 _MOST_UNUSED = 1000
 _MOST_PLAIN = 20
 """Largest number of lines with failures that are kept although nothing is known about them."""
@@ -84,7 +86,9 @@ _TITLES = sequence_of("tables")
 class Reader:
     """Reads the lines of one process once. The process may have several runs, one after another."""
 
-    def __init__(self) -> None:
+    def __init__(self, sources: SourceStatements | None) -> None:
+        self.sources = sources
+        """The statements of upstream code. None if lines are known to be delegate-sim's own."""
         self.finished: list[DeviceLog] = []
         self.unused: list[str] = []
         self.unused_count = self.line_count = 0
@@ -189,11 +193,12 @@ class Reader:
     def _is_of_source(self, message: Message) -> bool:
         """Return whether upstream code prints a line that was not understood. Keep the line if it plainly shows a failure."""
         text = message.text.strip()
-        known = source_statement(text)
+        known = None if self.sources is None else self.sources.of(text)
         severity = message.severity or (known.severity if known is not None else "")
         most = _MOST_PLAIN if known is None else _MOST_KNOWN
         if len(self.plain_errors.found) < most and is_plain_failure(text, severity):
-            self.plain_errors.add(Statement(Event.PLAIN_ERROR, text, MappingProxyType({"severity": severity})), self.place)
+            plain = Statement(Event.PLAIN_ERROR, text, MappingProxyType({"severity": severity}), source=known)
+            self.plain_errors.add(plain, self.place)
         return known is not None
 
     def _read_text(self, message: Message) -> bool:
@@ -308,6 +313,8 @@ class Reader:
 
     def _add(self, statement: Statement) -> None:
         self._keep()
+        if self.sources is not None and statement.kind in _ATTRIBUTED and statement not in self.statements:
+            statement = replace(statement, source=self.sources.of(statement.line))
         self.statements.add(statement, self.place)
 
     def _statement(self, statement: Statement, pattern: Pattern, message: Message) -> None:
@@ -501,6 +508,9 @@ class Statements:
         self.found = {_key(statement): statement for statement in statements}
         self.places = {key: list(statement.places) for key, statement in self.found.items()}
         self.last: tuple[str, str] | None = None
+
+    def __contains__(self, statement: Statement) -> bool:
+        return _key(statement) in self.found
 
     def add(self, statement: Statement, place: int) -> None:
         """Add a statement, or increase the count of an equal statement."""

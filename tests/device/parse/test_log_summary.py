@@ -37,7 +37,7 @@ def test_refusals_of_a_delegate_that_lists_operators():
         ("DEQUANTIZE", ""),
         ("TFLite_Detection_PostProcess", "TFLite_Detection_PostProcess"),
     ]
-    assert not found.unused_count
+    assert not found.log.unused_count
 
 
 def test_a_delegate_that_takes_nothing():
@@ -69,7 +69,7 @@ def test_what_litert_compiles_and_dispatches():
 
 def test_devices_that_the_runtime_behind_chose_count_lines_that_logcat_left_out():
     found = said("nn_runtime")
-    assert dict(found.chosen_devices) == {"vendor-npu": 6, "nnapi-reference": 1}
+    assert found.log.chosen_devices == {"vendor-npu": 6, "nnapi-reference": 1}
     assert (found.delegate.name, found.delegate.outcome) == ("nnapi", "created")
 
 
@@ -134,8 +134,8 @@ def test_lines_of_label_image_in_a_container():
     found = said("label_image")
     assert (found.delegate.name, found.delegate.outcome) == ("coreml", "part")
     assert numbers(found) == [("own", 8, 9, 2)]
-    assert found.unused == ("[component_container-1] something else",)
-    assert (found.unused_count, found.line_count) == (1, 3)
+    assert found.log.unused == ("[component_container-1] something else",)
+    assert (found.log.unused_count, found.log.line_count) == (1, 3)
 
 
 def test_a_delegate_that_is_only_known_by_name():
