@@ -267,15 +267,14 @@ def _same_numbers(theirs: Sequence[_Numbers], ours: Sequence[_Numbers]) -> bool:
 
 
 def _replaced_text(numbers: Sequence[_Numbers]) -> str:
-    parts = [
-        f"{replaced}{'' if total is None else f' of {total}'} nodes{_partitions_text(partitions)}"
-        for replaced, total, partitions, _ in numbers
-    ]
+    parts = []
+    for replaced, total, partitions, _ in numbers:
+        of, into = (
+            "" if total is None else f" of {total}",
+            "" if partitions is None else f" in {counted(partitions, 'partition')}",
+        )
+        parts.append(f"{replaced}{of} nodes{into}")
     return "; ".join(parts) or "no replacement"
-
-
-def _partitions_text(count: int | None) -> str:
-    return "" if count is None else f" in {counted(count, 'partition')}"
 
 
 def _application(run: Run) -> tuple[str, int | None]:

@@ -117,12 +117,6 @@ class Facts:
         return "partial" if self.listed else "lines"
 
 
-def _own_counts(log: DeviceLog, delegate: Delegate) -> tuple[tuple[int, int, int], ...]:
-    """Return the delegated nodes, all nodes and the partitions that the delegate prints. Old releases print no partitions."""
-    counts = _numbers(log, delegate, Event.OWN_COUNT, "delegated", "total", "partitions")
-    return tuple([own for own in counts if own[2] or not own[0]])
-
-
 def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Facts:
     """Return the facts about a delegate in a log.
 
@@ -169,7 +163,13 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
         driver_errors=tuple([statement.line for statement in early]),
         failed_nodes=tuple([int(statement.values["node"]) for statement in early if statement.kind == Event.NODE_ERROR]),
         has_ended=log.has(Event.BENCHMARK_FAILED, Event.CRASH),
-        own_counts=_own_counts(log, delegate),
+        own_counts=tuple(
+            [
+                own
+                for own in _numbers(log, delegate, Event.OWN_COUNT, "delegated", "total", "partitions")
+                if own[2] or not own[0]  # old releases print no partitions
+            ]
+        ),
         splits=(
             *_numbers(log, delegate, Event.SPLIT, "taken", "left"),
             *[(count.delegated, count.on_cpu) for count in npu if count.delegated is not None],

@@ -189,19 +189,19 @@ def _lines(file: TextIO) -> Iterator[str]:
             spend_bytes(len(rest), _READING)
 
 
-def read_runs_file(path: str) -> tuple[DeviceLog, ...]:
-    """Return the runs in a log file.
+def read_runs_file(path: str, sources: SourceStatements | None = None) -> tuple[DeviceLog, ...]:
+    """Return the runs in a log file. Unknown lines are looked up in ``sources``, which are loaded if they are not given.
 
     Raises LogError if the file cannot be read, has nothing about a delegate, or takes more work than the limit.
     """
     try:
         with work_budget():
-            return _read_runs_file(path)
+            return _read_runs_file(path, sources or SourceStatements())
     except LimitError as error:
         raise LogError(printable(f"{path}: {error.reason}")) from error
 
 
-def _read_runs_file(path: str) -> tuple[DeviceLog, ...]:
+def _read_runs_file(path: str, sources: SourceStatements) -> tuple[DeviceLog, ...]:
     try:
         with open_input(path) as file:
             start = file.read(_START)
@@ -210,10 +210,10 @@ def _read_runs_file(path: str) -> tuple[DeviceLog, ...]:
                 return (read_binary(_message(file), printable(path)),)
         encoding = "utf-16" if start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8-sig"
         with io.TextIOWrapper(open_input(path), encoding=encoding, errors="replace") as text:
-            logs = _json_logs(text, path) if start.lstrip()[:1] == b"{" else ()
+            logs = _json_logs(text, path, sources) if start.lstrip()[:1] == b"{" else ()
             if not logs:
                 text.seek(0)
-                logs = read_runs(_lines(text), SourceStatements())
+                logs = read_runs(_lines(text), sources)
     except OSError as error:
         raise LogError(printable(f"{path}: {error.strerror or error}")) from error
     except UnicodeError as error:
@@ -223,7 +223,7 @@ def _read_runs_file(path: str) -> tuple[DeviceLog, ...]:
     return logs
 
 
-def _json_logs(file: TextIO, path: str) -> tuple[DeviceLog, ...]:
+def _json_logs(file: TextIO, path: str, sources: SourceStatements) -> tuple[DeviceLog, ...]:
     """Read JSON of benchmark_model or of Android Studio. The result is empty if the file has neither."""
     text = file.read(raised(_LARGEST_MESSAGE))
     spend_bytes(len(text), _READING)
@@ -231,7 +231,7 @@ def _json_logs(file: TextIO, path: str) -> tuple[DeviceLog, ...]:
     if (log := read_json(text, printable(path))) is not None:
         return (log,)
     lines = logcat_lines(text)
-    return () if lines is None else read_runs(lines, SourceStatements())
+    return () if lines is None else read_runs(lines, sources)
 
 
 def _message(file: BinaryIO) -> bytes:

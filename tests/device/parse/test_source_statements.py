@@ -10,9 +10,8 @@ import pytest
 
 from delegate_sim.device.parse.error_meanings import explained_errors
 from delegate_sim.device.parse.log import read_log
-from delegate_sim.device.parse.source_statements import SourceStatements, is_specific
-
-SOURCES = SourceStatements()
+from delegate_sim.device.parse.source_statements import is_specific
+from tests.support.device.logs import SOURCES
 
 ROWS = [
     line.split("\t")
@@ -68,7 +67,8 @@ def test_an_unknown_error_is_given_back_with_its_component():
     log = read_log(
         "INFO: Created TensorFlow Lite delegate for GPU.\n"
         "ERROR: failed to create Convolution (NHWC, F32) operator with 0x1 kernel: kernel dimensions must be non-zero\n"
-        "Segmentation fault\n"
+        "Segmentation fault\n",
+        SOURCES,
     )
     errors = {error.printed_by: error.meaning for error in explained_errors(log)}
     assert errors["XNNPACK",] == ""
