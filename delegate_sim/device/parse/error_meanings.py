@@ -120,8 +120,11 @@ class LogMeanings:
             is_unexplained = all(error.kind in (Event.BENCHMARK_FAILED, Event.CRASH) or _says_nothing(error) for error in errors)
         else:
             is_unexplained = not has_result
+        known = {error.line for error in errors}
         errors += [
-            _explained(plain, "", plain.kind if plain.values["severity"] else Event.UNSURE_ERROR) for plain in log.plain_errors
+            _explained(plain, "", plain.kind if plain.values["severity"] else Event.UNSURE_ERROR)
+            for plain in log.plain_errors
+            if plain.line not in known
         ]
         return tuple([error for error in errors if is_unexplained or error.printed_by or error.kind not in _PLAIN])
 

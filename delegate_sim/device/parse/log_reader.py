@@ -238,6 +238,8 @@ class Reader:
     def _is_listed(self, message: Message) -> bool:
         """Parse an entry of a delegate's list of refused operators. Return whether the line is an entry."""
         text = message.text.strip()
+        if self.list is not None and is_operator(text):
+            text += ":"  # the line was copied without its end
         match = _LISTED.fullmatch(text)
         if match is None:
             return False

@@ -445,3 +445,22 @@ def test_the_times_of_a_run_that_is_cut_short(text, warmup, inference):
 
 def test_the_time_that_label_image_prints():
     assert read_log("INFO: invoked\nINFO: average time: 3.882 ms\n").times.inference_ms == 3.882
+
+
+def test_an_operator_without_the_end_of_its_line_is_refused():
+    found = summary("E/tflite: Following operations are not supported by GPU delegate:\n  DEQUANTIZE\n")
+    assert (found.delegate.name, found.refusals) == ("gpu", (("DEQUANTIZE", "", 1),))
+
+
+def test_a_kernel_that_runs_on_another_thread_failed_while_the_model_ran():
+    line = "TfLiteGpuDelegate Invoke: GpuDelegate must run on the same thread where it was initialized."
+    found = summary(f"E/tflite: {line}\nE/tflite: Node number 31 (TfLiteGpuDelegateV2) failed to invoke.\n")
+    assert (found.delegate.outcome, found.delegate.failed_running, found.cause) == ("applied", True, line)
+    assert "another thread" in found.errors[0].meaning
+
+
+def test_an_error_above_a_failed_kernel_is_told_once():
+    line = "Failed to clEnqueueNDRangeKernel - Invalid command queue"
+    found = summary(f"{line}\nNode number 2068 (LITERT_CL) failed to invoke\n")
+    assert [error.line for error in found.errors].count(line) == 1
+    assert (found.delegate.name, found.cause) == ("mldrift", line)
