@@ -170,7 +170,7 @@ def delegate_in(log: DeviceLog) -> Delegate | None:
     if applied:
         return applied[0]
     paths = [statement.values["path"] for statement in log.statements_of(Event.LIBRARY_ERROR) if "path" in statement.values]
-    missing = [found for path in paths if (found := delegate_of_library(path)) is not None and not found.is_plugin]
+    missing = [own for path in paths if (own := delegate_of_library(path)) is not None and not own.is_plugin]
     delegates = [*_named_delegates(log), *missing]
     known = [find_delegate(name) for name in DELEGATE_NAMES]
     if all(delegate.is_applied_by_default for delegate in delegates):

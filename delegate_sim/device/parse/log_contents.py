@@ -162,7 +162,7 @@ class DeviceLog:
 
     @property
     def refusals(self) -> Counter[tuple[str, int, str]]:
-        """How many times a delegate printed each refusal: the operator, its version, and the message."""
+        """The number of times that a delegate printed each refusal, by operator, version and message."""
         counts: Counter[tuple[str, int, str]] = Counter()
         for statement in self.statements_of(Event.REFUSED):
             op, version, why = (statement.values[key].strip() for key in ("op", "version", "message"))

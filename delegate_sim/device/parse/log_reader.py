@@ -512,7 +512,7 @@ class Statements:
         self.last: tuple[str, str] | None = None
 
     def __contains__(self, statement: Statement) -> bool:
-        return _key(statement) in self.found
+        return self.found.get(_key(statement)) is not None
 
     def add(self, statement: Statement, place: int) -> None:
         """Add a statement, or increase the count of an equal statement."""

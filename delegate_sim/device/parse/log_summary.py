@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from ...delegates.base import Delegate
-from ...delegates.registry import EDGE_TPU, find_delegate
+from ...delegates.registry import APPLIED_BY_DEFAULT, EDGE_TPU, find_delegate
 from ...foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, Declared, attributes, positions
 from ...model.schema import operator_name
 from ..compare.npu_stages import NO, YES, NpuStages, npu_stages
@@ -256,9 +256,12 @@ def _with_end(
             return own, tuple(rest), ""
     if log.statements_of(Event.CRASH) and own.outcome != CRASHED:
         return own, others, CRASHED
-    if own.outcome == NOT_LOADED and any(error.kind == Event.NODE_ERROR and is_while_running(error) for error in log.errors):
+    stopped = [error.values["op"] for error in log.statements_of(Event.NODE_ERROR) if is_while_running(error)]
+    if own.outcome == NOT_LOADED and stopped:
         return replace(own, outcome=UNKNOWN), others, RUN_FAILED
     is_applied = own.outcome in (WHOLE, PART, NONE, APPLIED_TO, MADE) and not own.failed_running
+    if is_applied and stopped and not any(is_kernel(op) or other_name(op) for op in stopped):
+        return own, others, RUN_FAILED
     return own, others, NOT_RUN if failed and is_applied else ""
 
 
@@ -297,8 +300,8 @@ def _compiled_delegate(log: DeviceLog) -> LogDelegate:
     delegate = delegate_named(EDGE_TPU)
     mapped, left = compilation.mapped, compilation.left
     counts = []
-    if mapped is not None or left is not None:
-        total = None if mapped is None or left is None else mapped + left
+    if mapped is not None or left is not None or compilation.total is not None:
+        total = compilation.total if mapped is None or left is None else mapped + left
         is_complete = compilation.has_all_counts
         counts.append(
             Count("Edge TPU Compiler", "compiler", mapped, total, left, None, compilation.kernels, is_complete=is_complete)
@@ -456,7 +459,8 @@ def _failure(log: DeviceLog, names: set[str]) -> str:
     immutable = log.statements_of(Event.IMMUTABLE_ERROR)
     if not is_replaced and immutable and not LogMeanings(log).is_benign(immutable[0]):
         return FAILED
-    if not is_replaced and log.statements_of(Event.DEFAULT_LEFT_OUT) and not log.statements_of(Event.APPLIED):
+    is_default = not names - {""} or plain_name(APPLIED_BY_DEFAULT) in names
+    if is_default and not is_replaced and log.has(Event.DEFAULT_LEFT_OUT) and not log.has(Event.APPLIED):
         return FAILED
     if any(plain_name(error.values["op"]) in names for error in errors if error.kind == Event.NODE_ERROR):
         return FAILED
@@ -479,8 +483,9 @@ def _failure(log: DeviceLog, names: set[str]) -> str:
         return FAILED
     if any(names & _words(line) for line in log.not_created):
         return NOT_CREATED
-    if log.statements_of(Event.LIBRARY_ERROR):
-        return NOT_CREATED
+    if log.has(Event.LIBRARY_ERROR):
+        own = [count for count in log.statements_of(Event.OWN_COUNT) if plain_name(count.values["name"]) in names]
+        return FAILED if own else NOT_CREATED  # only a delegate that was created counts nodes
     is_made = not (names - {""}) or not any("what" in error.values for error in errors if error.kind == Event.LOAD_ERROR)
     has_ended = bool(log.statements_of(Event.BENCHMARK_FAILED)) and bool(names - {""})
     return "" if is_made and not has_ended else FAILED
