@@ -11,7 +11,7 @@ from delegate_sim.device.parse.log import read_log, read_runs
 from delegate_sim.device.parse.log_contents import LogError, UnknownDelegateError
 from delegate_sim.device.parse.log_runs import chosen_run, run_note, separate_runs
 from delegate_sim.device.parse.log_summary import summary_of
-from tests.support.device.logs import summary
+from tests.support.device.logs import SOURCES, summary
 
 LOGS = Path(__file__).resolve().parents[3] / "fixtures" / "logs"
 
@@ -188,7 +188,8 @@ def test_what_begins_a_new_run(lines, runs):
 
 def test_the_long_format_of_logcat():
     header = "[ 06-08 12:09:32.317  1234: 1234 I/tflite ]\n"
-    (log,) = read_runs([header, LINE.format(5, 10, "TfLiteXNNPackDelegate", 2, 0), "\n", header, "Initialized session in 1ms.\n"])
+    lines = [header, LINE.format(5, 10, "TfLiteXNNPackDelegate", 2, 0), "\n", header, "Initialized session in 1ms.\n"]
+    (log,) = read_runs(lines, SOURCES)
     assert (log.replacements[0].replaced, log.unused_count) == (5, 0)
 
 
@@ -203,7 +204,7 @@ def test_the_long_format_of_logcat():
     ],
 )
 def test_wordings_that_only_older_releases_have(line):
-    assert summary(f"{line}\n").is_old
+    assert summary(f"{line}\n").log.is_old
 
 
 def test_a_kernel_without_a_name_is_of_the_delegate_that_was_switched_on():
