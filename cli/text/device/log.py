@@ -11,9 +11,8 @@ from delegate_sim.device.compare.npu_stages import NOT_SHOWN as STAGE_NOT_SHOWN
 from delegate_sim.device.compare.observed_delegation import OTHER_KERNEL
 from delegate_sim.device.compare.row_matching import CompilerJoin, JoinedRow
 from delegate_sim.device.parse.delegate_identity import DISPATCH, plain_name
-from delegate_sim.device.parse.delegated_counts import Count
 from delegate_sim.device.parse.edge_tpu_compiler import NOT_COMPILED, EdgeTpuCompilation
-from delegate_sim.device.parse.log_contents import DeviceLog
+from delegate_sim.device.parse.log_contents import Count, DeviceLog
 from delegate_sim.device.parse.log_summary import (
     APPLIED_TO,
     COMPILED_FOR,
@@ -89,7 +88,7 @@ def summary_lines(explained: ExplainedLog, columns: int, verbose: bool) -> Itera
         yield from _summary(summary, columns, verbose)
 
 
-def unused_lines(log: DeviceLog | LogSummary, columns: int, verbose: bool) -> Iterator[Line]:
+def unused_lines(log: DeviceLog, columns: int, verbose: bool) -> Iterator[Line]:
     """Yield the number of unused log lines, and the unused lines if ``verbose``."""
     unused, unused_count, line_count = log.unused, log.unused_count, log.line_count
     if not unused_count:
@@ -118,7 +117,7 @@ def _summary(summary: LogSummary, columns: int, verbose: bool) -> Iterator[Line]
     for title, values in (
         ("accelerators", summary.accelerators),
         ("chip", summary.chips),
-        ("chosen devices", [f"{name(d)} {n:,}" for d, n in summary.chosen_devices]),
+        ("chosen devices", [f"{name(d)} {n:,}" for d, n in summary.log.chosen_devices.items()]),
     ):
         if values:
             yield from fact(title, message(", ".join(values)), columns)
@@ -139,12 +138,12 @@ def _summary(summary: LogSummary, columns: int, verbose: bool) -> Iterator[Line]
                 meaning = error.meaning or f"as in the source code of {' or '.join(error.printed_by)}; its meaning is not known"
                 yield from paragraph(message(meaning), columns, "      ", "      ")
     yield from _notes(summary, columns)
-    yield from compiler_lines(summary.edge_tpu, columns)
+    yield from compiler_lines(summary.log.edge_tpu, columns)
     if summary.is_cut:
         yield from paragraph(
             "the log does not show what the delegate did; record it from the start of the run to its end", columns, "  ", "    "
         )
-    yield from unused_lines(summary, columns, verbose)
+    yield from unused_lines(summary.log, columns, verbose)
 
 
 def _refusals(summary: LogSummary, columns: int) -> Iterator[Line]:
@@ -169,15 +168,15 @@ def _result(summary: LogSummary, columns: int) -> Iterator[Line]:
         else ", which is not simulated"
     )
     yield from fact("delegate", who if own.name or not own.title else f"{who}{rest}", columns)
-    if summary.graph:
+    if summary.log.graph:
         options = [f"{option} {value}" for option, value in summary.options.items()]
-        yield from fact("model", message(", ".join([summary.graph, *options])), columns)
-    has_run_without = own.outcome in (FAILED, NOT_CREATED) and not summary.end and _has_run(summary.times)
+        yield from fact("model", message(", ".join([summary.log.graph, *options])), columns)
+    has_run_without = own.outcome in (FAILED, NOT_CREATED) and not summary.end and _has_run(summary.log.times)
     without = "; the model then ran without it" if has_run_without else ""
     yield from fact("outcome", f"{_outcome(own)}{without}{_ENDS[summary.end]}", columns)
     if summary.cause:
         yield from fact("cause", message(summary.cause), columns)
-    if times := [f"{title} {milliseconds(ms)}" for title, ms in _times(summary.times) if ms is not None]:
+    if times := [f"{title} {milliseconds(ms)}" for title, ms in _times(summary.log.times) if ms is not None]:
         yield from fact("times", ", ".join(times), columns)
 
 
@@ -329,7 +328,8 @@ def _release(summary: LogSummary) -> str:
     named = f"TensorFlow {summary.version}" if summary.version else ""
     why = "" if named else ", by the wording of its lines"
     if not summary.releases:
-        known = "older than all known releases, by the wording or the dates of its lines" if summary.is_old else "not in the log"
+        old = "older than all known releases, by the wording or the dates of its lines"
+        known = old if summary.log.is_old else "not in the log"
         return f"{named}, which is not a known release" if named else known
     text = ", ".join(spans(list(summary.releases)))
     return f"{text}{', or older than all known releases' if summary.may_be_older else ''}{why}"

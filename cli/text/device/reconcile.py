@@ -18,7 +18,6 @@ from delegate_sim.device.learn.device_profile import DevicesLearning
 from delegate_sim.device.learn.driver_profile import Learning, rejection_text
 from delegate_sim.device.learn.driver_rejections import RejectedNodes
 from delegate_sim.device.parse.error_meanings import ExplainedError, has_run
-from delegate_sim.device.parse.log_summary import chosen_devices, summary_of
 from delegate_sim.foundation.printable import printable
 from delegate_sim.releases.catalogue import RELEASES
 from delegate_sim.results.report.outcome_words import OutcomeWords, words_of
@@ -244,7 +243,7 @@ def _checks(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
         yield Line("    adb logcat -d -s tflite litert > logcat.txt", HINT)
         return
     yield from _item("Record which nodes ran on the CPU (docs/device-logs.md):", width)
-    path = summary_of(reconciliation.log).graph or "model.tflite"
+    path = reconciliation.log.graph or "model.tflite"
     command = f"benchmark_model --graph={shlex.quote(path)} --enable_op_profiling=true"
     yield Line(printable(f"    {command} {' '.join(flags)}"), HINT)
 
@@ -302,7 +301,7 @@ def _refusals(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
     for listed in reconciliation.listed_refusals:
         yield from listed_lines(listed, width)
     devices = ", ".join(
-        [f"{name(device)} for {counted(count, 'operation')}" for device, count in chosen_devices(reconciliation.log)]
+        [f"{name(device)} for {counted(count, 'operation')}" for device, count in reconciliation.log.chosen_devices.items()]
     )
     if devices:
         yield Line("")

@@ -52,8 +52,9 @@ def matches(trials: Trials, first: Run, levels: Sequence[int], profile: Driver |
         yield from driver_matches(trials)
     if levels:
         yield _level(trials, levels)
-    yield from _limits(trials)
-    yield from _hidden_options(trials)
+    for text, changes in _changed_options(trials.setting):
+        if (run := trials.fitting(changes)) is not None:
+            yield Match(run, Account("options", f"with {text}, the simulation reproduces the log", changes))
     yield from _other_defaults(trials)
     yield from _limits_at_levels(trials)
     if not has_table:
@@ -162,7 +163,7 @@ def _missing_operations(trials: Trials, first: Run) -> Iterator[Match]:
         return
     changes = {interface.option: _Without(missing)}
     run = trials.fitting(changes)
-    if run is not None and all(partition.compilation is not None for partition in matched_partitions(trials.facts.runtime, run)):
+    if run is not None and all(compilation for _, compilation in matched_partitions(trials.facts.runtime, run)):
         text = f"the driver rejects {', '.join(sorted(missing))}, which the runtime did not compile"
         yield Match(run, Account("driver", text, changes, _rejected_nodes(run, interface.code)))
 
@@ -216,28 +217,17 @@ def _level(trials: Trials, levels: Sequence[int]) -> Match:
     return Match(trials.simulate(changes), Account("options", text, changes, is_certain=len(levels) == 1))
 
 
-def _limits(trials: Trials) -> Iterator[Match]:
-    """Try limits on the number of delegated partitions. Yield the first simulation that reproduces the log."""
-    setting = trials.setting
-    option = setting.delegate.limits.option
-    if not option or option in setting.known:
-        return
-    for limit in dict.fromkeys((setting.delegate.limits.unlimited, *range(1, _MOST_LIMITS + 1))):
-        if limit != setting.options[option] and (run := trials.fitting({option: limit})):
-            typed = as_typed(setting.delegate.options, option, str(limit))
-            text = f"with {typed} instead of {setting.options[option]}, the simulation reproduces the log"
-            yield Match(run, Account("options", text, {option: limit}))
-            return
-
-
-def _hidden_options(trials: Trials) -> Iterator[Match]:
-    """Try each option that no log line shows. Yield the simulations that reproduce the log."""
-    setting = trials.setting
+def _changed_options(setting: DeviceSetting) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield options that no line of the log shows, as text and as changed values: limits on partitions, then other options."""
+    limits, known = setting.delegate.limits, setting.known
+    if limits.option and limits.option not in known:
+        for limit in dict.fromkeys((limits.unlimited, *range(1, _MOST_LIMITS + 1))):
+            if limit != setting.options[limits.option]:
+                typed = as_typed(setting.delegate.options, limits.option, str(limit))
+                yield f"{typed} instead of {setting.options[limits.option]}", {limits.option: limit}
     for option, value in setting.delegate.log.tried_options.items():
-        changes = {option: value}
-        if option not in setting.known and setting.options[option] != value and (run := trials.fitting(changes)):
-            text = f"with {', '.join(_typed(setting, changes))}, the simulation reproduces the log"
-            yield Match(run, Account("options", text, changes))
+        if option not in known and setting.options[option] != value:
+            yield ", ".join(_typed(setting, {option: value})), {option: value}
 
 
 def _other_defaults(trials: Trials) -> Iterator[Match]:

@@ -135,8 +135,8 @@ def refusal_differences(facts: Facts, run: Run) -> tuple[RefusalDifference, ...]
 
 def _plugin_differences(facts: Facts, simulated: DeviceLog) -> Iterator[str]:
     """Yield a description for each subgraph for which the log and the simulation have different lines of the compiler plugin."""
-    theirs = {plugin.subgraph: plugin.line for plugin in facts.plugins}
-    ours = {plugin.subgraph: plugin.line for plugin in simulated.plugins}
+    theirs = {plugin.subgraph or 0: plugin.line for plugin in facts.plugins}
+    ours = {plugin.subgraph or 0: plugin.line for plugin in simulated.plugins}
     for subgraph in sorted({*theirs, *ours}):
         if theirs.get(subgraph) != ours.get(subgraph):
             on_device, simulated_line = (lines.get(subgraph, "no line") for lines in (theirs, ours))
@@ -267,15 +267,14 @@ def _same_numbers(theirs: Sequence[_Numbers], ours: Sequence[_Numbers]) -> bool:
 
 
 def _replaced_text(numbers: Sequence[_Numbers]) -> str:
-    parts = [
-        f"{replaced}{'' if total is None else f' of {total}'} nodes{_partitions_text(partitions)}"
-        for replaced, total, partitions, _ in numbers
-    ]
+    parts = []
+    for replaced, total, partitions, _ in numbers:
+        of, into = (
+            "" if total is None else f" of {total}",
+            "" if partitions is None else f" in {counted(partitions, 'partition')}",
+        )
+        parts.append(f"{replaced}{of} nodes{into}")
     return "; ".join(parts) or "no replacement"
-
-
-def _partitions_text(count: int | None) -> str:
-    return "" if count is None else f" in {counted(count, 'partition')}"
 
 
 def _application(run: Run) -> tuple[str, int | None]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ...foundation.columns import INTEGER, Column, Declared, attributes
+from ...foundation.columns import Declared
 from ..parse.delegate_identity import DISPATCH, plain_name
 from ..parse.kinds import Event
 from ..parse.known_lines import Statement
@@ -35,8 +35,6 @@ class NpuStages(Declared):
     ``selected`` and ``nodes`` count the nodes that the compiler plugins selected, and all nodes, over all subgraphs; None if the
     log has no line of a plugin. ``stop`` is the line of the first stage that failed, or "".
     """
-
-    columns = (*(Column("selected", INTEGER), Column("nodes", INTEGER)), *attributes("compiled", "loaded", "used", "stop"))
 
     selected: int | None
     nodes: int | None

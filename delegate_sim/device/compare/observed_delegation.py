@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ...delegates.base import Delegate
@@ -28,9 +28,9 @@ from ..parse.error_meanings import is_while_running
 from ..parse.kinds import Event
 from ..parse.known_lines import Statement
 from ..parse.log import read_lines
-from ..parse.log_contents import DeviceLog, PluginLine, ReconcileError, Replacement
+from ..parse.log_contents import Count, DeviceLog, ReconcileError, Replacement
 from ..parse.log_summary import CRASHED, FAILED, summary_of
-from ..parse.nnapi_vlog import NOTHING_COMPILED, RuntimeLog
+from ..parse.nnapi_vlog import RuntimeLog
 from ..parse.profiles.operator_tables import RunOrder, Summary
 from .row_matching import OTHER_MODEL, matched_nodes
 
@@ -83,9 +83,9 @@ class Facts:
     """True if every line about replaced nodes belongs to another delegate."""
     lines: tuple[str, ...]
     notes: tuple[str, ...]
-    plugins: tuple[PluginLine, ...] = ()
+    plugins: tuple[Count, ...] = ()
     """Lines of a compiler plugin about the selected nodes. Empty for any other delegate."""
-    runtime: RuntimeLog = NOTHING_COMPILED
+    runtime: RuntimeLog = field(default_factory=RuntimeLog)
     """The devices and compilations that the runtime behind the delegate logged."""
     other_kernels: int | None = 0
     """Number of kernels of earlier delegates among the nodes in the lines about replaced nodes, or None if it is not known."""
@@ -117,12 +117,6 @@ class Facts:
         return "partial" if self.listed else "lines"
 
 
-def _own_counts(log: DeviceLog, delegate: Delegate) -> tuple[tuple[int, int, int], ...]:
-    """Return the delegated nodes, all nodes and the partitions that the delegate prints. Old releases print no partitions."""
-    counts = _numbers(log, delegate, Event.OWN_COUNT, "delegated", "total", "partitions")
-    return tuple([own for own in counts if own[2] or not own[0]])
-
-
 def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Facts:
     """Return the facts about a delegate in a log.
 
@@ -140,8 +134,8 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
         if index not in tables.on_cpu and index < len(graphs):
             tables.add_summary(index, summary)
     refusals: Counter[tuple[str, int]] = Counter()
-    for refusal in log.refusals if delegate.log.prints_refusals else ():
-        refusals[refusal.op, refusal.version] += refusal.times
+    for (op, version, _), times in log.refusals.items() if delegate.log.prints_refusals else ():
+        refusals[op, version] += times
     printed = [statement.line for statement in _own(log, delegate, Event.OWN_COUNT, Event.SPLIT, Event.KERNELS)]
     lines = [*printed, *[replacement.line for replacement in own], *([application.line] if application else [])]
     npu = tuple(npu_counts(log, names_of(log, delegate)))
@@ -165,11 +159,17 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
         replacements=None if plugins or is_unknown else own,
         application=(application.outcome, application.kernels) if application else None,
         dynamic=log.dynamic_tensor,
-        is_restored=log.is_restored,
+        is_restored=log.has(Event.RESTORED),
         driver_errors=tuple([statement.line for statement in early]),
         failed_nodes=tuple([int(statement.values["node"]) for statement in early if statement.kind == Event.NODE_ERROR]),
-        has_ended=bool(log.statements_of(Event.BENCHMARK_FAILED, Event.CRASH)),
-        own_counts=_own_counts(log, delegate),
+        has_ended=log.has(Event.BENCHMARK_FAILED, Event.CRASH),
+        own_counts=tuple(
+            [
+                own
+                for own in _numbers(log, delegate, Event.OWN_COUNT, "delegated", "total", "partitions")
+                if own[2] or not own[0]  # old releases print no partitions
+            ]
+        ),
         splits=(
             *_numbers(log, delegate, Event.SPLIT, "taken", "left"),
             *[(count.delegated, count.on_cpu) for count in npu if count.delegated is not None],
@@ -193,7 +193,7 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
         lines=tuple(lines),
         notes=tuple(dict.fromkeys([*tables.notes, *([_foreign_note(log)] if is_foreign else []), *_failed_running(failures)])),
         plugins=plugins,
-        runtime=log.runtime if delegate.behind.devices is not None else NOTHING_COMPILED,
+        runtime=log.runtime if delegate.behind.devices is not None else RuntimeLog(),
         other_kernels=None if None in others else sum(filter(None, others)),
         failure="" if plugins else _failure(log, delegate),
     )
@@ -381,10 +381,11 @@ def device_tally(facts: Facts, run: Run) -> Tally:
     return Tally(facts.lines, None if on_cpu is None else nodes - on_cpu, None, kernels, on_cpu)
 
 
-def _plugin_tally(lines: tuple[str, ...], plugins: Sequence[PluginLine]) -> Tally:
-    selected = sum([plugin.selected for plugin in plugins])
-    left = sum([plugin.total for plugin in plugins]) - selected
-    return Tally(lines, selected, sum([plugin.partitions for plugin in plugins]), None, left)
+def _plugin_tally(lines: tuple[str, ...], plugins: Sequence[Count]) -> Tally:
+    selected, total, partitions = (
+        sum([getattr(plugin, name) for plugin in plugins]) for name in ("delegated", "total", "partitions")
+    )
+    return Tally(lines, selected, partitions, None, total - selected)
 
 
 def _node_count(run: Run) -> int:

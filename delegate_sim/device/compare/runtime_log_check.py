@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from ...delegates.driver import StageOperation
@@ -19,12 +18,8 @@ _Steps: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
 _OperationCounts: TypeAlias = frozenset[tuple[str, int]]
 
 
-@dataclass(frozen=True, slots=True)
-class MatchedPartition:
-    """A simulated partition and its compilation on the device, or None if the log shows no such compilation."""
-
-    operations: tuple[StageOperation, ...]
-    compilation: RuntimeCompilation | None
+MatchedPartition: TypeAlias = tuple[tuple[StageOperation, ...], RuntimeCompilation | None]
+"""The operations of a simulated partition, and its compilation on the device, or None if the log shows no such compilation."""
 
 
 def matched_partitions(log: RuntimeLog, run: Run) -> tuple[MatchedPartition, ...]:
@@ -36,7 +31,7 @@ def matched_partitions(log: RuntimeLog, run: Run) -> tuple[MatchedPartition, ...
     partitions = []
     for _, operations in stage_operations(run):
         same = left.get(tuple([one.name for one in operations]))
-        partitions.append(MatchedPartition(operations, same.popleft() if same else None))
+        partitions.append((operations, same.popleft() if same else None))
     return tuple(partitions)
 
 
@@ -55,7 +50,7 @@ def stage_notes(log: DeviceLog, run: Run) -> Iterator[str]:
     if not compilations or run.delegate.behind.devices is None:
         return
     matched = matched_partitions(log.runtime, run)
-    same = sum([partition.compilation is not None for partition in matched])
+    same = sum([compilation is not None for _, compilation in matched])
     if same == len(matched) == len(compilations):
         yield f"the runtime compiled the simulated operations in the same order ({counted(same, 'model')})"
         return
@@ -172,7 +167,7 @@ def _steps_text(steps: _Steps) -> str:
     return "; ".join([f"{counted(len(names), 'operation')} on {device}" for device, names in steps]) or "none"
 
 
-def _operators(compilations: tuple[RuntimeCompilation, ...]) -> Counter[str]:
+def _operators(compilations: Sequence[RuntimeCompilation]) -> Counter[str]:
     return Counter(choice.op for compilation in compilations for choice in compilation.choices)
 
 

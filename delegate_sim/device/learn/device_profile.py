@@ -13,7 +13,7 @@ from ...delegates.driver import DevicesInterface, DeviceTraits, StageOperation, 
 from ...foundation.files import write_whole
 from ...foundation.limits import how_to_raise, raised
 from ..compare.reconcile import Reconciliation
-from ..compare.runtime_log_check import MatchedPartition, matched_partitions, split_differences, stage_operations
+from ..compare.runtime_log_check import matched_partitions, split_differences, stage_operations
 from ..compare.trial_simulations import simulate_setting
 from ..parse.nnapi_vlog import RuntimeCompilation
 from .driver_profile import LearningError
@@ -67,11 +67,8 @@ def learn_devices(reconciliation: Reconciliation) -> DevicesLearning:
     most = raised(interface.most_devices)
     if len(names) > most:
         raise LearningError(f"the log has {len(names):,} devices, but a profile has at most {most:,}{how_to_raise()}")
-    matched = [
-        partition
-        for partition in matched_partitions(reconciliation.log.runtime, reconciliation.run)
-        if partition.compilation is not None
-    ]
+    partitions = matched_partitions(reconciliation.log.runtime, reconciliation.run)
+    matched = [(operations, compilation) for operations, compilation in partitions if compilation is not None]
     if not matched:
         raise LearningError(
             "nothing can be learned about devices, because the operations that the runtime compiled match no simulated partition"
@@ -84,8 +81,8 @@ def learn_devices(reconciliation: Reconciliation) -> DevicesLearning:
         )
     seen = {name: _SeenDevice() for name in names}
     beaten: dict[str, Counter[tuple[str, str]]] = {}
-    for partition in matched:
-        _look(partition, names, interface, seen, beaten)
+    for operations, compilation in matched:
+        _look(operations, compilation, _taking_part(compilation, names, interface), seen, beaten)
     _look_at_rejected(reconciliation, seen)
     costs = _costs(beaten, names, interface.reference, notes)
     devices = tuple([_traits(name, seen[name], costs.get(name, {}), notes) for name in names])
@@ -99,7 +96,7 @@ def learn_devices(reconciliation: Reconciliation) -> DevicesLearning:
 
 def _device_names(reconciliation: Reconciliation, interface: DevicesInterface) -> list[str]:
     log = reconciliation.log
-    listed = [name for name, _ in log.runtime.devices]
+    listed = list(log.runtime.devices)
     if not listed:
         values = [value for key, value in log.parameters.items() if key.endswith(_AVAILABLE)]
         listed = [name.strip() for value in values[:1] for name in value.split(",") if name.strip()]
@@ -109,7 +106,7 @@ def _device_names(reconciliation: Reconciliation, interface: DevicesInterface) -
     known = dict.fromkeys([*listed, *chosen, *refusing])
     involved = {*chosen, *refusing}
     if _all_took_part(reconciliation, interface):
-        involved.update([name for name, _ in log.runtime.devices])
+        involved.update(log.runtime.devices)
     # If a driver neither took nor refused an operation, the runtime did not ask it, and nothing is known about it.
     return [name for name in known if name in involved]
 
@@ -124,22 +121,19 @@ def _all_took_part(reconciliation: Reconciliation, interface: DevicesInterface) 
         for compilation in reconciliation.log.runtime.compilations
         if compilation.device_count is not None
     ]
-    listed = {listed_name for listed_name, _ in reconciliation.log.runtime.devices} | {interface.reference}
+    listed = {*reconciliation.log.runtime.devices, interface.reference}
     return bool(counts) and max(counts) >= len(listed) - 1
 
 
 def _look(
-    partition: MatchedPartition,
-    names: Sequence[str],
-    interface: DevicesInterface,
+    partition: Sequence[StageOperation],
+    compilation: RuntimeCompilation,
+    taking_part: Sequence[str],
     seen: Mapping[str, _SeenDevice],
     beaten: dict[str, Counter[tuple[str, str]]],
 ) -> None:
     """Record the devices that support each operation, and the supporting devices that the runtime did not choose."""
-    compilation = partition.compilation
-    assert compilation is not None
-    taking_part = _taking_part(compilation, names, interface)
-    for operation, choice in zip(partition.operations, compilation.choices, strict=True):
+    for operation, choice in zip(partition, compilation.choices, strict=True):
         signature = StageSignature(operation.name, operation.types, operation.shapes)
         votes = beaten.setdefault(operation.cost, Counter())
         for name in taking_part:
@@ -156,7 +150,7 @@ def _look(
     failed = {failure.step: failure.device for failure in compilation.failures}
     for place, step in enumerate(compilation.steps):
         name = compilation.names.get(step.number, "")
-        operations = tuple([partition.operations[index] for index in step.operations if index < len(partition.operations)])
+        operations = tuple([partition[index] for index in step.operations if index < len(partition)])
         if name in seen and place not in failed:
             seen[name].compiled.append(operations)
         elif name in seen:

@@ -76,7 +76,9 @@ def learn(reconciliation: Reconciliation, log_name: str, profile: DriverProfile 
     rejections = (*own, *_rejections(observations))
     accelerator = reconciliation.setting.options.get(interface.accelerator_option) or profile.accelerator
     refined = DriverProfile(rejections, observations, tuple(sources), accelerator, profile.path, open_groups)
-    if not _reproduces(reconciliation, interface, refined):
+    changes = {**_changes(reconciliation), interface.option: refined}
+    run = simulate_setting(reconciliation.model, reconciliation.setting, reconciliation.run.release, changes)
+    if run.log_lines != reconciliation.run.log_lines:
         notes.append("the new rules alone do not reproduce the log, because the log does not show all rejected nodes")
     before = set(profile.rejections)
     added = tuple(rejection for rejection in rejections if rejection not in before)
@@ -104,14 +106,6 @@ def _driver_interface(reconciliation: Reconciliation) -> DriverInterface:
         flags = " and ".join(filter(None, ("--enable_op_profiling=true", flags_without_others(delegate))))
         raise LearningError(f"the log does not show which nodes ran on the CPU; record the log with {flags}")
     return delegate.behind.driver
-
-
-def _reproduces(reconciliation: Reconciliation, interface: DriverInterface, profile: DriverProfile) -> bool:
-    changes = {**_changes(reconciliation), interface.option: profile}
-    return (
-        simulate_setting(reconciliation.model, reconciliation.setting, reconciliation.run.release, changes).log_lines
-        == reconciliation.run.log_lines
-    )
 
 
 def _changes(reconciliation: Reconciliation) -> Mapping[str, Any]:
@@ -371,14 +365,10 @@ def profile_text(profile: DriverProfile) -> str:
             lines.append(f"    {{ {inline} }},")
         lines.append("]")
     for source in profile.sources:
-        lines += toml_entry("logs", _source_entry(source))
+        lines += toml_entry("logs", {"log": source.log, "model": source.model, "sha256": source.model_sha256})
     for seen in profile.observations:
         lines += toml_entry("seen", {**seen.signature._asdict(), "accepted": seen.is_accepted, "logs": seen.logs})
     return "\n".join(lines) + "\n"
-
-
-def _source_entry(source: LogSource) -> Mapping[str, str]:
-    return {"log": source.log, "model": source.model, "sha256": source.model_sha256}
 
 
 def _base_name(path: str) -> str:

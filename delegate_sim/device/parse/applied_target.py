@@ -113,6 +113,10 @@ def setting_of(
     defaults = defaults or ("benchmark" if log.is_benchmark else "api")
     values = parse_options(chosen.name, chosen.options, option_values, defaults)
     known = frozenset(option_values)
+    levels = chosen.levels
+    by_parameter = {} if levels is None else levels.lowest_by_parameter
+    shown_levels = [level for parameter, level in by_parameter.items() if parameter in log.parameters]
+    lowest = 0 if levels is None else max([levels.known[0], *shown_levels])
     if log.is_benchmark and log.parameters and chosen.limits.option:  # benchmark_model prints the limit only if it is set
         known |= {chosen.limits.option}
     return DeviceSetting(
@@ -121,7 +125,7 @@ def setting_of(
         known,
         _releases_with(chosen, releases_of(log, runtime, notes)),
         defaults,
-        _lowest_level(log, chosen),
+        lowest,
         tuple(notes),
         runtime is None and not chosen.history.starts_at_known and may_be_older(log),
     )
@@ -165,21 +169,25 @@ def delegate_in(log: DeviceLog) -> Delegate | None:
     applied = [kernel for _, kernel in kernels if kernel is None or not kernel.is_applied_by_default]
     if applied:
         return applied[0]
-    delegates = [*_named_delegates(log), *_missing_delegates(log)]
+    paths = [statement.values["path"] for statement in log.statements_of(Event.LIBRARY_ERROR) if "path" in statement.values]
+    missing = [own for path in paths if (own := delegate_of_library(path)) is not None and not own.is_plugin]
+    delegates = [*_named_delegates(log), *missing]
+    known = [find_delegate(name) for name in DELEGATE_NAMES]
     if all(delegate.is_applied_by_default for delegate in delegates):
         # A delegate prints no line if it was requested but could not be applied.
-        named = [delegate for delegate in _delegates() if _was_not_created(delegate, log) or is_switched_on(delegate, log)]
+        words = {word for line in log.not_created for word in line.casefold().split()}
+        named = [own for own in known if own.provider_name.casefold() in words or is_switched_on(own, log)]
         named = [delegate for delegate in named if not delegate.is_applied_by_default]
         if not named and others_in(log):
             return None
         delegates = named or delegates
     if not delegates:
         created = [speaker(log, name) for name in log.created]
-        delegates = [delegate for delegate in _delegates() if delegate in created or is_switched_on(delegate, log)]
+        delegates = [delegate for delegate in known if delegate in created or is_switched_on(delegate, log)]
     if not delegates and log.refusals:
-        delegates = [delegate for delegate in _delegates() if delegate.log.prints_refusals]
+        delegates = [delegate for delegate in known if delegate.log.prints_refusals]
     if not delegates and log.statements_of(*kinds_with("is_behind")):
-        delegates = [delegate for delegate in _delegates() if delegate.log.has_runtime_behind]
+        delegates = [delegate for delegate in known if delegate.log.has_runtime_behind]
     return _most_telling(delegates)
 
 
@@ -225,24 +233,14 @@ def _require_delegate(log: DeviceLog) -> Delegate:
     if library := library_of(log):
         raise UnknownDelegateError(f"the log does not show which delegate {library} contains; give --delegate")
     likely = ""
-    if log.dynamic_tensor is not None and not log.is_failed:
+    if log.dynamic_tensor is not None and not log.has(Event.NOT_APPLIED):
         likely = f", likely {APPLIED_BY_DEFAULT}, which the runtime applies by default"
     raise UnknownDelegateError(f"the log does not show which delegate was applied{likely}; give --delegate")
-
-
-def _delegates() -> list[Delegate]:
-    return [find_delegate(name) for name in DELEGATE_NAMES]
 
 
 def _named_delegates(log: DeviceLog) -> list[Delegate]:
     delegates = [speaker(log, name) for name in dict.fromkeys(names_in(log))]
     return [delegate for delegate in delegates if delegate is not None]
-
-
-def _missing_delegates(log: DeviceLog) -> list[Delegate]:
-    paths = [statement.values["path"] for statement in log.statements_of(Event.LIBRARY_ERROR) if "path" in statement.values]
-    delegates = [delegate_of_library(path) for path in paths]
-    return [delegate for delegate in delegates if delegate is not None and not delegate.is_plugin]
 
 
 def _most_telling(delegates: list[Delegate]) -> Delegate | None:
@@ -251,12 +249,6 @@ def _most_telling(delegates: list[Delegate]) -> Delegate | None:
     If the runtime applies all of them by default, return the first delegate. Return None for an empty list.
     """
     return next((delegate for delegate in delegates if not delegate.is_applied_by_default), delegates[0] if delegates else None)
-
-
-def _was_not_created(delegate: Delegate, log: DeviceLog) -> bool:
-    return not delegate.is_applied_by_default and any(
-        delegate.provider_name.casefold() in line.casefold().split() for line in log.not_created
-    )
 
 
 def is_switched_on(delegate: Delegate, log: DeviceLog) -> bool:
@@ -340,14 +332,6 @@ def _printed_value(option: Option, text: str, notes: list[str]) -> str | None:
         notes.append(f"the log's value of {option.name} is ignored: the option {error}")
         return None
     return text
-
-
-def _lowest_level(log: DeviceLog, delegate: Delegate) -> int:
-    """Return the lowest feature level that agrees with benchmark_model's parameters, or 0 if the delegate has no levels."""
-    if delegate.levels is None:
-        return 0
-    lowest = delegate.levels.lowest_by_parameter
-    return max([delegate.levels.known[0], *[level for parameter, level in lowest.items() if parameter in log.parameters]])
 
 
 def releases_of(log: DeviceLog, runtime: str | None, notes: list[str]) -> tuple[Release, ...]:

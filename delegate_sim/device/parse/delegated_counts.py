@@ -11,26 +11,8 @@ from ...delegates.registry import CPU_LIBRARY_SPEAKER
 from ...foundation.work_budget import spend_steps
 from .delegate_identity import DISPATCH, UNNAMED_KERNEL, delegate_named, has_hidden_kernels, plain_name
 from .kinds import Event
-from .log_contents import DeviceLog, Replacement
+from .log_contents import Count, DeviceLog, Replacement
 from .profiles.operator_tables import RUN_ORDER, SUMMARY, RunOrder, Summary
-
-
-@dataclass(frozen=True, slots=True)
-class Count:
-    """The counts in one log line. If the line does not have a count, the count is None."""
-
-    line: str
-    source: str
-    """Kind of line: ``replacement``, ``own``, ``split``, ``kernels``, ``application``, ``compiled``, ``table`` or ``executed``.
-    """
-    delegated: int | None = None
-    total: int | None = None
-    on_cpu: int | None = None
-    partitions: int | None = None
-    kernels: int | None = None
-    subgraph: int | None = None
-    is_complete: bool = True
-    """False if the line is from an incomplete table. The true counts may then be higher."""
 
 
 def is_kernel(op: str) -> bool:
@@ -55,7 +37,7 @@ def counts_of(log: DeviceLog, names: set[str]) -> Iterator[Count]:
             counts, left = int(statement.values.get("taken", "0")), int(statement.values["left"])
             yield Count(statement.line, "split", counts, counts + left, left)
     if any(DISPATCH in name for name in names):
-        yield from plugin_counts(log)
+        yield from log.plugin_counts
     for line, others in kernels_before(log):
         if plain_name(line.kernel) in names:
             rest = None if line.total is None or others is None else line.total - others - line.replaced
@@ -171,11 +153,3 @@ def counted_tables(log: DeviceLog) -> dict[int, Summary]:
 
 def _is_whole(summary: Summary) -> bool:
     return summary.is_complete and not summary.lacks_rows
-
-
-def plugin_counts(log: DeviceLog) -> Iterator[Count]:
-    """Yield the counts in the lines of a compiler plugin."""
-    for statement in log.statements_of(Event.COMPILED):
-        counts, total, partitions, subgraph = (int(statement.values[key]) for key in ("taken", "total", "partitions", "subgraph"))
-        rest = total - counts if counts <= total else None
-        yield Count(statement.line, "compiled", counts, total, rest, partitions, None, subgraph)

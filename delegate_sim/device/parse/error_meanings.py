@@ -4,34 +4,53 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
-from ...delegates.registry import ACCELERATORS, GRAPHICS_ACCELERATOR, plugin_of
+from ...delegates.base import Delegate
+from ...delegates.registry import ACCELERATORS, EDGE_TPU, GRAPHICS_ACCELERATOR, plugin_of
 from ...foundation.columns import Declared
 from ...llm.report import engine_meaning
 from ...micro.resolver import BUILTIN_FUNCTIONS
-from .delegate_identity import accelerator_of, delegate_named, names_in, other_name, speaker
+from .delegate_identity import (
+    DISPATCH,
+    accelerator_of,
+    delegate_named,
+    names_in,
+    other_name,
+    plain_name,
+    registered_accelerators,
+    requested_accelerators,
+    speaker,
+)
 from .kinds import KINDS, Event
 from .known_lines import Statement
 from .log_contents import DeviceLog, long_lines_note
-from .log_facts import LogFacts
-from .source_statements import PrintedValue, source_statement
+from .source_statements import PrintedValue
 from .tables import MEANINGS, meaning_by_words
 
-_HOOKS = "Failed to get hooks"
 _PREFIX = "ANEURALNETWORKS_"
-_COMPOSITE = "STABLEHLO_COMPOSITE"
 _ONLY_GPU = "OP is supported, but "
 """The prefix of the older GPU delegate's reasons. No other delegate uses it."""
 _NPU = "NPU"
-_MEDIATEK = "mediatek"
 _NEURON_CLOSED = (8, 2, 24)
 """The first version of MediaTek's Neuron in which the compiler decides about operators (``neuron_adapter_api.h``)."""
 _CODES = MEANINGS["code"]
 _NUMBERS = ("NO_ERROR", *[name.removeprefix(_PREFIX) for name in _CODES if name.startswith(_PREFIX)])
 """The result codes, in the order of their numbers in ``NeuralNetworks.h``."""
-_NO_REASON = "the application's exception does not say why the delegate could not be applied"
+_MOST_SUBGRAPHS = 64
+"""Largest number of subgraphs in which a failed kernel is looked for."""
+_PLAIN = (Event.PLAIN_ERROR, Event.UNSURE_ERROR)
+"""The kinds of errors about which nothing is known but their words."""
+_OF_ENGINES = frozenset({Event.FAILURE, Event.WARNED, Event.OTHER_ERROR, Event.RUNTIME_ERROR, Event.LOAD_ERROR})
+"""The kinds of errors that LiteRT-LM prints too."""
+_UNSAID = re.compile(r"llocateTensors|allocate tensors|model allocation|tensor allocations|nterpreter")
+"""Matches errors about the model that do not say what is wrong."""
+_NO_CAUSES = ("is not initialized", "apply compiler plugins", "Traceback (most recent")
+"""Words in errors that follow from another error, and in errors after which the runtime continues."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,119 +70,272 @@ class ExplainedError(Declared):
     values: tuple[PrintedValue, ...] = ()
 
 
-_PLAIN = (Event.PLAIN_ERROR, Event.UNSURE_ERROR)
-"""The kinds of errors about which nothing is known but their words."""
-_OF_ENGINES = frozenset({Event.FAILURE, Event.WARNED, Event.OTHER_ERROR, Event.RUNTIME_ERROR, Event.LOAD_ERROR})
-"""The kinds of errors that LiteRT-LM prints too."""
+class _Kernels(NamedTuple):
+    """The kernels that delegates may have created in a subgraph up to a line.
+
+    Their numbers follow the numbers of the subgraph's own ``nodes``. ``most`` is infinite if a line does not give the number of
+    partitions.
+    """
+
+    place: int
+    nodes: int | None
+    most: float
+    names: frozenset[str]
 
 
 def explained_errors(log: DeviceLog) -> tuple[ExplainedError, ...]:
     """Return the distinct errors in a log, each with its meaning."""
-    errors = []
-    facts, statements = LogFacts(log), log.errors
-    has_reason = any(error.kind not in (Event.LOAD_ERROR, Event.CRASH) for error in statements)
-    for error in statements:
-        if is_benign(error, facts) or (
-            has_reason
-            and error.kind == Event.LOAD_ERROR
-            and _UNSAID.search(error.line) is not None
-            and "ensors" not in error.line
-        ):
-            continue
-        node = error.values.get("node")
-        errors.append(
-            ExplainedError(error.kind, error.line, _meaning(error, facts), error.times, None if node is None else int(node))
-        )
-    if log.edge_tpu.failure:
-        errors.append(ExplainedError(Event.COMPILER_ERROR, log.edge_tpu.failure, log.edge_tpu.failure_meaning, 1))
-    if not errors and not log.listed_refusals and not log.statements_of(Event.OPERATOR_REFUSED):
-        errors += [
-            ExplainedError(statement.kind, statement.line, _NO_REASON, statement.times)
-            for statement in log.statements_of(Event.NOT_APPLIED)
-        ]
-    tables = (log.replacements, log.run_orders, log.summaries, log.listed_refusals)
-    has_result = any(tables) or bool(log.statements_of(Event.MEASURED, Event.OWN_COUNT))
-    is_unexplained = all(map(_is_consequence, errors)) if errors else not has_result
-    for plain in log.plain_errors:
-        kind = plain.kind if plain.values["severity"] else Event.UNSURE_ERROR
-        errors.append(ExplainedError(kind, plain.line, "", plain.times))
-    attributed = [_with_component(error) for error in errors]
-    # If nothing that is known says why, the log's own words have to.
-    return tuple([error for error in attributed if is_unexplained or error.printed_by or error.kind not in _PLAIN])
-
-
-def _with_component(error: ExplainedError) -> ExplainedError:
-    known = source_statement(error.line)
-    return error if known is None else replace(error, printed_by=known.printed_by, values=known.values)
-
-
-def _is_consequence(error: ExplainedError) -> bool:
-    """Return whether an error follows from another one, and does not say from which."""
-    return error.kind in (Event.BENCHMARK_FAILED, Event.CRASH) or (
-        error.kind == Event.LOAD_ERROR and _UNSAID.search(error.line) is not None
-    )
-
-
-def is_benign(statement: Statement, facts: LogFacts) -> bool:
-    """Return whether an error line is harmless: about hooks for profiling, or about an accelerator that is not needed.
-
-    An accelerator is needed if the application requests it, or if the model has parts that were compiled for it.
-    """
-    if statement.kind == Event.FAILURE and _HOOKS in statement.line:
-        return True
-    if statement.kind == Event.IMMUTABLE_ERROR:  # a second application of the delegate that is applied by default
-        return facts.has_default_left_out
-    if statement.kind != Event.NOT_REGISTERED or "DispatchLibraryDir" in statement.line:
-        return False
-    accelerator = accelerator_of(statement.values["name"])
-    if accelerator in facts.registered:
-        return True  # another environment of the process registered the accelerator
-    if accelerator.casefold() in facts.requested:
-        return False
-    return not (accelerator == _NPU and facts.is_dispatch_needed)
+    return LogMeanings(log).errors()
 
 
 def explained_notes(log: DeviceLog) -> tuple[tuple[str, str], ...]:
     """Return the notable lines in a log that are not errors, with their meanings."""
-    told = [statement for kind in (Event.NOT_REGISTERED, Event.FAILURE) for statement in log.statements_of(kind)]
-    facts = LogFacts(log)
-    told = [statement for statement in told if is_benign(statement, facts)]
-    told += log.statements_of(Event.WARNED, Event.NOTED, Event.DEFAULT_LEFT_OUT, Event.ALL_REVERTED)
-    notes = [
-        (statement.line, _absence(statement) if statement.kind == Event.NOT_REGISTERED else _meaning(statement, facts))
-        for statement in told
-    ]
-    if compiled := log.statements_of(Event.COMPILED_PART):
-        count = f"{len(compiled)} compiled part{'s' if len(compiled) > 1 else ''}"
-        notes.append((compiled[-1].line, f"the log names {count}, but does not show whether compiled parts ran"))
-    notes += [(statement.line, _version_meaning(statement)) for statement in log.statements_of(Event.VERSION_SAID)]
-    notes += [(note, "") for note in [long_lines_note(log)] if note]
-    notes += [(statement.line, _meaning(statement, facts)) for statement in log.statements_of(Event.MISSING_SERVICE)[:1]]
-    is_named = log.replacements or log.created or log.parameters or log.flags
-    if not is_named and log.statements_of(Event.LISTED_REFUSALS, Event.SPLIT):
-        notes += _who_says_gpu(log)
-    return tuple(dict.fromkeys(notes))
+    return tuple(dict.fromkeys(LogMeanings(log).notes()))
 
 
-def _who_says_gpu(log: DeviceLog) -> list[tuple[str, str]]:
-    """Return a note if two delegates may have printed the list of refused operators."""
-    statement = log.statements_of(Event.LISTED_REFUSALS, Event.SPLIT)[0]
-    delegates = {delegate.name for name in names_in(log) if (delegate := speaker(log, name)) is not None}
-    is_certain = any(reason.startswith(_ONLY_GPU) for _, reason in log.listed_refusals) or log.is_of_compiled_model or log.is_old
-    if (
-        is_certain
-        or len(delegates) != 1
-        or not delegates.isdisjoint(ACCELERATORS.values())
-        or log.statements_of(Event.NODE_ERROR, Event.PREPARATION_ERROR, Event.KERNELS, Event.NOT_APPLIED)
-    ):
-        return []
-    return [
-        (
-            statement.line,
-            f"this line can also come from LiteRT 2's graphics accelerator ({GRAPHICS_ACCELERATOR}); the log does not show "
-            "which delegate printed it",
+class LogMeanings:
+    """The meanings of the lines of a log. What they need to know of the whole log is found once."""
+
+    def __init__(self, log: DeviceLog) -> None:
+        self.log = log
+
+    def errors(self) -> tuple[ExplainedError, ...]:
+        """Return the distinct errors, each with its meaning."""
+        log, statements = self.log, self.log.errors
+        has_reason = any(error.kind not in (Event.LOAD_ERROR, Event.CRASH) for error in statements)
+        errors = [
+            _explained(error, self.meaning(error))
+            for error in statements
+            if not (self.is_benign(error) or (has_reason and _says_nothing(error) and "ensors" not in error.line))
+        ]
+        if log.edge_tpu.failure:
+            errors.append(ExplainedError(Event.COMPILER_ERROR, log.edge_tpu.failure, log.edge_tpu.failure_meaning, 1))
+        if not errors and not log.has(Event.LISTED_REFUSAL, Event.OPERATOR_REFUSED):
+            reason = "the application's exception does not say why the delegate could not be applied"
+            errors += [_explained(statement, reason) for statement in log.statements_of(Event.NOT_APPLIED)]
+        has_result = bool(log.replacements or log.run_orders or log.summaries) or log.has(
+            Event.LISTED_REFUSAL, Event.MEASURED, Event.OWN_COUNT
         )
-    ]
+        if errors:  # if nothing that is known says why, the log's own words have to
+            is_unexplained = all(error.kind in (Event.BENCHMARK_FAILED, Event.CRASH) or _says_nothing(error) for error in errors)
+        else:
+            is_unexplained = not has_result
+        known = {error.line for error in errors}
+        errors += [
+            _explained(plain, "", plain.kind if plain.values["severity"] else Event.UNSURE_ERROR)
+            for plain in log.plain_errors
+            if plain.line not in known
+        ]
+        return tuple([error for error in errors if is_unexplained or error.printed_by or error.kind not in _PLAIN])
+
+    def notes(self) -> Iterator[tuple[str, str]]:
+        """Yield the notable lines that are not errors, with their meanings."""
+        log = self.log
+        for statement in (*log.statements_of(Event.NOT_REGISTERED), *log.statements_of(Event.FAILURE)):
+            if self.is_benign(statement):
+                is_absent = statement.kind == Event.NOT_REGISTERED
+                yield statement.line, _absence(statement) if is_absent else self.meaning(statement)
+        for statement in log.statements_of(Event.WARNED, Event.NOTED, Event.DEFAULT_LEFT_OUT, Event.ALL_REVERTED):
+            yield statement.line, self.meaning(statement)
+        if compiled := log.statements_of(Event.COMPILED_PART):
+            count = f"{len(compiled)} compiled part{'s' if len(compiled) > 1 else ''}"
+            yield compiled[-1].line, f"the log names {count}, but does not show whether compiled parts ran"
+        for statement in log.statements_of(Event.VERSION_SAID):
+            yield statement.line, _version_meaning(statement)
+        if note := long_lines_note(log):
+            yield note, ""
+        for statement in log.statements_of(Event.MISSING_SERVICE)[:1]:
+            yield statement.line, self.meaning(statement)
+        is_named = log.replacements or log.created or log.parameters or log.flags
+        who_says = log.statements_of(Event.LISTED_REFUSALS, Event.SPLIT)
+        if who_says and not is_named and self._may_be_accelerator:
+            yield (
+                who_says[0].line,
+                f"this line can also come from LiteRT 2's graphics accelerator ({GRAPHICS_ACCELERATOR}); the log does not show "
+                "which delegate printed it",
+            )
+
+    @property
+    def _may_be_accelerator(self) -> bool:
+        """True if LiteRT 2's graphics accelerator may have printed the list of refused operators too."""
+        log = self.log
+        delegates = {delegate.name for name in names_in(log) if (delegate := speaker(log, name)) is not None}
+        is_certain = any(reason.startswith(_ONLY_GPU) for _, reason in log.listed_refusals)
+        return (
+            not (is_certain or log.is_of_compiled_model or log.is_old)
+            and len(delegates) == 1
+            and delegates.isdisjoint(ACCELERATORS.values())
+            and not log.has(Event.NODE_ERROR, Event.PREPARATION_ERROR, Event.KERNELS, Event.NOT_APPLIED)
+        )
+
+    def is_benign(self, statement: Statement) -> bool:
+        """Return whether an error line is harmless: about hooks for profiling, or about an accelerator that is not needed.
+
+        An accelerator is needed if the application requests it, or if the model has parts that were compiled for it.
+        """
+        if statement.kind == Event.FAILURE and "Failed to get hooks" in statement.line:
+            return True
+        if statement.kind == Event.IMMUTABLE_ERROR:  # a second application of the delegate that is applied by default
+            return self.log.has(Event.DEFAULT_LEFT_OUT)
+        if statement.kind != Event.NOT_REGISTERED or "DispatchLibraryDir" in statement.line:
+            return False
+        accelerator = accelerator_of(statement.values["name"])
+        if accelerator in self._registered:
+            return True  # another environment of the process registered the accelerator
+        if accelerator.casefold() in self._requested:
+            return False
+        return not (accelerator == _NPU and self._is_dispatch_needed)
+
+    @cached_property
+    def _registered(self) -> frozenset[str]:
+        return frozenset(registered_accelerators(self.log))
+
+    @cached_property
+    def _requested(self) -> frozenset[str]:
+        return frozenset(requested_accelerators(self.log))
+
+    @cached_property
+    def _is_dispatch_needed(self) -> bool:
+        """True if an error is about parts of the model that were compiled for an NPU."""
+        errors = self.log.statements_of(Event.FAILURE, Event.NODE_ERROR, Event.CUSTOM_ERROR)
+        return any(DISPATCH in plain_name(error.values.get("op", "") + error.line) for error in errors)
+
+    def meaning(self, error: Statement) -> str:
+        """Return the meaning of a line, or "" if the meaning is unknown."""
+        if "meaning" in error.values:
+            return error.values["meaning"]
+        if error.kind in BY_VALUES:
+            return BY_VALUES[error.kind](self, error)
+        words = meaning_by_words(Event.FAILURE if error.kind == Event.WARNED else error.kind, error.line)
+        return words or (engine_meaning(error.line) if error.kind in _OF_ENGINES else "") or KINDS[error.kind].meaning
+
+    def _builtin(self, error: Statement) -> str:
+        op = error.values["op"]
+        if self._is_of_micro:
+            function = BUILTIN_FUNCTIONS.get(op)
+            call = f": call resolver.{function}()" if function else ", and the runtime has no kernel for it"
+            return f"the resolver of the application, which uses TensorFlow Lite Micro, lacks {op}{call}"
+        version = f" in version {error.values['version']}" if "version" in error.values else ""
+        return f"the runtime has no {op}{version}: it is older than the model or was built without this operator"
+
+    @cached_property
+    def _is_of_micro(self) -> bool:
+        return any("registration from op code" in error.line for error in self.log.errors)  # only Micro prints this
+
+    def _preparation(self, error: Statement) -> str:
+        return f"the driver could not prepare a model: {_CODES.get(error.values['code'], error.values['code'])}"
+
+    def _custom(self, error: Statement) -> str:
+        if "op" in error.values:
+            op = error.values["op"]
+            known = other_name(op)
+            needs = f"; {op} is a compiled part of the model, and needs {known}" if known else ""
+            return f"the application did not register the custom operator {op}{needs}"
+        is_of_edge_tpu = any(other_name(name) == other_name(EDGE_TPU) for name in names_in(self.log))
+        pair = ": libedgetpu and TensorFlow Lite do not match, so use a pair that was built from the same version"
+        return f"the runtime ran an operator that nothing implements{pair if is_of_edge_tpu else ''}"
+
+    def _api(self, error: Statement) -> str:
+        code, doing = error.values["code"], error.values.get("doing", "")
+        if code not in _CODES and len(code) > 1 and any(known.startswith(code) for known in _CODES):
+            return f"{code}: the line is cut off, so the code is incomplete"
+        if code.isdigit() and int(code) < len(_NUMBERS):
+            code = _PREFIX + _NUMBERS[int(code)]
+        meaning = _CODES.get(code, "the meaning of this code is unknown")
+        call = meaning_by_words("call", doing) or meaning_by_words("running-call", doing)
+        return f"{code}: {meaning}; returned by {call}" if call else f"{code}: {meaning}"
+
+    def _node(self, error: Statement) -> str:
+        """Return the meaning of a failed node. The indices of delegate kernels follow the indices of the model's nodes."""
+        op, node, stage = error.values["op"], int(error.values["node"]), error.values["stage"]
+        if op == "STABLEHLO_COMPOSITE":
+            return (
+                f"node {node} is a composite that no delegate took, and its body could not be {stage}d on the CPU; only an "
+                "accelerator that knows the composite can run the model"
+            )
+        failed = "failed when it ran" if stage == "invoke" else f"failed to {stage}"
+        delegate = delegate_named(op)
+        if delegate is None:
+            known = other_name(op)
+            return f"node {node} {failed}; {f'{op} belongs to {known}' if known else 'an error before this line may say why'}"
+        before = self._kernels_before(max(error.places, default=0) or math.inf, op, delegate)
+        if before is None:
+            return (
+                f"node {node} is a kernel of the delegate; it {failed}; kernels are numbered after the model's nodes, so the "
+                f"model has at most {node} nodes"
+            )
+        fitting = [kernels for kernels in before if kernels.nodes is not None and 0 <= node - kernels.nodes < kernels.most]
+        if len(fitting) != 1:
+            return f"node {node} is a kernel of the delegate; it {failed}"
+        nodes = fitting[0].nodes or 0
+        number = node - nodes + 1
+        kernel = f"kernel {number} of all delegates" if len(fitting[0].names) > 1 else f"the delegate's kernel {number}"
+        return f"node {node} is {kernel} (the model's {nodes} nodes are numbered first, then the kernels); it {failed}"
+
+    def _kernels_before(self, place: float, op: str, delegate: Delegate) -> Sequence[_Kernels] | None:
+        """Return the kernels in each subgraph before a line with an error of the kernel ``op`` of a delegate.
+
+        Return None if nothing before the line shows the number of nodes of any subgraph. The result is empty if the log has very
+        many subgraphs.
+        """
+        if self._first_total <= place:
+            if len(self._kernels) > _MOST_SUBGRAPHS:
+                return ()
+            places = [bisect_right(known, place, key=lambda kernels: kernels.place) for known in self._kernels.values()]
+            return [known[number - 1] for number, known in zip(places, self._kernels.values(), strict=True) if number]
+        total = self._own_totals.get(delegate.name) if self._replaced_by <= {op} else None
+        return None if total is None else [_Kernels(0, total, math.inf, frozenset({op}))]
+
+    @cached_property
+    def _first_total(self) -> float:
+        return min([line.place for line in self.log.replacements if line.total is not None], default=math.inf)
+
+    @cached_property
+    def _replaced_by(self) -> frozenset[str]:
+        return frozenset([line.kernel for line in self.log.replacements])
+
+    @cached_property
+    def _kernels(self) -> Mapping[int | None, list[_Kernels]]:
+        """The kernels after each line about replaced nodes, by subgraph."""
+        kernels: dict[int | None, list[_Kernels]] = {}
+        for line in self.log.replacements:
+            known = kernels.setdefault(line.subgraph, [])
+            _, nodes, most, names = known[-1] if known else _Kernels(0, None, 0, frozenset())
+            nodes = nodes if line.total is None else max(nodes or 0, line.total)
+            most += math.inf if line.partitions is None else line.partitions
+            known.append(_Kernels(line.place, nodes, most, names | {line.kernel}))
+        return kernels
+
+    @cached_property
+    def _own_totals(self) -> Mapping[str, int]:
+        """Number of nodes in the last line with a delegate's own counts, by delegate."""
+        totals = {}
+        for statement in (*self.log.statements_of(Event.OWN_COUNT), *self.log.statements_of(Event.SPLIT)):
+            values = statement.values
+            total = int(values["total"]) if "total" in values else int(values.get("taken", "0")) + int(values["left"])
+            if (delegate := delegate_named(values["name"])) is not None:
+                totals[delegate.name] = total
+        return totals
+
+
+BY_VALUES: Mapping[str, Callable[[LogMeanings, Statement], str]] = {
+    Event.API_ERROR: LogMeanings._api,
+    Event.BUILTIN_ERROR: LogMeanings._builtin,
+    Event.CUSTOM_ERROR: LogMeanings._custom,
+    Event.NODE_ERROR: LogMeanings._node,
+    Event.PREPARATION_ERROR: LogMeanings._preparation,
+}
+"""The methods that explain errors with the values in their lines, by kind of error."""
+
+
+def _explained(error: Statement, meaning: str, kind: str = "") -> ExplainedError:
+    node = int(error.values["node"]) if "node" in error.values else None
+    printed_by, values = ((), ()) if error.source is None else (error.source.printed_by, error.source.values)
+    return ExplainedError(kind or error.kind, error.line, meaning, error.times, node, printed_by, values)
+
+
+def _says_nothing(error: Statement | ExplainedError) -> bool:
+    return error.kind == Event.LOAD_ERROR and _UNSAID.search(error.line) is not None
 
 
 def _absence(statement: Statement) -> str:
@@ -180,7 +352,8 @@ def _version_meaning(statement: Statement) -> str:
     closed = ".".join(map(str, _NEURON_CLOSED))
     if version >= _NEURON_CLOSED:
         return f"from version {closed} on, MediaTek's compiler decides which operators it takes, by rules that are not public"
-    return f"before version {closed}, the plugin itself decides which operators it takes, by the rules of {plugin_of(_MEDIATEK)}"
+    known = plugin_of("mediatek")
+    return f"before version {closed}, the plugin itself decides which operators it takes, by the rules of {known}"
 
 
 def is_while_running(statement: Statement) -> bool:
@@ -203,12 +376,6 @@ def has_run(log: DeviceLog) -> bool | None:
     return True if log.statements_of(Event.ALL_REVERTED) else None
 
 
-_UNSAID = re.compile(r"llocateTensors|allocate tensors|model allocation|tensor allocations|nterpreter")
-"""Matches errors about the model that do not say what is wrong."""
-_NO_CAUSES = ("is not initialized", "apply compiler plugins", "Traceback (most recent")
-"""Words in errors that follow from another error, and in errors after which the runtime continues."""
-
-
 def cause_of(errors: Sequence[ExplainedError]) -> ExplainedError | None:
     """Return the likeliest cause of all errors: the most specific error. Of equally specific errors, return the first.
 
@@ -220,90 +387,3 @@ def cause_of(errors: Sequence[ExplainedError]) -> ExplainedError | None:
         if (rank := KINDS[error.kind].rank) is not None and not any(words in error.line for words in _NO_CAUSES)
     ]
     return errors[min(ranks)[-1]] if ranks else None
-
-
-def _meaning(error: Statement, facts: LogFacts) -> str:
-    """Return the meaning of an error, or "" if the meaning is unknown."""
-    values = error.values
-    if "meaning" in values:
-        return values["meaning"]
-    if error.kind in _BY_VALUES:
-        return _BY_VALUES[error.kind](error, facts)
-    words = meaning_by_words(Event.FAILURE if error.kind == Event.WARNED else error.kind, error.line)
-    return words or (engine_meaning(error.line) if error.kind in _OF_ENGINES else "") or KINDS[error.kind].meaning
-
-
-def _builtin_meaning(error: Statement, facts: LogFacts) -> str:
-    version = f" in version {error.values['version']}" if "version" in error.values else ""
-    if facts.is_of_micro:
-        function = BUILTIN_FUNCTIONS.get(error.values["op"])
-        call = f": call resolver.{function}()" if function else ", and the runtime has no kernel for it"
-        return f"the resolver of the application, which uses TensorFlow Lite Micro, lacks {error.values['op']}{call}"
-    return f"the runtime has no {error.values['op']}{version}: it is older than the model or was built without this operator"
-
-
-def _preparation_meaning(error: Statement, facts: LogFacts) -> str:
-    return f"the driver could not prepare a model: {_CODES.get(error.values['code'], error.values['code'])}"
-
-
-def _custom_meaning(error: Statement, facts: LogFacts) -> str:
-    if "op" in error.values:
-        op = error.values["op"]
-        known = other_name(op)
-        needs = f"; {op} is a compiled part of the model, and needs {known}" if known else ""
-        return f"the application did not register the custom operator {op}{needs}"
-    pair = ": libedgetpu and TensorFlow Lite do not match, so use a pair that was built from the same version"
-    return f"the runtime ran an operator that nothing implements{pair if facts.is_of_edge_tpu else ''}"
-
-
-def _api_meaning(error: Statement, facts: LogFacts) -> str:
-    code, doing = error.values["code"], error.values.get("doing", "")
-    if code not in _CODES and len(code) > 1 and any(known.startswith(code) for known in _CODES):
-        return f"{code}: the line is cut off, so the code is incomplete"
-    if code.isdigit() and int(code) < len(_NUMBERS):
-        code = _PREFIX + _NUMBERS[int(code)]
-    meaning = _CODES.get(code, "the meaning of this code is unknown")
-    call = meaning_by_words("call", doing) or meaning_by_words("running-call", doing)
-    return f"{code}: {meaning}; returned by {call}" if call else f"{code}: {meaning}"
-
-
-def _node_meaning(error: Statement, facts: LogFacts) -> str:
-    """Return the meaning of a failed node. The indices of delegate kernels follow the indices of the model's nodes."""
-    op, node, stage = error.values["op"], int(error.values["node"]), error.values["stage"]
-    if op == _COMPOSITE:
-        return (
-            f"node {node} is a composite that no delegate took, and its body could not be {stage}d on the CPU; only an "
-            "accelerator that knows the composite can run the model"
-        )
-    delegate = delegate_named(op)
-    if delegate is None:
-        known = other_name(op)
-        why = f"{op} belongs to {known}" if known else "an error before this line may say why"
-        return f"node {node} {_failed(stage)}; {why}"
-    before = facts.kernels_before(max(error.places, default=0) or math.inf, op, delegate)
-    if before is None:
-        return (
-            f"node {node} is a kernel of the delegate; it {_failed(stage)}; kernels are numbered after the model's nodes, so "
-            f"the model has at most {node} nodes"
-        )
-    fitting = [kernels for kernels in before if kernels.nodes is not None and 0 <= node - kernels.nodes < kernels.most]
-    if len(fitting) != 1:
-        return f"node {node} is a kernel of the delegate; it {_failed(stage)}"
-    nodes = fitting[0].nodes or 0
-    whose = "kernel {} of all delegates" if fitting[0].has_several else "the delegate's kernel {}"
-    kernel = f"{whose.format(node - nodes + 1)} (the model's {nodes} nodes are numbered first, then the kernels)"
-    return f"node {node} is {kernel}; it {_failed(stage)}"
-
-
-_BY_VALUES: Mapping[str, Callable[[Statement, LogFacts], str]] = {
-    Event.API_ERROR: _api_meaning,
-    Event.BUILTIN_ERROR: _builtin_meaning,
-    Event.CUSTOM_ERROR: _custom_meaning,
-    Event.NODE_ERROR: _node_meaning,
-    Event.PREPARATION_ERROR: _preparation_meaning,
-}
-"""The functions that explain errors with the values in their lines, by kind of error."""
-
-
-def _failed(stage: str) -> str:
-    return "failed when it ran" if stage == "invoke" else f"failed to {stage}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -40,13 +39,18 @@ class StatementKind:
     meaning: str
 
 
-def _kind(row: Mapping[str, str]) -> StatementKind:
-    rank = int(row["rank"]) if row["rank"] else None
-    traits = frozenset(filter(None, row["traits"].split(", ")))
-    return StatementKind(rank, int(row["conclusive"] or 0), traits, row["part"], row["meaning"])
-
-
-KINDS = MappingProxyType({row["kind"]: _kind(row) for row in rows_of("kinds")})
+KINDS = MappingProxyType(
+    {
+        row["kind"]: StatementKind(
+            int(row["rank"]) if row["rank"] else None,
+            int(row["conclusive"] or 0),
+            frozenset(filter(None, row["traits"].split(", "))),
+            row["part"],
+            row["meaning"],
+        )
+        for row in rows_of("kinds")
+    }
+)
 """The properties of each kind of line."""
 
 

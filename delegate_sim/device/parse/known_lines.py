@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from ...foundation.work_budget import spend_steps
 from .kinds import Event
+from .source_statements import SourceStatement
 from .tables import rows_of
 
 
@@ -22,6 +23,8 @@ class Statement:
     times: int = 1
     places: tuple[int, ...] = field(default=(), compare=False)
     """The numbers of the lines. Only the first number if the log has very many lines of this kind."""
+    source: SourceStatement | None = field(default=None, compare=False)
+    """The statement of upstream code that an error matches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +98,9 @@ _FAILURE_WORDS = re.compile(
 )
 _NO_WORDS = re.compile(r"\W*|\s*raise \w.*|\s*#\d{1,3}\s{3,}\S.*|\s*<asynchronous suspension>\s*", re.DOTALL)
 """Matches lines that say nothing: marks under a compiler's line, and the source text and frames in a traceback."""
-_NO_FAILURE = re.compile(r"^└ |(?i:\b(?:no|0|without|if|ignore) (?:any )?(?:errors?|failures?|fail)\b)|^\s*at [\w.$]{1,200}\(")
+_NO_FAILURE = re.compile(
+    r"^└ |(?i:\b(?:no|0|without|if|ignore) (?:any )?(?:errors?|failures?|fail)\b|\b0 failed\b)|^\s*at [\w.$]{1,200}\("
+)
 
 
 def is_plain_failure(text: str, severity: str) -> bool:

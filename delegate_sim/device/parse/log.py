@@ -24,6 +24,7 @@ from .log_reader import Reader
 from .nnapi_vlog import RuntimeLog
 from .profiles.operator_tables import RunOrder, RunTimes
 from .profiles.profile_files import read_binary, read_json
+from .source_statements import SourceStatements
 
 _LARGEST_MESSAGE = 1 << 28
 _READING = "reading the log"
@@ -61,8 +62,9 @@ class ProcessReaders:
     treated as a process.
     """
 
-    def __init__(self) -> None:
-        self.readers = {"": Reader()}
+    def __init__(self, sources: SourceStatements | None) -> None:
+        self.sources = sources
+        self.readers = {"": Reader(sources)}
         self.crashed: set[str] = set()
         """The processes that have reported a crash, and nothing else so far."""
         self.last_crash = ""
@@ -136,7 +138,7 @@ class ProcessReaders:
 
     def _new_reader(self) -> Reader:
         spend_steps(_STEPS_OF_A_PROCESS, _READING)
-        return Reader()
+        return Reader(self.sources)
 
 
 def _name_of(label: re.Match[str] | None) -> str:
@@ -152,26 +154,26 @@ def _is_echo(message: Message, before: Message) -> bool:
     return is_same and bool(message.process) != bool(before.process) and not (message.tag or before.tag)
 
 
-def read_log(text: str) -> DeviceLog:
-    """Parse the text of a log, and return the last run in the text. Unknown lines are ignored."""
-    return read_lines(io.StringIO(text, newline="\n"))
+def read_log(text: str, sources: SourceStatements | None = None) -> DeviceLog:
+    """Parse the text of a log, and return the last run in the text. Without ``sources``, unknown lines are not looked up."""
+    return read_lines(io.StringIO(text, newline="\n"), sources)
 
 
-def read_lines(lines: Iterable[str]) -> DeviceLog:
-    """Parse the lines of a log, and return the last run.
+def read_lines(lines: Iterable[str], sources: SourceStatements | None = None) -> DeviceLog:
+    """Parse the lines of a log, and return the last run. Without ``sources``, unknown lines are not looked up.
 
     If a table row has no newline at its end, the row is incomplete and is ignored. The lines have a budget of work of their own.
     """
     with work_budget(is_new=True):
-        return read_runs(lines)[-1]
+        return read_runs(lines, sources)[-1]
 
 
-def read_runs(lines: Iterable[str]) -> tuple[DeviceLog, ...]:
+def read_runs(lines: Iterable[str], sources: SourceStatements | None = None) -> tuple[DeviceLog, ...]:
     """Parse the lines of a log, and return its runs. There is at least one run.
 
     Raises LimitError if the lines take more work than the limit.
     """
-    reader = ProcessReaders()
+    reader = ProcessReaders(sources)
     for line in unwrapped(lines):
         reader.read(line)
     return reader.logs()
@@ -187,19 +189,19 @@ def _lines(file: TextIO) -> Iterator[str]:
             spend_bytes(len(rest), _READING)
 
 
-def read_runs_file(path: str) -> tuple[DeviceLog, ...]:
-    """Return the runs in a log file.
+def read_runs_file(path: str, sources: SourceStatements | None = None) -> tuple[DeviceLog, ...]:
+    """Return the runs in a log file. Unknown lines are looked up in ``sources``, which are loaded if they are not given.
 
     Raises LogError if the file cannot be read, has nothing about a delegate, or takes more work than the limit.
     """
     try:
         with work_budget():
-            return _read_runs_file(path)
+            return _read_runs_file(path, sources or SourceStatements())
     except LimitError as error:
         raise LogError(printable(f"{path}: {error.reason}")) from error
 
 
-def _read_runs_file(path: str) -> tuple[DeviceLog, ...]:
+def _read_runs_file(path: str, sources: SourceStatements) -> tuple[DeviceLog, ...]:
     try:
         with open_input(path) as file:
             start = file.read(_START)
@@ -208,10 +210,10 @@ def _read_runs_file(path: str) -> tuple[DeviceLog, ...]:
                 return (read_binary(_message(file), printable(path)),)
         encoding = "utf-16" if start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8-sig"
         with io.TextIOWrapper(open_input(path), encoding=encoding, errors="replace") as text:
-            logs = _json_logs(text, path) if start.lstrip()[:1] == b"{" else ()
+            logs = _json_logs(text, path, sources) if start.lstrip()[:1] == b"{" else ()
             if not logs:
                 text.seek(0)
-                logs = read_runs(_lines(text))
+                logs = read_runs(_lines(text), sources)
     except OSError as error:
         raise LogError(printable(f"{path}: {error.strerror or error}")) from error
     except UnicodeError as error:
@@ -221,7 +223,7 @@ def _read_runs_file(path: str) -> tuple[DeviceLog, ...]:
     return logs
 
 
-def _json_logs(file: TextIO, path: str) -> tuple[DeviceLog, ...]:
+def _json_logs(file: TextIO, path: str, sources: SourceStatements) -> tuple[DeviceLog, ...]:
     """Read JSON of benchmark_model or of Android Studio. The result is empty if the file has neither."""
     text = file.read(raised(_LARGEST_MESSAGE))
     spend_bytes(len(text), _READING)
@@ -229,7 +231,7 @@ def _json_logs(file: TextIO, path: str) -> tuple[DeviceLog, ...]:
     if (log := read_json(text, printable(path))) is not None:
         return (log,)
     lines = logcat_lines(text)
-    return () if lines is None else read_runs(lines)
+    return () if lines is None else read_runs(lines, sources)
 
 
 def _message(file: BinaryIO) -> bytes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from ...errors import DelegateSimError
@@ -12,7 +11,7 @@ from ...foundation.work_budget import spend_steps
 from .edge_tpu_compiler import NOT_COMPILED, EdgeTpuCompilation
 from .kinds import ERRORS, KINDS, Event, kinds_with
 from .known_lines import Statement
-from .nnapi_vlog import NOTHING_COMPILED, RuntimeLog
+from .nnapi_vlog import RuntimeLog
 from .profiles.operator_tables import NO_TIMES, Row, RunOrder, RunTimes, Summary
 
 LONGEST_LINE = 1 << 16
@@ -57,17 +56,21 @@ class Replacement:
 
 
 @dataclass(frozen=True, slots=True)
-class PluginLine:
-    """A line of a compiler plugin with the number of nodes that it selects in a subgraph.
-
-    The plugin inlines composites before it selects nodes.
-    """
+class Count:
+    """The counts in one log line. If the line does not have a count, the count is None."""
 
     line: str
-    subgraph: int
-    selected: int
-    total: int
-    partitions: int
+    source: str
+    """Kind of line: ``replacement``, ``own``, ``split``, ``kernels``, ``application``, ``compiled``, ``table`` or ``executed``.
+    """
+    delegated: int | None = None
+    total: int | None = None
+    on_cpu: int | None = None
+    partitions: int | None = None
+    kernels: int | None = None
+    subgraph: int | None = None
+    is_complete: bool = True
+    """False if the line is from an incomplete table. The true counts may then be higher."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,32 +85,22 @@ class ApplicationLine:
     """The number of the line."""
 
 
-@dataclass(frozen=True, slots=True)
-class RefusedOperator:
-    """A refusal that the delegate printed, and how many times the delegate printed it."""
-
-    op: str
-    version: int
-    message: str
-    times: int
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class DeviceLog:
-    """The parsed log of one run."""
+    """The parsed log of one run. Only the reader of a log changes it."""
 
-    replacements: tuple[Replacement, ...] = ()
-    applications: tuple[ApplicationLine, ...] = ()
-    parameters: Mapping[str, str] = field(default_factory=dict)
+    replacements: list[Replacement] = field(default_factory=list)
+    applications: list[ApplicationLine] = field(default_factory=list)
+    parameters: dict[str, str] = field(default_factory=dict)
     """Values of benchmark_model's parameters. The keys are the printed descriptions in lower case."""
     tensorflow_version: str | None = None
     is_benchmark: bool = False
     """True if benchmark_model printed the log."""
-    run_orders: Mapping[int, RunOrder] = field(default_factory=dict)
+    run_orders: dict[int, RunOrder] = field(default_factory=dict)
     """The tables in execution order, by subgraph."""
-    summaries: Mapping[int, Summary] = field(default_factory=dict)
+    summaries: dict[int, Summary] = field(default_factory=dict)
     """The tables of node types, by subgraph."""
-    slowest: Mapping[int, tuple[Row, ...]] = field(default_factory=dict)
+    slowest: dict[int, tuple[Row, ...]] = field(default_factory=dict)
     """The rows of the tables of the slowest nodes, by subgraph."""
     inner_rows: tuple[Row, ...] = ()
     """The operators inside delegate kernels, in execution order."""
@@ -117,7 +110,7 @@ class DeviceLog:
     """True if the profiler dropped events because its buffer was full."""
     statements: tuple[Statement, ...] = ()
     """All other parsed lines, without duplicates, in log order."""
-    flags: Mapping[str, str] = field(default_factory=dict)
+    flags: dict[str, str] = field(default_factory=dict)
     """The flags of a command in the log. Flag names have spaces in place of underscores."""
     is_old: bool = False
     """True if the log has a wording that is older than all known releases."""
@@ -127,11 +120,11 @@ class DeviceLog:
     """Number of lines that were not understood."""
     unused: tuple[str, ...] = ()
     """The first lines that were not understood."""
-    runtime: RuntimeLog = NOTHING_COMPILED
+    runtime: RuntimeLog = field(default_factory=RuntimeLog)
     """The devices and compilations of the NNAPI runtime."""
     edge_tpu: EdgeTpuCompilation = NOT_COMPILED
     """The output of the Edge TPU compiler."""
-    chips: tuple[tuple[str, str], ...] = ()
+    chips: dict[tuple[str, str], None] = field(default_factory=dict)
     """Pairs of vendor and SoC that lines name. The SoC may be ""."""
     plain_errors: tuple[Statement, ...] = ()
     """The first lines that plainly show a failure, although nothing is known about them."""
@@ -154,13 +147,27 @@ class DeviceLog:
         return replace(self, statements=others).is_empty
 
     @property
-    def refusals(self) -> tuple[RefusedOperator, ...]:
-        """The refusals that a delegate printed with the operator's version."""
+    def graph(self) -> str:
+        """The path of the model, or "" if the log does not show it."""
+        return self.parameters.get("graph", self.flags.get("graph", "")).strip()
+
+    @property
+    def chosen_devices(self) -> Counter[str]:
+        """The number of operations for which the runtime behind the delegate chose each device."""
+        counts: Counter[str] = Counter()
+        for statement in self.statements_of(Event.CHOICE):
+            number = int(statement.values["number"])
+            counts[statement.values.get("device") or ("the CPU" if number < 0 else f"device {number}")] += statement.times
+        return counts
+
+    @property
+    def refusals(self) -> Counter[tuple[str, int, str]]:
+        """The number of times that a delegate printed each refusal, by operator, version and message."""
         counts: Counter[tuple[str, int, str]] = Counter()
         for statement in self.statements_of(Event.REFUSED):
             op, version, why = (statement.values[key].strip() for key in ("op", "version", "message"))
             counts[op, int(version), why] += statement.times
-        return tuple(RefusedOperator(*key, times) for key, times in counts.items())
+        return counts
 
     @property
     def dynamic_tensor(self) -> int | None:
@@ -183,15 +190,9 @@ class DeviceLog:
         spend_steps((len(self.statements) + len(self.replacements) + len(self.applications)) // _IN_A_STEP, "reading the log")
         return tuple(statement for statement in self.statements if statement.kind in kinds)
 
-    @property
-    def is_restored(self) -> bool:
-        """True if the runtime restored the original execution plan."""
-        return bool(self.statements_of(Event.RESTORED))
-
-    @property
-    def is_failed(self) -> bool:
-        """True if an application's exception says that a delegate could not be applied, but not which delegate."""
-        return bool(self.statements_of(Event.NOT_APPLIED))
+    def has(self, *kinds: str) -> bool:
+        """Return whether the log has a statement of these kinds. Raises LimitError."""
+        return bool(self.statements_of(*kinds))
 
     @property
     def listed_refusals(self) -> tuple[tuple[str, str], ...]:
@@ -201,19 +202,25 @@ class DeviceLog:
         )
 
     @property
-    def plugins(self) -> tuple[PluginLine, ...]:
-        """For each subgraph, the last line of a compiler plugin."""
-        lines = {}
+    def plugin_counts(self) -> tuple[Count, ...]:
+        """The counts in the lines of a compiler plugin, which inlines composites before it selects nodes."""
+        counts = []
         for statement in self.statements_of(Event.COMPILED):
-            subgraph, *counts = (int(statement.values[key]) for key in ("subgraph", "taken", "total", "partitions"))
-            lines[subgraph] = PluginLine(statement.line, subgraph, *counts)
-        return tuple(lines.values())
+            taken, total, parts, subgraph = (int(statement.values[key]) for key in ("taken", "total", "partitions", "subgraph"))
+            left = total - taken if taken <= total else None
+            counts.append(Count(statement.line, "compiled", taken, total, left, parts, None, subgraph))
+        return tuple(counts)
+
+    @property
+    def plugins(self) -> tuple[Count, ...]:
+        """The last counts of a compiler plugin for each subgraph."""
+        return tuple({count.subgraph: count for count in self.plugin_counts}.values())
 
     @property
     def is_of_compiled_model(self) -> bool:
         """True if the log has lines that only LiteRT 2 prints, which applies accelerators instead of delegates."""
         return (
-            bool(self.statements_of(*kinds_with("is_of_litert")))
+            self.has(*kinds_with("is_of_litert"))
             or any("source" in statement.values for statement in self.statements)
             or self.has_reasons_of_compiled_model
         )

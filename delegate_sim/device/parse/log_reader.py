@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
 
 from ...delegates.registry import GRAPHICS_SPEAKER
 from ...foundation.work_budget import spend_steps
@@ -18,7 +17,7 @@ from ...model.schema import is_operator
 from .applied_target import may_be_older
 from .delegate_identity import chips_in, whole_kernel
 from .edge_tpu_compiler import EdgeTpuCompilerReader
-from .kinds import Event, kinds_with
+from .kinds import ERRORS, Event, kinds_with
 from .known_lines import Pattern, Statement, is_plain_failure, is_reason, loose_statement, statement_of
 from .line_prefixes import Message, is_before_known_releases
 from .log_contents import ApplicationLine, DeviceLog, Replacement
@@ -29,19 +28,19 @@ from .profiles.operator_tables import (
     SLOWEST,
     SUMMARY,
     OperatorTable,
-    Row,
     RunOrder,
-    RunTimes,
     Summary,
     table_title,
     times_in,
 )
 from .profiles.profile_files import is_of_dump, read_dump
-from .source_statements import source_statement
+from .source_statements import SourceStatements
 from .tables import line_in, sequence_of
 
 _FIRST = kinds_with("is_first")
 _NUMEROUS = kinds_with("is_numerous")
+_ATTRIBUTED = ERRORS | {Event.NOT_APPLIED}
+"""The kinds of lines that are looked up in upstream code."""
 _MOST_UNUSED = 1000
 _MOST_PLAIN = 20
 """Largest number of lines with failures that are kept although nothing is known about them."""
@@ -67,8 +66,6 @@ _CUT_REPLACING = re.compile(
 """Matches a line about replaced nodes if a logger has cut off its end."""
 _YIELDING = re.compile(r" node, yielding (?P<partitions>\d{1,9}) p")
 _LINES = sequence_of("benchmark")
-_MAPPINGS = ("parameters", "run_orders", "summaries", "slowest")
-_VALUES = ("tensorflow_version", "is_benchmark", "lost_events", "is_old", "inner_rows", "times", "line_count", "unused_count")
 _FIRST_PARAMETERS = ("log parameter values verbosely", "graph")
 _LISTED = re.compile(
     r"(?P<custom>CUSTOM )?(?P<op>DELEGATE \w{1,80}|[A-Z][A-Z0-9_]{1,80}|[A-Z]\w{1,80}|[^\W_]*_\w*): ?(?P<reason>.*)"
@@ -89,7 +86,9 @@ _TITLES = sequence_of("tables")
 class Reader:
     """Reads the lines of one process once. The process may have several runs, one after another."""
 
-    def __init__(self) -> None:
+    def __init__(self, sources: SourceStatements | None) -> None:
+        self.sources = sources
+        """The statements of upstream code. None if lines are known to be delegate-sim's own."""
         self.finished: list[DeviceLog] = []
         self.unused: list[str] = []
         self.unused_count = self.line_count = 0
@@ -98,33 +97,18 @@ class Reader:
         """For each line with a date, whether the line is older than the oldest known release."""
         self.place = 0
         """The number of the current line."""
-        self.kept = 0
-        """The number of items that the current run has kept, and of items that earlier runs of the process share with it."""
-        self._clear()
+        self._begin(DeviceLog())
 
-    def _clear(self) -> None:
-        self.kept = 0
-        self.tensorflow_version: str | None = None
-        self.is_benchmark = self.lost_events = self.is_old = False
-        self.replacements: list[Replacement] = []
-        self.applications: list[ApplicationLine] = []
-        self.plain_errors = Statements()
-        self.parameters: dict[str, str] = {}
-        self.flags: dict[str, str] = {}
-        self.statements = Statements()
-        self.runtime = RuntimeReader()
-        self.compiler = EdgeTpuCompilerReader()
-        self.chips: dict[tuple[str, str], None] = {}
-        self.run_orders: dict[int, RunOrder] = {}
-        self.summaries: dict[int, Summary] = {}
-        self.slowest: dict[int, tuple[Row, ...]] = {}
-        self.inner_rows: tuple[Row, ...] = ()
-        self.times = RunTimes()
+    def _begin(self, log: DeviceLog) -> None:
+        """Begin a run. ``log`` has what it shares with earlier runs of the process."""
+        self.log = log
+        self.kept = len(log.statements) + len(log.applications)
+        """The number of items that the run has kept or shares."""
+        self.statements, self.plain_errors = Statements(log.statements), Statements()
+        self.runtime, self.compiler = RuntimeReader(), EdgeTpuCompilerReader()
         self.table: OperatorTable | None = None
         self.dump: list[str] = []
-        self.subgraph = 0
-        self.is_inference = True
-        self.is_internal = False
+        self.subgraph, self.is_inference, self.is_internal = 0, True, False
         self.list: RefusalList | None = None
         self.severity = ""
         """The severity of the last line that is not the continuation of another."""
@@ -138,58 +122,49 @@ class Reader:
 
     def _start(self) -> None:
         log = self._log()
-        flags = self.flags if log.is_empty else {}
+        flags = log.flags if log.is_empty else {}
         statements = tuple([statement for statement in log.statements if statement.kind != Event.CRASH])
         if not replace(log, statements=statements).is_empty:
             self._finish(log)
-        self._clear()
-        self.flags = flags
+        self._begin(DeviceLog(flags=flags))
 
     def _start_after_crash(self) -> None:
         """Begin a new run with the current line if the process has crashed before it, or has run a model with a delegate."""
-        if self.has_ended or (self.is_measured and self.replacements):
+        if self.has_ended or (self.is_measured and self.log.replacements):
             self._start()
 
     def _start_at(self, place: int) -> None:
         """Begin a new run of the same process at an earlier line. The new run keeps the lines that a process prints only once."""
         before, after = split_at(self._log(), place)
         self._finish(before)
-        self._clear()
-        self.kept = len(after.statements) + len(after.applications)
-        self.statements = Statements.of(after.statements)
-        self.applications = list(after.applications)
-        self.chips = dict.fromkeys(after.chips)
-        self.tensorflow_version, self.is_old = after.tensorflow_version, after.is_old
+        shared = ("statements", "applications", "chips", "tensorflow_version", "is_old")
+        self._begin(DeviceLog(**{name: getattr(after, name) for name in shared}))
 
     def _finish(self, log: DeviceLog) -> None:
-        counted = replace(log, line_count=self.line_count, unused=tuple(self.unused), unused_count=self.unused_count)
-        self.finished.append(counted)
+        log.line_count, log.unused, log.unused_count = self.line_count, tuple(self.unused), self.unused_count
+        self.finished.append(log)
         self.unused, self.unused_count, self.line_count = [], 0, 0
 
     def logs(self) -> tuple[DeviceLog, ...]:
         """Return the runs. An empty last run is left out, unless it is the only run."""
         last = self._log()
-        logs = tuple(self.finished) if last.is_empty and self.finished else (*self.finished, last)
+        if not (last.is_empty and self.finished):
+            self._finish(last)
         # Old dates come from a wrong clock if other lines have later dates, or the wording of a known release.
-        is_dated = True in self.dates and False not in self.dates and all(map(may_be_older, logs))
-        return tuple([replace(log, is_old=True) for log in logs]) if is_dated else logs
+        is_dated = True in self.dates and False not in self.dates and all(map(may_be_older, self.finished))
+        return tuple([replace(log, is_old=True) for log in self.finished] if is_dated else self.finished)
 
     def _log(self) -> DeviceLog:
         """Return the current run as a log."""
         spend_steps(_STEPS_OF_A_RUN + self.kept, _READING)
         self._end_table(is_complete=False)
-        if self.dump:
-            dumped = read_dump(self.dump, "the log")
-            if dumped is not None:
-                self.run_orders |= dumped.run_orders
-                self.inner_rows = self.inner_rows or dumped.inner_rows
-            self.dump = []
-        values: dict[str, Any] = {name: getattr(self, name) for name in _VALUES}
-        values |= {name: tuple(getattr(self, name)) for name in ("replacements", "applications", "unused", "chips")}
-        values |= {name: MappingProxyType(getattr(self, name)) for name in _MAPPINGS}
-        values |= {"statements": self.statements.all(), "plain_errors": self.plain_errors.all()}
-        flags = MappingProxyType(self.flags)
-        return DeviceLog(**values, flags=flags, runtime=self.runtime.log(), edge_tpu=self.compiler.compilation())
+        if self.dump and (dumped := read_dump(self.dump, "the log")) is not None:
+            self.log.run_orders |= dumped.run_orders
+            self.log.inner_rows = self.log.inner_rows or dumped.inner_rows
+        self.dump = []
+        statements, plain_errors = self.statements.all(), self.plain_errors.all()
+        runtime, edge_tpu = self.runtime.log, self.compiler.compilation()
+        return replace(self.log, statements=statements, plain_errors=plain_errors, runtime=runtime, edge_tpu=edge_tpu)
 
     def read(self, message: Message, line: str, place: int) -> None:
         """Parse one line. ``place`` is the number of the line in the log."""
@@ -197,15 +172,15 @@ class Reader:
         self.is_cut = not line.endswith("\n")
         text = message.text
         if _TRIED.search(line) is None:
-            self.chips |= dict.fromkeys(chips_in(line))
+            self.log.chips |= dict.fromkeys(chips_in(line))
         self.dates.add(is_before_known_releases(line))
         if not text.strip():
             self._end_table(is_complete=not self.is_cut)
             return
         self.line_count += 1
         # Tables of the initialization, of other subgraphs and of delegates have totals too.
-        if (times := times_in(text, self.times)) and ("profiled_ms" not in times or self._is_of_main_table):
-            self.times = replace(self.times, **times)
+        if (times := times_in(text, self.log.times)) and ("profiled_ms" not in times or self._is_of_main_table):
+            self.log.times = replace(self.log.times, **times)
         if "\\n" in text and "delegate" in text:
             used = [self._read_text(replace(message, text=piece)) for piece in text.split("\\n")]
         else:
@@ -218,11 +193,12 @@ class Reader:
     def _is_of_source(self, message: Message) -> bool:
         """Return whether upstream code prints a line that was not understood. Keep the line if it plainly shows a failure."""
         text = message.text.strip()
-        known = source_statement(text)
+        known = None if self.sources is None else self.sources.of(text)
         severity = message.severity or (known.severity if known is not None else "")
         most = _MOST_PLAIN if known is None else _MOST_KNOWN
         if len(self.plain_errors.found) < most and is_plain_failure(text, severity):
-            self.plain_errors.add(Statement(Event.PLAIN_ERROR, text, MappingProxyType({"severity": severity})), self.place)
+            plain = Statement(Event.PLAIN_ERROR, text, MappingProxyType({"severity": severity}), source=known)
+            self.plain_errors.add(plain, self.place)
         return known is not None
 
     def _read_text(self, message: Message) -> bool:
@@ -262,6 +238,8 @@ class Reader:
     def _is_listed(self, message: Message) -> bool:
         """Parse an entry of a delegate's list of refused operators. Return whether the line is an entry."""
         text = message.text.strip()
+        if self.list is not None and is_operator(text):
+            text += ":"  # the line was copied without its end
         match = _LISTED.fullmatch(text)
         if match is None:
             return False
@@ -293,7 +271,7 @@ class Reader:
         if (flags := _flags(text)) is not None:
             if not self._log().is_empty:
                 self._start()
-            self.flags = flags
+            self.log.flags = flags
             return True
         is_used = False
         rest = text
@@ -337,6 +315,8 @@ class Reader:
 
     def _add(self, statement: Statement) -> None:
         self._keep()
+        if self.sources is not None and statement.kind in _ATTRIBUTED and statement not in self.statements:
+            statement = replace(statement, source=self.sources.of(statement.line))
         self.statements.add(statement, self.place)
 
     def _statement(self, statement: Statement, pattern: Pattern, message: Message) -> None:
@@ -347,12 +327,12 @@ class Reader:
             return
         if statement.kind == Event.CRASH and self.statements.last is not None and self.statements.last[0] == Event.CRASH:
             return  # several lines report one crash
-        if self.parameters.get(f"use {statement.values.get('owner', '')}".lower(), "1").strip() in ("0", "false"):
+        if self.log.parameters.get(f"use {statement.values.get('owner', '')}".lower(), "1").strip() in ("0", "false"):
             return  # old releases look for the library of a delegate that is switched off
         self._add(statement)
         values = statement.values
         if pattern.age or "old" in values:
-            self.is_old = True
+            self.log.is_old = True
         if statement.kind == Event.LISTED_REFUSALS:
             self.list = RefusalList(values["name"], message.tag, message.process)
         elif statement.kind in (Event.SPLIT, Event.NODE_ERROR):
@@ -380,19 +360,19 @@ class Reader:
             return
         table.end()
         if table.inner_rows and table.title == RUN_ORDER:
-            self.inner_rows = tuple(table.inner_rows)
+            self.log.inner_rows = tuple(table.inner_rows)
         if table.is_internal:
             if table.title == RUN_ORDER:
-                self.inner_rows = tuple(table.rows)
+                self.log.inner_rows = tuple(table.rows)
         elif table.title == SLOWEST:
-            self.slowest[table.subgraph] = tuple(table.rows)
+            self.log.slowest[table.subgraph] = tuple(table.rows)
         elif table.groups:
             counts, times = table.summary
-            self.summaries[table.subgraph] = Summary(
+            self.log.summaries[table.subgraph] = Summary(
                 MappingProxyType(counts), is_complete, MappingProxyType(times), not table.has_all_rows, table.inner_ms
             )
         elif table.rows or table.inner_rows:
-            self.run_orders[table.subgraph] = RunOrder(
+            self.log.run_orders[table.subgraph] = RunOrder(
                 tuple(table.rows), is_complete and table.has_all_rows, not table.has_all_rows
             )
 
@@ -418,15 +398,15 @@ class Reader:
         if not self._may_follow(replacement):
             self._start_at(beginning(self._log(), replacement))
         self.is_restored = False
-        self.replacements.append(replacement)
+        self.log.replacements.append(replacement)
         return True
 
     def _may_follow(self, replacement: Replacement) -> bool:
         """Return whether a replacement may belong to the same run as the earlier replacements."""
-        spend_steps(len(self.replacements) // 16 + 1, _READING)
+        spend_steps(len(self.log.replacements) // 16 + 1, _READING)
         if self._exceeds_what_is_left(replacement) or not self._adds_up(replacement):
             return False
-        for earlier in reversed(self.replacements):
+        for earlier in reversed(self.log.replacements):
             if replacement.subgraph is None or earlier.subgraph != replacement.subgraph:
                 continue
             if earlier.kernel == replacement.kernel:
@@ -444,7 +424,7 @@ class Reader:
         """
         others = [
             earlier
-            for earlier in self.replacements
+            for earlier in self.log.replacements
             if earlier.kernel != replacement.kernel and earlier.total is not None and earlier.subgraph is None
         ]
         if replacement.total is None or replacement.subgraph is not None or not others or self.is_restored:
@@ -456,7 +436,7 @@ class Reader:
 
     def _exceeds_what_is_left(self, replacement: Replacement) -> bool:
         """Return whether a delegate takes more nodes than the previous delegate left, according to printed counts."""
-        earlier = self.replacements[-1] if self.replacements and not self.is_restored else None
+        earlier = self.log.replacements[-1] if self.log.replacements and not self.is_restored else None
         if earlier is None or earlier.kernel == replacement.kernel or earlier.total is not None or earlier.subgraph is not None:
             return False
         spend_steps(len(self.statements.found), _READING)
@@ -469,8 +449,8 @@ class Reader:
         if match is None or (name == "parameter" and (self.table is not None or is_plain_failure(match["name"], ""))):
             return False
         if name in ("version", "lost"):
-            self.lost_events |= name == "lost"
-            self.tensorflow_version = match["version"] if name == "version" else self.tensorflow_version
+            self.log.lost_events |= name == "lost"
+            self.log.tensorflow_version = match["version"] if name == "version" else self.log.tensorflow_version
             return True
         if name == "starting" or (name == "loaded" and self.is_loaded):
             self._start()
@@ -482,20 +462,20 @@ class Reader:
             kernels = {"completely": 1, "not": 0}.get(name)
             if name in ("completely", "partially") and match["kernels"]:
                 kernels = int(match["kernels"])
-            self.applications.append(ApplicationLine(match[0], match["provider"], name, kernels, self.place))
-        self.is_benchmark = True
+            self.log.applications.append(ApplicationLine(match[0], match["provider"], name, kernels, self.place))
+        self.log.is_benchmark = True
         return True
 
     def _parameter(self, match: re.Match[str]) -> None:
         name = match["name"].strip().lower()
         if self.has_ended:
             self._start()
-        is_repeated = self.parameters.get(name) == match["value"] and not (self.replacements or self.is_measured)
-        if name in self.parameters and (name in _FIRST_PARAMETERS or (self.is_loaded and not is_repeated)):
+        is_repeated = self.log.parameters.get(name) == match["value"] and not (self.log.replacements or self.is_measured)
+        if name in self.log.parameters and (name in _FIRST_PARAMETERS or (self.is_loaded and not is_repeated)):
             self._start()
-        self.parameters[name] = match["value"]
+        self.log.parameters[name] = match["value"]
         if match["blank"] and name != "tensorflow version":
-            self.is_old = True
+            self.log.is_old = True
 
 
 @dataclass
@@ -526,19 +506,13 @@ class Statements:
     If many lines are of one kind, only the first statement of each source, or of each meaning, is kept.
     """
 
-    def __init__(self) -> None:
-        self.found: dict[tuple[str, str], Statement] = {}
-        self.places: dict[tuple[str, str], list[int]] = {}
+    def __init__(self, statements: Iterable[Statement] = ()) -> None:
+        self.found = {_key(statement): statement for statement in statements}
+        self.places = {key: list(statement.places) for key, statement in self.found.items()}
         self.last: tuple[str, str] | None = None
 
-    @classmethod
-    def of(cls, statements: Iterable[Statement]) -> Statements:
-        """Return a collection with these statements."""
-        collection = cls()
-        for statement in statements:
-            key = _key(statement)
-            collection.found[key], collection.places[key] = statement, list(statement.places)
-        return collection
+    def __contains__(self, statement: Statement) -> bool:
+        return self.found.get(_key(statement)) is not None
 
     def add(self, statement: Statement, place: int) -> None:
         """Add a statement, or increase the count of an equal statement."""

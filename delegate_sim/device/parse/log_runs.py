@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from ...foundation.work_budget import spend_steps
@@ -67,18 +67,13 @@ def split_at(log: DeviceLog, place: int) -> tuple[DeviceLog, DeviceLog]:
     Both parts keep the lines that a process prints only once. Data without a line number, such as parameters, goes to the
     second part.
     """
-    first = min([replacement.place for replacement in log.replacements], default=place)
-    part = _part(log, tuple(_between(log, 0, place)), 0, place)
-    before = DeviceLog(
-        replacements=part.replacements,
-        applications=part.applications,
-        tensorflow_version=part.tensorflow_version,
-        statements=part.statements,
-        is_old=part.is_old,
-        edge_tpu=part.edge_tpu,
-        chips=part.chips,
-    )
-    after = _part(log, tuple(_between(log, place, None, min(first, place))), place, None)
+    start = min([place, *[replacement.place for replacement in log.replacements]])
+    names = ("tensorflow_version", "is_old", "edge_tpu", "chips")
+    before, after = DeviceLog(**{name: getattr(log, name) for name in names}), replace(log)
+    for part, is_own, shared in ((before, place.__gt__, 0), (after, place.__le__, start)):
+        part.replacements = [item for item in log.replacements if is_own(item.place)]
+        part.applications = [item for item in log.applications if is_own(item.place)]
+        part.statements = tuple(_own_statements(log, is_own, shared))
     return before, after
 
 
@@ -96,35 +91,16 @@ def _parts(log: DeviceLog, subgraphs: int) -> list[DeviceLog]:
     return [*parts, log]
 
 
-def _part(log: DeviceLog, statements: tuple[Statement, ...], first: int, end: int | None) -> DeviceLog:
-    """Return a copy of a log with the given statements.
+def _own_statements(log: DeviceLog, is_own: Callable[[int], bool], start: int) -> Iterator[Statement]:
+    """Yield the statements of a run, which consists of the lines for which ``is_own`` holds.
 
-    Of the replacements and applications, the copy has only those in a range of lines.
-    """
-    return replace(
-        log,
-        replacements=tuple([item for item in log.replacements if _is_in(item.place, first, end)]),
-        applications=tuple([item for item in log.applications if _is_in(item.place, first, end)]),
-        statements=statements,
-    )
-
-
-def _between(log: DeviceLog, first: int, end: int | None, start: int = 0) -> Iterator[Statement]:
-    """Yield the statements in a range of lines.
-
-    Statements that a process prints only once are included from all lines. Statements of kinds that hold for all runs are
-    included if they are before line ``start``.
+    Statements that a process prints only once belong to all its runs, and statements of kinds that hold for all runs also belong
+    to the run if they are before line ``start``.
     """
     for statement in log.statements:
-        places = tuple([place for place in statement.places if _is_in(place, first, end)])
-        is_shared = statement.kind in _OF_PROCESS or (
-            statement.kind in _OF_START and any(place < start for place in statement.places)
-        )
+        places = tuple(filter(is_own, statement.places))
+        is_before = statement.kind in _OF_START and any(place < start for place in statement.places)
         if places and len(places) < len(statement.places):
             yield replace(statement, places=places, times=len(places))
-        elif places or is_shared:
+        elif places or is_before or statement.kind in _OF_PROCESS:
             yield statement
-
-
-def _is_in(place: int, first: int, end: int | None) -> bool:
-    return first <= place and (end is None or place < end)

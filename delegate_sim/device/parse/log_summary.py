@@ -7,10 +7,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from types import MappingProxyType
 
 from ...delegates.base import Delegate
-from ...delegates.registry import EDGE_TPU, find_delegate
+from ...delegates.registry import APPLIED_BY_DEFAULT, EDGE_TPU, find_delegate
 from ...foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, Declared, attributes, positions
 from ...model.schema import operator_name
 from ..compare.npu_stages import NO, YES, NpuStages, npu_stages
@@ -33,14 +32,12 @@ from .delegate_identity import (
     requested_accelerators,
     without_errors_of_others,
 )
-from .delegated_counts import Count, counted_tables, counts_of, is_kernel, ordered_tables, plugin_counts
-from .edge_tpu_compiler import NOT_COMPILED, EdgeTpuCompilation
-from .error_meanings import ExplainedError, cause_of, explained_errors, explained_notes, is_benign, is_while_running
+from .delegated_counts import counted_tables, counts_of, is_kernel, ordered_tables
+from .edge_tpu_compiler import NOT_COMPILED
+from .error_meanings import ExplainedError, LogMeanings, cause_of, explained_errors, explained_notes, is_while_running
 from .kinds import KINDS, Event, kinds_with
 from .known_lines import ARMNN_PARSER
-from .log_contents import DeviceLog
-from .log_facts import LogFacts
-from .profiles.operator_tables import RunTimes
+from .log_contents import Count, DeviceLog
 
 WHOLE, PART, NONE, FAILED, NOT_CREATED, NOT_LOADED, NOT_SHOWN, APPLIED_TO, MADE, REQUESTED, UNKNOWN = (
     "whole", "part", "none", "failed", "not-created", "not-loaded", "not-shown", "applied", "created", "requested", "unknown",
@@ -83,32 +80,28 @@ def _counts_by_name(key: str) -> Column:
     return Column(key, OBJECT, source=lambda summary: dict(getattr(summary, key)))
 
 
-COMPILER = Column("edge_tpu", OBJECT, source=lambda own: None if own.edge_tpu == NOT_COMPILED else own.edge_tpu)
-"""The column of the Edge TPU compiler's output. None if there is no output."""
-
-
 @dataclass(frozen=True, slots=True)
 class LogSummary(Declared):
     """A summary of one run's log."""
 
     columns = (
-        *(Column("delegate", OBJECT), *attributes("end", "graph"), _counts_by_name("options")),
-        *(*attributes("others", "counts", type=LIST), _counts_by_name("operators"), Column("times", OBJECT)),
-        *(Column("releases", LIST), *attributes("may_be_older", "is_old", type=YES_OR_NO), Column("version")),
-        Column("refusals", LIST, parts=positions("op", "reason", "times")),
-        *(Column("errors", LIST), _counts_by_name("chosen_devices"), *attributes("compiled", "accelerators", type=LIST)),
-        *(Column("cause"), Column("notes", LIST, parts=positions("line", "meaning"))),
+        *(Column("delegate", OBJECT), Column("end"), Column("graph", source="log.graph"), _counts_by_name("options")),
+        *(*attributes("others", "counts", type=LIST), _counts_by_name("operators"), Column("times", OBJECT, source="log.times")),
+        *(Column("releases", LIST), Column("may_be_older", YES_OR_NO), Column("is_old", YES_OR_NO, source="log.is_old")),
+        *(Column("version"), Column("refusals", LIST, parts=positions("op", "reason", "times")), Column("errors", LIST)),
         *(
-            Column("chips", LIST),
-            Column("npu", OBJECT),
-            COMPILER,
-            _counts_by_name("parts"),
-            Column("line_count", INTEGER),
-            Column("unused", LIST),
+            Column("chosen_devices", OBJECT, source="log.chosen_devices"),
+            *attributes("compiled", "accelerators", type=LIST),
+            Column("cause"),
         ),
-        *(Column("unused_count", INTEGER), Column("is_cut", YES_OR_NO)),
+        *(Column("notes", LIST, parts=positions("line", "meaning")), Column("chips", LIST), Column("npu", OBJECT)),
+        Column("edge_tpu", OBJECT, source=lambda own: None if own.log.edge_tpu == NOT_COMPILED else own.log.edge_tpu),
+        *(_counts_by_name("parts"), Column("line_count", INTEGER, source="log.line_count")),
+        *(Column("unused", LIST, source="log.unused"), Column("unused_count", INTEGER, source="log.unused_count")),
+        Column("is_cut", YES_OR_NO),
     )
 
+    log: DeviceLog
     delegate: LogDelegate
     end: str
     """The end of the run after the outcome, or "".
@@ -116,50 +109,87 @@ class LogSummary(Declared):
     ``crashed``: the process crashed. ``not-run``: the model could not be prepared or loaded. ``run-failed``: an operator on the
     CPU failed while the model ran.
     """
-    graph: str
-    """The path of the model, or "" if the log does not show it."""
-    options: Mapping[str, str]
-    """The options that turn on delegates, and the number of threads."""
-    times: RunTimes
     others: tuple[LogDelegate, ...]
     """Other delegates, such as a delegate that the runtime applies to the remaining nodes."""
-    counts: tuple[Count, ...]
-    """Counts that belong to no delegate."""
-    operators: tuple[tuple[str, int], ...]
-    """Number of nodes per operator in the log's tables."""
     releases: tuple[str, ...]
     """The releases that may have printed the log. Empty if the log does not identify a release."""
-    may_be_older: bool
-    is_old: bool
-    """True if the log is certainly from a release that is older than all known releases."""
-    version: str
-    """The release that the log names, or "" if the log names no release."""
-    refusals: tuple[tuple[str, str, int], ...]
-    """Refused operators, each with its reason and the number of lines about it. The reason may be ""."""
     errors: tuple[ExplainedError, ...]
-    chosen_devices: tuple[tuple[str, int], ...]
-    """The devices that the runtime behind the delegate chose, each with its number of operations."""
-    compiled: tuple[str, ...]
-    """Description of each model that the runtime behind the delegate compiled."""
-    accelerators: tuple[str, ...]
-    """The accelerators that LiteRT 2 registered."""
     cause: str
     """The line of the error that caused the failure, or "" if nothing failed."""
-    notes: tuple[tuple[str, str], ...]
-    """Pairs of line and meaning, for notable lines that are not errors. The meaning may be ""."""
-    chips: tuple[str, ...]
-    """The vendors and SoCs that the log names."""
     npu: NpuStages | None
     """The stages that the model passed on its way to an NPU. None if the log has nothing about it."""
-    edge_tpu: EdgeTpuCompilation
-    """The output of the Edge TPU compiler."""
-    parts: tuple[tuple[str, int], ...]
-    """Pairs of program and number of lines, for all other programs that printed lines, such as a driver."""
-    line_count: int
-    unused: tuple[str, ...]
-    unused_count: int
     is_cut: bool
     """True if the log ends before it shows the delegate's outcome."""
+
+    @property
+    def options(self) -> Mapping[str, str]:
+        """The options that turn on delegates, and the number of threads."""
+        values = {**self.log.flags, **self.log.parameters}
+        names = ("num threads", _DELEGATE_PATH)
+        is_on = {name: name.startswith("use ") and value not in ("", "0", "false") for name, value in values.items()}
+        return {name: value for name, value in values.items() if name in names or is_on[name]}
+
+    @property
+    def counts(self) -> tuple[Count, ...]:
+        """Counts that belong to no delegate. Those of a compiler plugin are left out if the delegate has some."""
+        has_own = any(count.source == "compiled" for count in self.delegate.counts)
+        executed = () if has_hidden_kernels(self.log) else self.log.statements_of(Event.EXECUTED)
+        counts = [Count(statement.line, "executed", total=int(statement.values["count"])) for statement in executed]
+        return (*(() if has_own else self.log.plugin_counts), *counts)
+
+    @property
+    def operators(self) -> tuple[tuple[str, int], ...]:
+        """Number of nodes per operator in the log's tables. Delegate kernels are left out."""
+        counts: Counter[str] = Counter()
+        for table in ordered_tables(self.log).values():
+            counts.update(row.op for row in table.rows)
+        for summary in counted_tables(self.log).values():
+            counts.update(summary.counts)
+        return tuple([(op, count) for op, count in counts.items() if not is_kernel(op)])
+
+    @property
+    def may_be_older(self) -> bool:
+        """True if a release older than all known releases may have printed the log."""
+        return may_be_older(self.log)
+
+    @property
+    def version(self) -> str:
+        """The release that the log names, or "" if the log names no release."""
+        return self.log.tensorflow_version or ""
+
+    @property
+    def refusals(self) -> tuple[tuple[str, str, int], ...]:
+        """Refused operators, each with its reason and the number of lines about it. The reason may be ""."""
+        return tuple(_refusals(self.log))
+
+    @property
+    def compiled(self) -> tuple[str, ...]:
+        """Description of each model that the runtime behind the delegate compiled."""
+        return tuple(map(compilation_text, self.log.runtime.compilations))
+
+    @property
+    def accelerators(self) -> tuple[str, ...]:
+        """The accelerators that LiteRT 2 registered."""
+        return registered_accelerators(self.log)
+
+    @property
+    def notes(self) -> tuple[tuple[str, str], ...]:
+        """Pairs of line and meaning, for notable lines that are not errors. The meaning may be ""."""
+        return explained_notes(self.log)
+
+    @property
+    def chips(self) -> tuple[str, ...]:
+        """The vendors and SoCs that the log names."""
+        return chip_names(self.log.chips)
+
+    @property
+    def parts(self) -> tuple[tuple[str, int], ...]:
+        """Pairs of program and number of lines, for all other programs that printed lines, such as a driver."""
+        counts: Counter[str] = Counter()
+        for statement in self.log.statements:
+            if part := KINDS[statement.kind].part:
+                counts[part] += statement.times
+        return tuple(counts.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,34 +219,17 @@ def summary_of(log: DeviceLog) -> LogSummary:
     own, others = _in_order(log, own, tuple(_other_delegates(log, delegate, own)))
     own, others, end = _with_end(log, own, others)
     has_wording = bool(log.replacements or log.tensorflow_version or is_of_second_litert(log))
+    has_stopped = log.has(Event.MEASURED, Event.CRASH)
     return LogSummary(
-        own,
-        end,
-        log.parameters.get("graph", log.flags.get("graph", "")).strip(),
-        MappingProxyType(dict(_options(log))),
-        log.times,
-        others,
-        tuple(_general_counts(log, own)),
-        tuple(_operators(log)),
-        tuple(str(release) for release in releases_of(log, None, [])) if has_wording and not log.is_old else (),
-        may_be_older(log),
-        log.is_old,
-        log.tensorflow_version or "",
-        tuple(_refusals(log)),
-        errors,
-        tuple(chosen_devices(log)),
-        tuple(map(compilation_text, log.runtime.compilations)),
-        registered_accelerators(log),
-        _cause(log, (own, *others), errors, end),
-        explained_notes(log),
-        chip_names(log.chips),
-        stages,
-        log.edge_tpu,
-        tuple(_parts(log)),
-        log.line_count,
-        log.unused,
-        log.unused_count,
-        (own.is_planned or own.outcome in (MADE, REQUESTED, UNKNOWN)) and not log.statements_of(Event.MEASURED, Event.CRASH),
+        log=log,
+        delegate=own,
+        end=end,
+        others=others,
+        releases=tuple(str(release) for release in releases_of(log, None, [])) if has_wording and not log.is_old else (),
+        errors=errors,
+        cause=_cause(log, (own, *others), errors, end),
+        npu=stages,
+        is_cut=(own.is_planned or own.outcome in (MADE, REQUESTED, UNKNOWN)) and not has_stopped,
     )
 
 
@@ -232,28 +245,24 @@ def _with_end(
         error for error in log.statements_of(Event.LOAD_ERROR, Event.BENCHMARK_FAILED) if max(error.places, default=last) >= last
     ]
     if any(_NO_INTERPRETER.search(error.line) for error in failed):
-        idle = [made for made in (own, *others) if made.outcome == MADE and not _is_by_default(made)]
+        idle = [
+            made
+            for made in (own, *others)
+            if made.outcome == MADE and not (made.name and find_delegate(made.name).is_applied_by_default)
+        ]
         if len(idle) == 1:
             failure = replace(idle[0], outcome=FAILED)
             own, *rest = [failure if mentioned is idle[0] else mentioned for mentioned in (own, *others)]
             return own, tuple(rest), ""
     if log.statements_of(Event.CRASH) and own.outcome != CRASHED:
         return own, others, CRASHED
-    if own.outcome == NOT_LOADED and any(error.kind == Event.NODE_ERROR and is_while_running(error) for error in log.errors):
+    stopped = [error.values["op"] for error in log.statements_of(Event.NODE_ERROR) if is_while_running(error)]
+    if own.outcome == NOT_LOADED and stopped:
         return replace(own, outcome=UNKNOWN), others, RUN_FAILED
     is_applied = own.outcome in (WHOLE, PART, NONE, APPLIED_TO, MADE) and not own.failed_running
+    if is_applied and stopped and not any(is_kernel(op) or other_name(op) for op in stopped):
+        return own, others, RUN_FAILED
     return own, others, NOT_RUN if failed and is_applied else ""
-
-
-def _is_by_default(delegate: LogDelegate) -> bool:
-    return bool(delegate.name) and find_delegate(delegate.name).is_applied_by_default
-
-
-def _options(log: DeviceLog) -> Iterator[tuple[str, str]]:
-    """Yield the parameters of a run that turn on delegates, and its number of threads."""
-    for name, value in {**log.flags, **log.parameters}.items():
-        if name in ("num threads", _DELEGATE_PATH) or (name.startswith("use ") and value not in ("", "0", "false")):
-            yield name, value
 
 
 def _in_order(log: DeviceLog, own: LogDelegate, others: tuple[LogDelegate, ...]) -> tuple[LogDelegate, tuple[LogDelegate, ...]]:
@@ -291,8 +300,8 @@ def _compiled_delegate(log: DeviceLog) -> LogDelegate:
     delegate = delegate_named(EDGE_TPU)
     mapped, left = compilation.mapped, compilation.left
     counts = []
-    if mapped is not None or left is not None:
-        total = None if mapped is None or left is None else mapped + left
+    if mapped is not None or left is not None or compilation.total is not None:
+        total = compilation.total if mapped is None or left is None else mapped + left
         is_complete = compilation.has_all_counts
         counts.append(
             Count("Edge TPU Compiler", "compiler", mapped, total, left, None, compilation.kernels, is_complete=is_complete)
@@ -432,36 +441,26 @@ def _other_failure(log: DeviceLog, delegate: Delegate, names: set[str]) -> str:
     return _failure(lines, names)
 
 
-def _general_counts(log: DeviceLog, own: LogDelegate) -> Iterator[Count]:
-    """Yield the counts that belong to no delegate.
-
-    If ``own`` already has counts of a compiler plugin, such counts are left out.
-    """
-    if not any(count.source == "compiled" for count in own.counts):
-        yield from plugin_counts(log)
-    for statement in log.statements_of(Event.EXECUTED) if not has_hidden_kernels(log) else ():
-        yield Count(statement.line, "executed", total=int(statement.values["count"]))
-
-
 def _failure(log: DeviceLog, names: set[str]) -> str:
     """Return the outcome of a delegate that could not be applied, or "" if the log shows no failure."""
     if log.statements_of(Event.ALL_REVERTED):
         return FAILED
     kernels = [error for error in log.errors if error.kind == Event.NODE_ERROR and plain_name(error.values["op"]) in names]
-    if kernels and all(map(is_while_running, kernels)) and not (log.is_restored or log.is_failed):
+    if kernels and all(map(is_while_running, kernels)) and not log.has(Event.RESTORED, Event.NOT_APPLIED):
         return ""  # a kernel that ran belongs to a delegate that was applied
     applied = [application for application in log.applications if plain_name(application.provider) in names]
     if applied:
         return FAILED if applied[-1].outcome == "failed" else ""
     log = without_errors_of_others(log, names, is_certain=False)
-    if log.is_restored or log.dynamic_tensor is not None or log.statements_of(Event.NOT_APPLIED):
+    if log.has(Event.RESTORED, Event.NOT_APPLIED) or log.dynamic_tensor is not None:
         return FAILED
     errors = [error for error in log.errors if not is_while_running(error)]
     is_replaced = any(plain_name(replacement.kernel) in names for replacement in log.replacements)
     immutable = log.statements_of(Event.IMMUTABLE_ERROR)
-    if not is_replaced and immutable and not is_benign(immutable[0], LogFacts(log)):
+    if not is_replaced and immutable and not LogMeanings(log).is_benign(immutable[0]):
         return FAILED
-    if not is_replaced and log.statements_of(Event.DEFAULT_LEFT_OUT) and not log.statements_of(Event.APPLIED):
+    is_default = not names - {""} or plain_name(APPLIED_BY_DEFAULT) in names
+    if is_default and not is_replaced and log.has(Event.DEFAULT_LEFT_OUT) and not log.has(Event.APPLIED):
         return FAILED
     if any(plain_name(error.values["op"]) in names for error in errors if error.kind == Event.NODE_ERROR):
         return FAILED
@@ -484,8 +483,9 @@ def _failure(log: DeviceLog, names: set[str]) -> str:
         return FAILED
     if any(names & _words(line) for line in log.not_created):
         return NOT_CREATED
-    if log.statements_of(Event.LIBRARY_ERROR):
-        return NOT_CREATED
+    if log.has(Event.LIBRARY_ERROR):
+        own = [count for count in log.statements_of(Event.OWN_COUNT) if plain_name(count.values["name"]) in names]
+        return FAILED if own else NOT_CREATED  # only a delegate that was created counts nodes
     is_made = not (names - {""}) or not any("what" in error.values for error in errors if error.kind == Event.LOAD_ERROR)
     has_ended = bool(log.statements_of(Event.BENCHMARK_FAILED)) and bool(names - {""})
     return "" if is_made and not has_ended else FAILED
@@ -553,16 +553,6 @@ def _outcome_without_counts(log: DeviceLog, names: set[str]) -> str:
     return MADE if any(plain_name(name) in names for name in log.created) else UNKNOWN
 
 
-def _operators(log: DeviceLog) -> Iterator[tuple[str, int]]:
-    """Yield each operator in the log's tables, and its number of nodes. Delegate kernels are left out."""
-    counts: Counter[str] = Counter()
-    for table in ordered_tables(log).values():
-        counts.update(row.op for row in table.rows)
-    for summary in counted_tables(log).values():
-        counts.update(summary.counts)
-    yield from ((op, count) for op, count in counts.items() if not is_kernel(op))
-
-
 def _refusals(log: DeviceLog) -> Iterator[tuple[str, str, int]]:
     """Yield each refused operator with the reason, and how many times the log has this refusal."""
     for op, reason in log.listed_refusals:
@@ -573,28 +563,10 @@ def _refusals(log: DeviceLog) -> Iterator[tuple[str, str, int]]:
     for row in log.edge_tpu.rows:
         if not row.is_mapped:
             yield row.op, row.status, row.count
-    for refusal in log.refusals:
-        yield f"{refusal.op} (v{refusal.version})", refusal.message, refusal.times
+    for (op, version, message), times in log.refusals.items():
+        yield f"{op} (v{version})", message, times
     for statement in log.statements_of(Event.OPERATOR_REFUSED):
         op = statement.values.get("op") or operator_name(int(statement.values["code"]))
         yield op, statement.values.get("why", ""), int(statement.values.get("count", statement.times))
     for statement in log.statements_of(Event.DRIVER_REFUSAL):
         yield statement.values["op"], f"the driver does not support {statement.values['type']}", statement.times
-
-
-def chosen_devices(log: DeviceLog) -> Iterator[tuple[str, int]]:
-    """Yield the devices that the runtime behind the delegate chose, each with its number of operations."""
-    counts: Counter[str] = Counter()
-    for statement in log.statements_of(Event.CHOICE):
-        number = int(statement.values["number"])
-        counts[statement.values.get("device") or ("the CPU" if number < 0 else f"device {number}")] += statement.times
-    yield from counts.items()
-
-
-def _parts(log: DeviceLog) -> Iterator[tuple[str, int]]:
-    """Yield the parts of the system that printed lines, each with its number of lines."""
-    counts: Counter[str] = Counter()
-    for statement in log.statements:
-        if part := KINDS[statement.kind].part:
-            counts[part] += statement.times
-    yield from counts.items()

@@ -18,7 +18,7 @@ _LINES = sequence_of("runtime")
 
 @dataclass(frozen=True, slots=True)
 class RuntimeChoice:
-    """The device that was chosen for an operation.
+    """The device that was chosen for an operation, and the devices that do not support the operation.
 
     ``place`` is the operation's index, or None if the release does not print it.
     """
@@ -28,7 +28,6 @@ class RuntimeChoice:
     number: int
     device: str
     refused_by: tuple[str, ...]
-    """The devices that do not support the operation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +35,7 @@ class RuntimeStep:
     """A step of a plan: the number of the device, and the positions of the step's operations in execution order."""
 
     number: int
-    operations: tuple[int, ...]
+    operations: list[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +47,17 @@ class RuntimeFailure:
     step: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class RuntimeCompilation:
     """The compilation of one model. If the log does not show a field, the field is empty or None."""
 
-    choices: tuple[RuntimeChoice, ...] = ()
-    steps: tuple[RuntimeStep, ...] = ()
+    choices: list[RuntimeChoice] = field(default_factory=list)
+    steps: list[RuntimeStep] = field(default_factory=list)
     operation_count: int | None = None
     device_count: int | None = None
     undone: str = ""
     """The operation that no device supports, or ""."""
-    failures: tuple[RuntimeFailure, ...] = ()
+    failures: dict[RuntimeFailure, None] = field(default_factory=dict)
     fell_back: bool = False
     """True if the runtime's CPU implementation ran the whole model instead."""
 
@@ -73,57 +72,24 @@ class RuntimeCompilation:
         return {choice.number: choice.device for choice in self.choices if choice.device and choice.number >= 0}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class RuntimeLog:
-    """The content of the runtime's lines: the compilations, and the name and version of each driver, in log order."""
+    """The content of the runtime's lines: the version of each driver by name, and the compilations, in log order."""
 
-    devices: tuple[tuple[str, str], ...] = ()
-    compilations: tuple[RuntimeCompilation, ...] = ()
-
-
-NOTHING_COMPILED = RuntimeLog()
-
-
-@dataclass
-class _Open:
-    source: int = 0
-    operation_count: int | None = None
-    device_count: int | None = None
-    choices: list[RuntimeChoice] = field(default_factory=list)
-    refused: list[tuple[str, int | None, str]] = field(default_factory=list)
-    queues: dict[int, list[int]] = field(default_factory=dict)
-    steps: list[tuple[int, list[int]]] = field(default_factory=list)
-    undone: str = ""
-    compiling: str = ""
-    compiled: int = 0
-    failures: list[RuntimeFailure] = field(default_factory=list)
-    fell_back: bool = False
-
-    def close(self) -> RuntimeCompilation:
-        """Return the finished compilation."""
-        return RuntimeCompilation(
-            tuple(self.choices),
-            tuple([RuntimeStep(number, tuple(operations)) for number, operations in self.steps]),
-            self.operation_count,
-            self.device_count,
-            self.undone,
-            tuple(dict.fromkeys(self.failures)),
-            self.fell_back,
-        )
+    devices: dict[str, str] = field(default_factory=dict)
+    compilations: list[RuntimeCompilation] = field(default_factory=list)
 
 
 class RuntimeReader:
-    """Parses the lines of the NNAPI runtime one after another. All other lines are ignored."""
+    """Parses the lines of the NNAPI runtime one after another. All other lines are ignored.
+
+    ``log`` has no compilation of a model that another model references.
+    """
 
     def __init__(self) -> None:
-        self.devices: dict[str, str] = {}
-        self.compilations: list[_Open] = []
+        self.log = RuntimeLog()
+        self.compilation: RuntimeCompilation | None = None
         self.is_choice = False
-
-    def log(self) -> RuntimeLog:
-        """Return the drivers and the compilations. A model that another model references has no compilation here."""
-        main = [compilation.close() for compilation in self.compilations if not compilation.source]
-        return RuntimeLog(tuple(self.devices.items()), tuple(main))
 
     def read(self, text: str) -> None:
         """Parse one line."""
@@ -131,73 +97,70 @@ class RuntimeReader:
         name, match = line_in(_LINES, text)
         if match is None:
             self.is_choice = was_choice and "identical" in text
-        elif name == "choice":
-            self._choose(match)
-        elif name == "refused":
-            index = None if match["index"] is None else int(match["index"])
-            is_new = index == 0 and bool(self.compilations) and bool(self.compilations[-1].choices)
-            self._current(is_new).refused.append((match["op"], index, match["device"]))
-        elif name == "started":
-            source = int(match["source"] or 0)
-            self.compilations.append(_Open(source, int(match["operations"]), int(match["count"])))
-        elif name == "queued":
-            self._queue(int(match["operation"]), int(match["number"]))
-        elif name == "next" and int(match["number"]) >= 0:
-            number, current = int(match["number"]), self._current()
-            current.steps.append((number, current.queues.pop(number, [])))
-        elif name == "one":
-            current = self._current()
-            spend_steps(len(current.choices), "reading the log")
-            current.steps = [(int(match["number"]), list(range(len(current.choices))))]
-            current.compiling, current.compiled = match["device"], 1
-        elif name == "compiling":
-            current = self._current()
-            current.compiling, current.compiled = match["device"], current.compiled + 1
-        elif name == "undone":
-            self._current().undone = match["op"] or "an operation"
-        elif name == "fallback":
-            self._current().fell_back = True
         elif name == "found":
-            self.devices.setdefault(match["device"], match["version"] or "")
-        elif name == "failed":
-            current = self._current()
-            place = max(current.compiled - 1, 0)
-            current.failures.append(RuntimeFailure(match["device"] or current.compiling, match["why"].strip(), place))
+            self.log.devices.setdefault(match["device"], match["version"] or "")
+        elif name == "started":
+            compilation = self._begin(is_main=not int(match["source"] or 0))
+            compilation.operation_count, compilation.device_count = int(match["operations"]), int(match["count"])
+        elif name in ("choice", "refused"):
+            self._operation(name, match)
+        elif name != "other":
+            self._step(name, match, self.compilation or self._begin())
 
     def repeat(self, times: int) -> int:
         """Add ``times`` to the count of the last line, if the logger left out identical lines.
 
         Return the number of added lines. Raises LimitError.
         """
-        if not self.is_choice:
+        if not self.is_choice or self.compilation is None:
             return 0
-        current = self._current()
-        count = len(current.choices)
-        choice = current.choices[-1]
-        spend_steps(min(times, 1_000_000) * (1 + len(choice.refused_by)), "reading the log")
-        current.choices += [choice] * min(times, 1_000_000)
+        choice, count = self.compilation.choices[-1], min(times, 1_000_000)
+        spend_steps(count * (1 + len(choice.refused_by)), "reading the log")
+        self.compilation.choices += [choice] * count
         self.is_choice = False
-        return len(current.choices) - count
+        return count
 
-    def _current(self, is_new: bool = False) -> _Open:
-        if is_new or not self.compilations:
-            self.compilations.append(_Open())
-        return self.compilations[-1]
+    def _begin(self, is_main: bool = True) -> RuntimeCompilation:
+        self.compilation = RuntimeCompilation()
+        self.log.compilations += [self.compilation] if is_main else []
+        self.refused: list[tuple[str, int | None, str]] = []
+        self.queues: dict[int, list[int]] = {}
+        self.compiling, self.compiled = "", 0
+        return self.compilation
 
-    def _choose(self, match: re.Match[str]) -> None:
+    def _operation(self, name: str, match: re.Match[str]) -> None:
         index = None if match["index"] is None else int(match["index"])
+        choices = [] if self.compilation is None else self.compilation.choices
         # If the line that begins a compilation is missing, the compilation begins with its first operation.
-        seen = bool(self.compilations) and any(choice.place == index for choice in self.compilations[-1].choices[:1])
-        current = self._current(index == 0 and seen)
-        number = int(match["number"])
-        refused = [device for op, place, device in current.refused if op == match["op"] and place == index]
-        current.choices.append(RuntimeChoice(match["op"], index, number, match["device"] or "", tuple(refused)))
-        current.refused.clear()
+        is_first = index == 0 and bool(choices) and (name == "refused" or choices[0].place == index)
+        compilation = self._begin() if is_first or self.compilation is None else self.compilation
+        if name == "refused":
+            self.refused.append((match["op"], index, match["device"]))
+            return
+        refused = [device for op, place, device in self.refused if op == match["op"] and place == index]
+        self.refused.clear()
+        choice = RuntimeChoice(match["op"], index, int(match["number"]), match["device"] or "", tuple(refused))
+        compilation.choices.append(choice)
         self.is_choice = True
 
-    def _queue(self, operation: int, number: int) -> None:
-        current = self._current()
-        if current.steps and current.steps[-1][0] == number:
-            current.steps[-1][1].append(operation)
-        else:
-            current.queues.setdefault(number, []).append(operation)
+    def _step(self, name: str, match: re.Match[str], compilation: RuntimeCompilation) -> None:
+        number = int(match.groupdict().get("number") or 0)
+        if name == "queued":
+            last = compilation.steps[-1] if compilation.steps else None
+            queue = last.operations if last is not None and last.number == number else self.queues.setdefault(number, [])
+            queue.append(int(match["operation"]))
+        elif name == "next" and number >= 0:
+            compilation.steps.append(RuntimeStep(number, self.queues.pop(number, [])))
+        elif name == "one":
+            spend_steps(len(compilation.choices), "reading the log")
+            compilation.steps = [RuntimeStep(number, list(range(len(compilation.choices))))]
+            self.compiling, self.compiled = match["device"], 1
+        elif name == "compiling":
+            self.compiling, self.compiled = match["device"], self.compiled + 1
+        elif name == "undone":
+            compilation.undone = match["op"] or "an operation"
+        elif name == "fallback":
+            compilation.fell_back = True
+        elif name == "failed":
+            failure = RuntimeFailure(match["device"] or self.compiling, match["why"].strip(), max(self.compiled - 1, 0))
+            compilation.failures[failure] = None

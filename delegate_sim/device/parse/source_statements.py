@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import pkgutil
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from heapq import nsmallest
+from functools import cached_property
 from typing import TypeAlias
 
 from ...foundation.work_budget import spend_steps
@@ -68,16 +66,17 @@ class _KnownStatement:
     component: str
     severity: str
     form: str
+    words: frozenset[str]
 
     @property
     def letters(self) -> int:
         """Number of letters in the fixed words."""
-        return sum(map(len, set(fixed_words(self.form))))
+        return sum(map(len, self.words))
 
 
-_Index: TypeAlias = Mapping[str, Mapping[str, Sequence[_KnownStatement]]]
 _MOST_WORDS = 64
 """Largest number of distinct words of a line that are looked up."""
+_ROWS_IN_A_STEP = 8
 _MOST_COMPONENTS = 3
 """A statement of more components does not tell which of them prints a line."""
 _LEAST_COVERED, _LEAST_FIXED = 0.5, 0.3
@@ -89,50 +88,48 @@ _NUMBERS["x"] = re.compile(r"(?:0x)?[0-9a-fA-F]{1,16}|\(nil\)")
 _EDGE = re.compile(r"\w")
 
 
-@cache
-def _index() -> _Index:
-    """Return the rows of the table, by their two rarest words."""
-    content = (pkgutil.get_data(__package__, "sources.tsv") or b"").decode("utf-8")
-    rows, component = [], ""
-    for line in content.splitlines():
-        if line.startswith("= "):
-            component = line[2:]
-        elif not line.startswith(("# ", "/ ")):
-            severity, form, *_ = line.split("\t")
-            rows.append((set(fixed_words(form)), _KnownStatement(component, severity, form)))
-    counts = Counter([word for words, _ in rows for word in words])
-    index: dict[str, dict[str, list[_KnownStatement]]] = {}
-    for words, row in rows:
-        first, second = nsmallest(2, words, key=lambda word: (counts[word], word))
-        index.setdefault(first, {}).setdefault(second, []).append(row)
-    return index
+class SourceStatements:
+    """The statements of upstream code. They are loaded when the first line is looked up."""
 
+    @cached_property
+    def _by_word(self) -> Mapping[str, Sequence[_KnownStatement]]:
+        """The rows of the table, by their longest word."""
+        content = (pkgutil.get_data(__package__, "sources.tsv") or b"").decode("utf-8")
+        rows: dict[str, list[_KnownStatement]] = {}
+        component = ""
+        for line in content.splitlines():
+            if line.startswith("= "):
+                component = line[2:]
+            elif not line.startswith(("# ", "/ ")):
+                severity, form, *_ = line.split("\t")
+                words = fixed_words(form)
+                rows.setdefault(max(words, key=len), []).append(_KnownStatement(component, severity, form, frozenset(words)))
+        return rows
 
-def source_statement(text: str) -> SourceStatement | None:
-    """Return the statement of upstream code that a line without prefixes matches, or None if the table has none.
+    def of(self, text: str) -> SourceStatement | None:
+        """Return the statement that a line without prefixes matches, or None if the table has none.
 
-    If several statements match, the result is the one with most fixed words.
-    """
-    line = text.strip()
-    words = dict.fromkeys([match[0] for match in _WORD.finditer(line)][: 4 * _MOST_WORDS])
-    known = dict.fromkeys(list(words)[:_MOST_WORDS]).keys()
-    spend_steps(len(line) // 16 + len(known), "reading the log")
-    best: list[tuple[_KnownStatement, tuple[PrintedValue, ...]]] = []
-    index = _index()
-    for first in known:
-        seconds = index.get(first, {})
-        for second in seconds.keys() & known:
-            spend_steps(len(seconds[second]), "reading the log")
-            for row in seconds[second]:
-                if best and row.letters < best[0][0].letters:
+        If several statements match, the result is the one with most fixed words.
+        """
+        line = text.strip()
+        words = dict.fromkeys([match[0] for match in _WORD.finditer(line)][: 4 * _MOST_WORDS])
+        known = dict.fromkeys(list(words)[:_MOST_WORDS]).keys()
+        spend_steps(len(line) // 16 + len(known), "reading the log")
+        best: list[tuple[_KnownStatement, tuple[PrintedValue, ...]]] = []
+        for word in known:
+            rows = self._by_word.get(word, ())
+            spend_steps(len(rows) // _ROWS_IN_A_STEP, "reading the log")
+            for row in rows:
+                if not row.words <= known or (best and row.letters < best[0][0].letters):
                     continue
+                spend_steps(1, "reading the log")
                 if (values := _values(row, line)) is not None:
                     best = [*(best if best and row.letters == best[0][0].letters else []), (row, values)]
-    components = sorted({row.component for row, _ in best})
-    if not components or len(components) > _MOST_COMPONENTS:
-        return None
-    severities = {row.severity for row, _ in best}
-    return SourceStatement(tuple(components), severities.pop() if len(severities) == 1 else "", best[0][1])
+        components = sorted({row.component for row, _ in best})
+        if not components or len(components) > _MOST_COMPONENTS:
+            return None
+        severities = {row.severity for row, _ in best}
+        return SourceStatement(tuple(components), severities.pop() if len(severities) == 1 else "", best[0][1])
 
 
 def _values(row: _KnownStatement, line: str) -> tuple[PrintedValue, ...] | None:

@@ -24,7 +24,7 @@ from ..parse.log_contents import DeviceLog, LogError
 _MOST_RECORDS, _MOST_RUNS = 10_000, 100
 _LONGEST_TEXT = 1_000
 """Number of characters of a text in a record. Each record of a file repeats the texts of the file."""
-_READING, _GRAPH = "reading records", "graph"
+_READING = "reading records"
 _CPU = "CPU"
 _NOT_LOADED = ("compile_failed", "engine_create_failed", "load_failed")
 """Classes of failure that say that the accelerator did not take the model. Others are failures of the device or of the run."""
@@ -101,7 +101,7 @@ def _of_logs(path: str) -> Iterator[Record]:
     logs = read_runs_file(path)
     _ensure_few(len(logs), _MOST_RUNS, "runs in a log")
     for log in logs:
-        yield Asked(path, _base_name(log.parameters.get(_GRAPH, log.flags.get(_GRAPH, ""))), "", "", ""), Recorded(log=log)
+        yield Asked(path, _base_name(log.graph), "", "", ""), Recorded(log=log)
 
 
 def _device_run(path: str, document: Mapping[str, Any], entry: Mapping[str, Any]) -> Record:

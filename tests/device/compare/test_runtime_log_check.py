@@ -30,8 +30,8 @@ def compilations(count, *names, number=0):
 def test_each_compilation_matches_one_partition():
     log = RuntimeLog((), (*compilations(1, "TANH"), *compilations(2, "ADD"), *compilations(1, "ADD", "ADD")))
     matched = matched_partitions(log, partitions(3))
-    assert [each.compilation for each in matched] == [*log.compilations[1:3], None]
-    assert [[one.name for one in each.operations] for each in matched] == [["ADD"]] * 3
+    assert [compilation for _, compilation in matched] == [*log.compilations[1:3], None]
+    assert [[one.name for one in operations] for operations, _ in matched] == [["ADD"]] * 3
 
 
 def test_each_compilation_has_the_steps_of_one_partition():

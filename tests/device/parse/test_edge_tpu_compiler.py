@@ -35,12 +35,12 @@ Compilation succeeded!
 
 def test_what_was_compiled():
     found = summary(SUCCESS)
-    compilation = found.edge_tpu
+    compilation = found.log.edge_tpu
     assert (compilation.version, compilation.source, compilation.result) == ("15.0.340273435", "net.tflite", "net_edgetpu.tflite")
     assert (compilation.mapped, compilation.left, compilation.kernels) == (9, 3, 2)
     assert (found.delegate.name, found.delegate.outcome) == ("edgetpu", "compiled")
     assert [(op, times) for op, _, times in found.refusals] == [("SOFTMAX", 1), ("CUSTOM", 2)]
-    assert not found.unused_count
+    assert not found.log.unused_count
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_why_nothing_was_compiled(line, meaning):
 def test_a_later_attempt_that_succeeds_counts():
     text = FAILURE + "Try to compile segment with 10 ops\n" + SUCCESS.partition("\n")[2]
     found = summary(text)
-    assert (found.delegate.outcome, found.edge_tpu.failure) == ("compiled", "")
+    assert (found.delegate.outcome, found.log.edge_tpu.failure) == ("compiled", "")
 
 
 def test_models_one_after_another_are_runs():

@@ -69,9 +69,7 @@ def test_code_names_only_kinds_and_traits_of_the_table():
 @pytest.mark.parametrize("kind", sorted(ERRORS))
 def test_every_error_is_explained_and_ranked(kind):
     rows = [row for row in ROWS if row["kind"] == kind]
-    explained = (
-        KINDS[kind].meaning or kind in error_meanings._BY_VALUES or kind in MEANINGS or all(row["meaning"] for row in rows)
-    )
+    explained = KINDS[kind].meaning or kind in error_meanings.BY_VALUES or kind in MEANINGS or all(row["meaning"] for row in rows)
     assert explained
     assert KINDS[kind].rank is not None or kind in (Event.CRASH, Event.BENCHMARK_FAILED, Event.NOT_REGISTERED)
 

@@ -15,6 +15,7 @@ from delegate_sim.device.parse.log_runs import separate_runs
 from delegate_sim.device.parse.log_summary import summary_of
 from delegate_sim.errors import LimitError
 from delegate_sim.foundation import work_budget
+from tests.support.device.logs import SOURCES
 from tests.support.work import calls
 
 CREATED = "INFO: Created TensorFlow Lite XNNPACK delegate for CPU.\n"
@@ -79,7 +80,7 @@ MEANINGS = {
 
 
 def summarized(path):
-    return [summary_of(log) for log in separate_runs(read_runs_file(path))]
+    return [summary_of(log) for log in separate_runs(read_runs_file(path, SOURCES))]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -88,6 +89,7 @@ def test_twice_the_log_is_twice_the_work(kind, tmp_path):
     for count in (0, 100, 200):
         paths.append(tmp_path / f"{count}.log")
         paths[-1].write_text(KINDS[kind](count) + CREATED, encoding="utf-8")
+    SOURCES.of("load the table")
     summarized(str(paths[0]))
     none, once, twice = (calls(summarized, str(path)) for path in paths)
     assert twice - none < 2.6 * (once - none) + 500
@@ -133,7 +135,7 @@ class CountedSet(Counted, set):
 
 @pytest.mark.parametrize("line", ["E tflite  : Op 1: not supported", "F libc    : Fatal signal 6 (SIGABRT)"])
 def test_a_line_of_a_process_does_not_read_all_processes(line):
-    processes = ProcessReaders()
+    processes = ProcessReaders(SOURCES)
     processes.readers, processes.crashed = counted = CountedDict(processes.readers), CountedSet(processes.crashed)
     for number in range(1, 200):
         processes.read(f"11-20 12:00:00.000  {number}  {number} {line}\n")
@@ -154,7 +156,7 @@ def test_a_long_line_is_cut(tmp_path):
     path = tmp_path / "device.log"
     path.write_text("x" * (3 * LONGEST_LINE) + f" {REPLACED}.\n{CREATED}", encoding="utf-8")
     (log,) = read_runs_file(str(path))
-    assert (log.long_lines, log.line_count, log.replacements, bool(log.created)) == (1, 2, (), True)
+    assert (log.long_lines, log.line_count, log.replacements, bool(log.created)) == (1, 2, [], True)
     note = f"the log has 1 line of more than {LONGEST_LINE:,} characters; only the beginning of such a line is read"
     assert (note, "") in summary_of(log).notes
     assert join_logs([("a", log), ("b", log)]).long_lines == 2

@@ -445,3 +445,58 @@ def test_the_times_of_a_run_that_is_cut_short(text, warmup, inference):
 
 def test_the_time_that_label_image_prints():
     assert read_log("INFO: invoked\nINFO: average time: 3.882 ms\n").times.inference_ms == 3.882
+
+
+def test_an_operator_without_the_end_of_its_line_is_refused():
+    found = summary("E/tflite: Following operations are not supported by GPU delegate:\n  DEQUANTIZE\n")
+    assert (found.delegate.name, found.refusals) == ("gpu", (("DEQUANTIZE", "", 1),))
+
+
+def test_a_kernel_that_runs_on_another_thread_failed_while_the_model_ran():
+    line = "TfLiteGpuDelegate Invoke: GpuDelegate must run on the same thread where it was initialized."
+    found = summary(f"E/tflite: {line}\nE/tflite: Node number 31 (TfLiteGpuDelegateV2) failed to invoke.\n")
+    assert (found.delegate.outcome, found.delegate.failed_running, found.cause) == ("applied", True, line)
+    assert "another thread" in found.errors[0].meaning
+
+
+def test_an_error_above_a_failed_kernel_is_told_once():
+    line = "Failed to clEnqueueNDRangeKernel - Invalid command queue"
+    found = summary(f"{line}\nNode number 2068 (LITERT_CL) failed to invoke\n")
+    assert [error.line for error in found.errors].count(line) == 1
+    assert (found.delegate.name, found.cause) == ("mldrift", line)
+
+
+COUNTED = "INFO: TfLiteHexagonDelegate delegate: 63 nodes delegated out of 64 nodes with 1 partitions.\n"
+FLEX = "INFO: TfLiteFlexDelegate delegate: 4 nodes delegated out of 78 nodes with 2 partitions.\n"
+LEFT_OUT = (
+    "INFO: Created TensorFlow Lite XNNPACK delegate for CPU.\n"
+    "RuntimeError: Attempting to use a delegate that only supports static-sized tensors with a graph that has dynamic-sized "
+    "tensors (tensor#105 is a dynamic-sized tensor).Ignoring failed application of the default TensorFlow Lite delegate indexed "
+    "at 0.\n"
+)
+ON_CPU = "RuntimeError: a/kernels/range.cc:39 start != limit was not true.Node number 3 (RANGE) failed to invoke.\n"
+SKEL = "E/app: remote_handle_open_domain: dynamic loading failed for file:///libhexagon_nn_skel_v66.so\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome", "end"),
+    [
+        (COUNTED + SKEL, "failed", ""),
+        (SKEL, "not-created", ""),
+        (FLEX + LEFT_OUT, "part", ""),
+        (LEFT_OUT, "failed", ""),
+        (FLEX + ON_CPU, "part", "run-failed"),
+    ],
+)
+def test_a_failure_belongs_to_what_failed(text, outcome, end):
+    found = summary(text)
+    assert (found.delegate.outcome, found.end) == (outcome, end)
+
+
+def test_a_count_without_failures_is_no_error():
+    assert summary(COUNTED + "test cases:    187 |    187 passed |      0 failed\n").errors == ()
+
+
+def test_the_compiler_may_only_count_all_operators():
+    found = summary("Edge TPU Compiler version 16.0\nModel compiled successfully in 2 ms.\nTotal number of operations: 84\n")
+    assert [(count.delegated, count.total) for count in found.delegate.counts] == [(None, 84)]

@@ -7,7 +7,7 @@ import pytest
 import delegate_sim
 from delegate_sim.device.compare.row_matching import OTHER_MODEL
 from delegate_sim.device.parse.log import join_logs, read_log
-from delegate_sim.device.parse.log_contents import PluginLine, ReconcileError
+from delegate_sim.device.parse.log_contents import Count, ReconcileError
 from tests.support.delegates.npu_models import chain
 from tests.support.device.logs import summary
 
@@ -18,7 +18,7 @@ LOG = f"INFO: [compiler_plugin.cc:524] Partition strategy: 0\nINFO: [compiler_pl
 
 def test_the_line_is_read():
     (found,) = read_log(LOG).plugins
-    assert found == PluginLine(LINE.format(2, 2), 0, 2, 3, 2)
+    assert found == Count(LINE.format(2, 2), "compiled", 2, 3, 1, 2, None, 0)
     assert join_logs([("a", read_log("")), ("b", read_log(LOG))]).plugins == (found,)
 
 

@@ -11,7 +11,7 @@ from delegate_sim.device.parse.log import read_log, read_runs
 from delegate_sim.device.parse.log_contents import LogError, UnknownDelegateError
 from delegate_sim.device.parse.log_runs import chosen_run, run_note, separate_runs
 from delegate_sim.device.parse.log_summary import summary_of
-from tests.support.device.logs import summary
+from tests.support.device.logs import SOURCES, summary
 
 LOGS = Path(__file__).resolve().parents[3] / "fixtures" / "logs"
 
@@ -37,7 +37,7 @@ def test_refusals_of_a_delegate_that_lists_operators():
         ("DEQUANTIZE", ""),
         ("TFLite_Detection_PostProcess", "TFLite_Detection_PostProcess"),
     ]
-    assert not found.unused_count
+    assert not found.log.unused_count
 
 
 def test_a_delegate_that_takes_nothing():
@@ -69,7 +69,7 @@ def test_what_litert_compiles_and_dispatches():
 
 def test_devices_that_the_runtime_behind_chose_count_lines_that_logcat_left_out():
     found = said("nn_runtime")
-    assert dict(found.chosen_devices) == {"vendor-npu": 6, "nnapi-reference": 1}
+    assert found.log.chosen_devices == {"vendor-npu": 6, "nnapi-reference": 1}
     assert (found.delegate.name, found.delegate.outcome) == ("nnapi", "created")
 
 
@@ -134,8 +134,8 @@ def test_lines_of_label_image_in_a_container():
     found = said("label_image")
     assert (found.delegate.name, found.delegate.outcome) == ("coreml", "part")
     assert numbers(found) == [("own", 8, 9, 2)]
-    assert found.unused == ("[component_container-1] something else",)
-    assert (found.unused_count, found.line_count) == (1, 3)
+    assert found.log.unused == ("[component_container-1] something else",)
+    assert (found.log.unused_count, found.log.line_count) == (1, 3)
 
 
 def test_a_delegate_that_is_only_known_by_name():
@@ -188,7 +188,8 @@ def test_what_begins_a_new_run(lines, runs):
 
 def test_the_long_format_of_logcat():
     header = "[ 06-08 12:09:32.317  1234: 1234 I/tflite ]\n"
-    (log,) = read_runs([header, LINE.format(5, 10, "TfLiteXNNPackDelegate", 2, 0), "\n", header, "Initialized session in 1ms.\n"])
+    lines = [header, LINE.format(5, 10, "TfLiteXNNPackDelegate", 2, 0), "\n", header, "Initialized session in 1ms.\n"]
+    (log,) = read_runs(lines, SOURCES)
     assert (log.replacements[0].replaced, log.unused_count) == (5, 0)
 
 
@@ -203,7 +204,7 @@ def test_the_long_format_of_logcat():
     ],
 )
 def test_wordings_that_only_older_releases_have(line):
-    assert summary(f"{line}\n").is_old
+    assert summary(f"{line}\n").log.is_old
 
 
 def test_a_kernel_without_a_name_is_of_the_delegate_that_was_switched_on():

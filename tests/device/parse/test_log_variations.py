@@ -474,7 +474,7 @@ def test_a_delegate_takes_no_more_nodes_than_are_left():
 )
 def test_a_log_from_before_the_known_releases_is_old(line, is_old):
     replaced = "Replacing 11 node(s) with delegate (TfLiteGpuDelegateV2) node, yielding 1 partitions.\n"
-    assert summary(line + replaced).is_old == is_old
+    assert summary(line + replaced).log.is_old == is_old
 
 
 KNOWN_WORDS = "Replacing 4 out of 7 node(s) with delegate (TfLiteXNNPackDelegate) node, yielding 3 partitions for subgraph 0.\n"
@@ -491,7 +491,7 @@ OLD = "2020-02-07 23:55:12.471 10236-10280/com.app I/tflite: "
     ],
 )
 def test_a_wrong_clock_does_not_make_a_log_old(text):
-    assert not summary(text).is_old
+    assert not summary(text).log.is_old
 
 
 def test_a_delegate_belongs_to_the_run_in_which_it_was_created():
@@ -524,7 +524,7 @@ def test_a_prefix_is_no_reason(prefix):
 
 
 def test_the_older_words_about_a_restored_plan():
-    assert summary(GPU_FAILS.replace("Restored original", "Restored previous")).is_old
+    assert summary(GPU_FAILS.replace("Restored original", "Restored previous")).log.is_old
 
 
 def test_a_title_that_names_an_accelerator():

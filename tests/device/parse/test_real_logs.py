@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from delegate_sim.device.parse.log_contents import LogError
 from delegate_sim.device.parse.log_runs import separate_runs
 from delegate_sim.device.parse.log_summary import summary_of
 from delegate_sim.foundation.parsing.toml import loads
+from tests.support.device.logs import SOURCES
 
 SHARED = Path(__file__).resolve().parents[4] / "shared"
 LOGS = {path.name.partition("_")[0]: path for folder in ("logs", "logs-2") for path in sorted(SHARED.glob(f"{folder}/*.log"))}
@@ -62,7 +62,7 @@ def log_text(number):
 
 
 def summaries(text):
-    return [summary_of(log) for log in separate_runs(read_runs(text.splitlines(keepends=True)))]
+    return [summary_of(log) for log in separate_runs(read_runs(text.splitlines(keepends=True), SOURCES))]
 
 
 def counts_of(delegate):
@@ -137,7 +137,7 @@ def test_a_page_that_quotes_a_log_works_as_the_log_does(number, prefix):
 
 def told(summary):
     """A summary without the lines that were not used."""
-    return replace(summary, unused=(), unused_count=0, line_count=0)
+    return {key: value for key, value in summary.to_dict().items() if key not in ("unused", "unused_count", "line_count")}
 
 
 @NEEDS_LOGS

@@ -10,7 +10,8 @@ import pytest
 
 from delegate_sim.device.parse.error_meanings import explained_errors
 from delegate_sim.device.parse.log import read_log
-from delegate_sim.device.parse.source_statements import is_specific, source_statement
+from delegate_sim.device.parse.source_statements import is_specific
+from tests.support.device.logs import SOURCES
 
 ROWS = [
     line.split("\t")
@@ -33,7 +34,7 @@ SAMPLES = {"d": "7", "f": "0.5", "x": "0x1f", "s": "word", "v": "word"}
     ],
 )
 def test_components_and_fields(line, printed_by, values):
-    statement = source_statement(line)
+    statement = SOURCES.of(line)
     assert (statement.printed_by, statement.values) == (printed_by, values)
 
 
@@ -48,7 +49,7 @@ def test_components_and_fields(line, printed_by, values):
     ],
 )
 def test_other_lines_are_unknown(line):
-    assert source_statement(line) is None
+    assert SOURCES.of(line) is None
 
 
 def test_every_statement_is_specific_and_found():
@@ -58,7 +59,7 @@ def test_every_statement_is_specific_and_found():
         re.sub(r"%([dfxsv%])", lambda field: SAMPLES.get(field[1], "%"), form)
         for _, form, *_ in itertools.islice(ROWS, 0, None, 23)
     ]
-    missing = [line for line in lines if source_statement(line) is None]
+    missing = [line for line in lines if SOURCES.of(line) is None]
     assert len(missing) <= len(lines) // 20, missing[:10]
 
 
@@ -66,7 +67,8 @@ def test_an_unknown_error_is_given_back_with_its_component():
     log = read_log(
         "INFO: Created TensorFlow Lite delegate for GPU.\n"
         "ERROR: failed to create Convolution (NHWC, F32) operator with 0x1 kernel: kernel dimensions must be non-zero\n"
-        "Segmentation fault\n"
+        "Segmentation fault\n",
+        SOURCES,
     )
     errors = {error.printed_by: error.meaning for error in explained_errors(log)}
     assert errors["XNNPACK",] == ""

@@ -49,7 +49,7 @@ def check(found, said):
     assert [error.node for error in found.errors if error.node is not None] == said.get("nodes", [])
     assert "accelerators" not in said or list(found.accelerators) == said["accelerators"]
     assert "on_cpu" not in said or dict(found.operators) == said["on_cpu"]
-    assert {name: getattr(found.times, name) for name in said.get("times", {})} == pytest.approx(said.get("times", {}))
+    assert {name: getattr(found.log.times, name) for name in said.get("times", {})} == pytest.approx(said.get("times", {}))
 
 
 @NEEDS_LOGS

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from delegate_sim.device.parse.log import read_log
 from delegate_sim.device.parse.log_summary import summary_of
+from delegate_sim.device.parse.source_statements import SourceStatements
+
+SOURCES = SourceStatements()
+"""The statements of upstream code, loaded once for all tests of a process."""
 
 SYNAP = """\
 INFO: STARTING!
@@ -31,4 +35,4 @@ REPLACING = (
 
 def summary(text):
     """The summary of the last run in a log."""
-    return summary_of(read_log(text))
+    return summary_of(read_log(text, SOURCES))

@@ -10,7 +10,6 @@ import importlib
 import json
 import re
 from collections.abc import Iterable, Mapping
-from types import MappingProxyType
 from typing import Any
 
 from ....foundation.work_budget import spend_steps
@@ -89,11 +88,11 @@ def _log(content: Mapping[str, Any], path: str) -> DeviceLog | None:
 
 def _of_profile(content: Mapping[str, Any]) -> DeviceLog:
     """Return a log in which the profiled nodes of each subgraph are rows in execution order."""
-    orders = {}
+    orders: dict[int, RunOrder] = {}
     for subgraph in _list(content, "subgraph_profiles"):
         orders[_number(subgraph, "subgraph_index")] = RunOrder(_rows(subgraph), True)
     inner = [row for delegate in _list(content, "delegate_profiles") for row in _rows(delegate)]
-    return DeviceLog(run_orders=MappingProxyType(orders), is_benchmark=True, inner_rows=tuple(inner))
+    return DeviceLog(run_orders=orders, is_benchmark=True, inner_rows=tuple(inner))
 
 
 def _rows(content: Mapping[str, Any]) -> tuple[Row, ...]:
@@ -133,7 +132,7 @@ def _of_runtime(content: Mapping[str, Any]) -> DeviceLog:
             rows.append(Row(str(name or node.get("name", "")), "", number, time))
         if rows:
             orders[_number(subgraph, "subgraph_id") if "subgraph_id" in subgraph else place] = RunOrder(tuple(rows), True)
-    return DeviceLog(run_orders=MappingProxyType(orders), is_benchmark=True)
+    return DeviceLog(run_orders=orders, is_benchmark=True)
 
 
 def _list(content: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
