@@ -43,7 +43,7 @@ class Delegate:
     provider_name: str
     """The delegate's name in the log lines of benchmark_model."""
     title: str = ""
-    """The delegate's name in sentences, or "" to use ``provider_name``."""
+    """The delegate's name in sentences if this is not ``provider_name`` (see ``display_name``)."""
     rules: RuleBook[Any]
     """The rules that apply with the default options."""
 
@@ -96,6 +96,11 @@ class Delegate:
     """The compiler that creates every node that the delegate takes; empty if the delegate takes nodes of ordinary models."""
     is_plugin: bool = False
     """Whether the delegate is a compiler plugin. A plugin that can be simulated derives from ``CompilerPlugin``."""
+
+    @property
+    def display_name(self) -> str:
+        """The delegate's name in sentences."""
+        return self.title or self.provider_name
 
     @property
     def software(self) -> str:

@@ -162,6 +162,7 @@ class MlDriftDelegate(Delegate):
     legend = "LiteRT 2's GPU accelerator"
     kernel_name = _KERNELS["opencl"]
     provider_name = "LiteRT GPU"
+    title = "ML Drift"
     summary = (
         "ML Drift, the GPU delegate of LiteRT 2. CompiledModel and LiteRT.js apply ML Drift if the GPU is among the "
         "accelerators. ML Drift uses OpenCL, OpenGL, Vulkan, Metal or WebGPU. For TFLite's older GPU delegate, use gpu "
