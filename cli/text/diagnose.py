@@ -222,8 +222,9 @@ def _needs_text(finding: RankedCause, diagnosis: Diagnosis) -> str:
         return f"helps only together with {'cause' if len(needed) == 1 else 'causes'} {node_list(needed)}{worse}"
     if len(needed) > 1:
         return f"{no_help}: causes {node_list(needed)} must be fixed too; not simulated: other sets of several causes"
-    numbers = " or ".join(map(str, sorted([*needed, *instead])))
-    return f"{no_help}: cause {numbers} must be fixed too"
+    if instead:
+        return f"{no_help}: one of the causes {node_list(sorted([*needed, *instead]))} must be fixed too"
+    return f"{no_help}: cause {needed[0]} must be fixed too"
 
 
 def _cost_text(cost: Cost, words: OutcomeWords) -> str:

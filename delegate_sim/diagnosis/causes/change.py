@@ -13,6 +13,7 @@ from ...foundation.columns import OBJECT, YES_OR_NO, Column
 from ...hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey
 from ...results.report.outcome_words import words_of
 from ...rules.kinds import Problem
+from ...runtime.run import Suggestion
 from ...versions.features import FEATURE_CHANGES
 from ..advice.change_kinds import SUGGESTIONS
 from ..examiner import Cost
@@ -213,9 +214,11 @@ def result_text(change: Change) -> str:
     return f"with {change.assumed.value}, {result_words(change.with_others)}; alone, {words}"
 
 
-def advice_text(advice: Advice) -> str:
+def suggestion(advice: Advice) -> Suggestion:
     """Return the instructions for a cause, with the results of the changes that were simulated."""
-    return ("; or " if advice.are_alternatives else "; ").join(change_texts(advice)) + notes_text(advice)
+    texts = change_texts(advice)
+    joined = ("; or " if advice.are_alternatives else "; ").join(texts)
+    return Suggestion(joined + notes_text(advice), tuple(texts) if advice.are_alternatives else (joined,))
 
 
 def change_texts(advice: Advice) -> list[str]:
