@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from delegate_sim import load
 from delegate_sim.diagnosis.diagnose import diagnose
 from delegate_sim.diagnosis.goal_search import search
@@ -9,6 +11,7 @@ from delegate_sim.graph.effort import Effort
 from tests.support.diagnoses import diagnosed, target
 from tests.support.models import chain_model
 
+MODELS = Path(__file__).resolve().parents[2] / "fixtures" / "models"
 SOME = ["ADD", "ROUND", "ADD", "CEIL", "ADD"]
 
 
@@ -42,3 +45,15 @@ def test_passes_that_are_sought_too_late_are_left_out():
 def test_a_search_that_has_no_simulations_left_says_so():
     diagnosis = spent(diagnosed(chain_model(SOME)))
     assert search(diagnosis, 1).not_simulated == (f"most sets of causes: {diagnosis.effort.reason}",)
+
+
+def test_node_numbers_of_a_converted_model_are_those_of_the_file():
+    diagnosis = diagnosed((MODELS / "mobilenet_block.tflite").read_bytes(), "hexagon")
+    [grouped] = [finding.cause for finding in diagnosis.findings if finding.cause.name == "operator-version:grouped-convolution"]
+    assert "required by 1 node (9)" in grouped.found, "a conversion to INT8 adds a QUANTIZE, so the node is 10 there"
+
+
+def test_causes_that_appear_after_another_fix_come_last():
+    findings = diagnosed((MODELS / "mobilenet_block.tflite").read_bytes(), "hexagon").findings
+    assert [finding.appears_later for finding in findings] == [False, False, True]
+    assert findings[-1].cause.codes == ("partition-minimum",), "the type refuses these nodes today"
