@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from ...delegates.base import Delegate
-from ...delegates.registry import CLOSED_PLUGIN_NAMES, GRAPHICS_ACCELERATOR, PLUGIN_NAMES
+from ...delegates.registry import CLOSED_PLUGIN_NAMES, COMPILING_NAMES, GRAPHICS_ACCELERATOR, PLUGIN_NAMES
 from ...refusal import Effect, Refusal
 
 
@@ -21,7 +21,7 @@ class OutcomeWords:
 
     ``actor`` takes nodes, ``verb`` says what it does with them, and ``taken`` describes them. ``kernel`` is a group of taken
     nodes. ``left``, ``back`` and ``left_nodes`` describe all other nodes. ``if_not_applied`` says what follows if the delegate is
-    not applied. It is not compared, because texts about several delegates compare the words for nodes.
+    not applied. It and ``verb`` are not compared, because texts about several delegates compare the words for nodes.
     """
 
     actor: str
@@ -30,7 +30,7 @@ class OutcomeWords:
     back: str
     left_nodes: str
     kernel: str
-    verb: str = "runs"
+    verb: str = field(default="runs", compare=False)
     if_not_applied: str = field(default="everything runs on the CPU", compare=False)
 
     @property
@@ -56,7 +56,8 @@ class OutcomeWords:
         return self.left.removeprefix("on ")
 
 
-DELEGATED = OutcomeWords("delegate", "on the delegate", "on the CPU", "to the CPU", "fallback nodes", "delegate kernel")
+DELEGATED = OutcomeWords("delegate", "on the delegate", "on the CPU", "to the CPU", "CPU nodes", "delegate kernel")
+_COMPILING = replace(DELEGATED, verb="takes")
 _GRAPHICS_ACCELERATOR = replace(DELEGATED, if_not_applied="CompiledModel is not created")
 _PLUGIN = OutcomeWords("plugin", "selected", "off the NPU", "from the NPU", "nodes off the NPU", "partition to compile", "takes")
 
@@ -65,6 +66,8 @@ def words_of(delegate: str) -> OutcomeWords:
     """Return the words for the delegate with the given name."""
     if delegate == GRAPHICS_ACCELERATOR:
         return _GRAPHICS_ACCELERATOR
+    if delegate in COMPILING_NAMES:
+        return _COMPILING
     return _PLUGIN if is_plugin(delegate) else DELEGATED
 
 

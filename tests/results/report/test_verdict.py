@@ -167,7 +167,7 @@ WRONG = "Teflon (Mesa 25.0) (computes nodes wrongly)"
             "None of 1 target runs a node. Hexagon ",
             "",
         ),
-        ("mobilenet_block", ("teflon", "vx"), "The VX delegate runs ", WRONG),
+        ("mobilenet_block", ("teflon", "vx"), "The VX delegate takes ", WRONG),
         (
             "mobilenet_block",
             ("teflon", "hexagon"),
