@@ -88,6 +88,8 @@ class Delegate:
     """Since when the delegate's platform calls it deprecated, such as "since Android 15"; empty if it is not deprecated."""
     computes_integers: bool = False
     """Whether the accelerator computes in 8-bit integers. It then runs float models slowly, or not at all."""
+    builds_by_node: bool = False
+    """Whether ``kernel_failure`` checks each node by itself, so that it also has an answer about some nodes of a partition."""
     compiles_at_invoke: bool = False
     """Whether the kernels compile their nodes only when the model is first invoked. A node that is taken may then still fail."""
     has_number_rules: bool = False

@@ -233,6 +233,8 @@ def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, ranks: Ranks, view
     earlier = total - delegated - len(left_nodes(run))
     kernels = f" ({counted(earlier, 'kernel')} of earlier delegates)" if earlier else ""
     counts = f"{total:,} total{kernels}, {supported:,} supported, {delegated:,} delegated ({share(delegated, total)})"
+    if delegated and whole.refusal is not None and whole.refusal.is_predicted:
+        counts += " until the model is rejected"
     yield from _fact("nodes", counts, view)
     if whole.delegate.is_plugin:
         what = counted(_kernels(run), "partition") if run.subsets or not run.delegated else "as part of composites"

@@ -171,6 +171,7 @@ class MlDriftDelegate(Delegate):
     effort = 2
     semantics = 4
     has_number_rules = True
+    builds_by_node = True
     options = OPTIONS
     rules = RULES
     accelerator = MlDriftAccelerator()

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from ...foundation import converter_attributes as attributes
 from ...foundation.columns import OBJECT, YES_OR_NO, Column
 from ...hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey
+from ...results.report.measures import NOT_RUNNING
 from ...results.report.outcome_words import words_of
 from ...rules.kinds import Problem
 from ...runtime.run import Suggestion
@@ -194,6 +195,8 @@ def result_words(cost: Cost) -> str:
     For a compiler plugin, the text has the selected partitions instead of delegate kernels.
     """
     measures = cost.measures
+    if measures.outcome in NOT_RUNNING:
+        return "the model still does not run"
     text = f"{measures.delegated_nodes:,} of {measures.nodes:,} nodes"
     if not measures.delegated_nodes:
         return text
