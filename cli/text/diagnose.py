@@ -140,7 +140,11 @@ def _finding_lines(number: int, finding: RankedCause, diagnosis: Diagnosis, widt
     operators = item_list([f"{name(op)} {count:,}" for op, count in cause.operators], None if verbose else _NODES_WIDTH)
     count = counted(len(cause.nodes), "node")
     keeps = "after another cause is fixed, keeps" if finding.appears_later else "keeps"
-    text = f"the delegate fails at {count}: {operators}" if _fails_at(cause, diagnosis) else f"{keeps} {count} {words.left}: {operators}"
+    text = (
+        f"the delegate fails at {count}: {operators}"
+        if _fails_at(cause, diagnosis)
+        else f"{keeps} {count} {words.left}: {operators}"
+    )
     if total:
         text += f"; {share(finding.multiply_adds, total)} of multiply-adds"
     yield from indented(text, width, "   ")

@@ -9,7 +9,11 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 MODELS = ROOT / "fixtures" / "models"
-OTHER_NAMES = {"ML Drift": r"LiteRT GPU|MLDrift", "boundary bytes": r"border bytes|transferred bytes", "CPU nodes": r"fallback nodes"}
+OTHER_NAMES = {
+    "ML Drift": "LiteRT GPU|MLDrift",
+    "boundary bytes": "border bytes|transferred bytes",
+    "CPU nodes": "fallback nodes",
+}
 """The name of a thing, and a pattern of names that are not used."""
 REJECTED = r"\brestored\b"
 COMMANDS = [

@@ -68,7 +68,8 @@ def test_a_model_that_does_not_run_is_not_said_to_run_while_its_failing_node_sta
     weights, middle = graph.tensor("weights", "FLOAT32", [8, 8]), graph.tensor("middle", "FLOAT32", [1, 8])
     graph.node("DEQUANTIZE", [packed], [weights], version=2)
     graph.node("FULLY_CONNECTED", [graph.input("x", "FLOAT32", [1, 8]), weights], [middle], options={})
-    graph.node("BROADCAST_TO", [middle, graph.tensor("shape", "INT32", [2], [2, 8])], [graph.tensor("y", "FLOAT32", [2, 8])], version=2)
+    shape, result = graph.tensor("shape", "INT32", [2], [2, 8]), graph.tensor("y", "FLOAT32", [2, 8])
+    graph.node("BROADCAST_TO", [middle, shape], [result], version=2)
     first, second = diagnosed(builder, "mldrift").findings
     assert (first.cause.codes, first.alone.measures.outcome) == (("mldrift-build-batch",), TAKEN)
     assert (second.cause.name, second.alone.measures.outcome) == ("operator:BROADCAST_TO", FAILS_LATER)

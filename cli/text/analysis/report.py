@@ -200,7 +200,7 @@ def _refusal(refusal: Refusal, view: View) -> Iterator[Line]:
 
 
 def _hint(changes: Sequence[str], view: View, indent: str) -> Iterator[Line]:
-    """Yield changes of which one is enough. Several changes are a list."""
+    """Yield changes that are each enough. Several changes are a list."""
     most = None if view.verbose else _HINT_LINES
     if len(changes) == 1:
         yield from paragraph(message(f"hint: {changes[0]}"), view.width, indent, f"{indent}      ", style=HINT, most=most)
@@ -356,7 +356,7 @@ def _fallback(run: SubgraphRun, whole: Run, ranks: Ranks, view: View) -> Iterato
 def _hints(run: SubgraphRun, variants: Sequence[_Group], demands: Sequence[_Demand], verbose: bool) -> list[Sequence[str]]:
     """Return the advice of the run for these demands, or the hints of the demands if there is no advice.
 
-    Each item is a list of changes of which one is enough.
+    Each item is a list of changes that are each enough.
 
     The advice that helps the most nodes comes first. If only some operators need a change, the text lists these operators.
     """

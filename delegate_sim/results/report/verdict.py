@@ -54,7 +54,8 @@ def unchecked_text(delegate: Delegate, release: Release, further: Sequence[str] 
         return str(release_note(release))
     history = delegate.history
     if release.family == "tf" and history.starts_at_known:
-        return f"{release} is a release of TensorFlow, which has no {delegate.display_name}; the rules of {history.known_since} are used"
+        name = delegate.display_name
+        return f"{release} is a release of TensorFlow, which has no {name}; the rules of {history.known_since} are used"
     parts = [*delegate.unchecked_parts(release), *further]
     return f"not checked for {release}: {', '.join(parts)}" if parts else ""
 
@@ -258,10 +259,7 @@ def aside_text(unranked: Sequence[Delegate], further: Sequence[str] = ()) -> str
     ``further`` names further targets that are not ranked, each with the reason.
     """
     reasons = dict.fromkeys(
-        [
-            "NPU plugins (they only select nodes)" if own.is_plugin else f"{own.display_name} (the CPU)"
-            for own in unranked
-        ]
+        ["NPU plugins (they only select nodes)" if own.is_plugin else f"{own.display_name} (the CPU)" for own in unranked]
     )
     reasons |= dict.fromkeys([text.replace("The ", "the ", 1) for text in further])
     return f". A share is not speed{f'; not ranked: {and_list([*reasons])}' if reasons else ''}"

@@ -154,7 +154,7 @@ def test_a_limit_that_the_log_disproves_drops_nothing():
 
 def test_a_limit_that_no_option_changes_stays():
     model = chain(*["ADD", "FLOOR_MOD"] * 6)
-    line = "I tflite  : Replacing 6 out of 12 node(s) with delegate (LITERT_CL) node, yielding 12 partitions for subgraph 0 (main)."
+    line = "VERBOSE: Replacing 6 out of 12 node(s) with delegate (LITERT_CL) node, yielding 12 partitions for subgraph 0 (main)."
     found = reconcile(model, read_log(f"{line}\n"))
     assert found.status == "unexplained"
     assert found.run.delegate.limits.option == ""
