@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from delegate_sim.delegates.base import Delegate
-from delegate_sim.delegates.boards import DEVICE_VARIABLE, GROUP_NAMES
+from delegate_sim.delegates.boards import DEVICE_VARIABLE, GROUP_NAMES, DelegateOnDevice
 from delegate_sim.delegates.options import DEFAULT_SETS, parse_options
 from delegate_sim.delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES, find_delegate, plugin_of
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
@@ -138,13 +138,17 @@ class TargetArguments:
         if not self.names_devices:
             chosen = self.chosen(unnamed, is_live=is_live)
             return [*zip(chosen, self.given(chosen), strict=True)]
-        from delegate_sim.runtime.device_targets import delegates_of_devices
-
-        only = () if ALL_DELEGATES in self.delegates else self.delegates
-        on_devices = delegates_of_devices(self.devices, self.groups, only)[: 1 if only_first else None]
+        on_devices = self._on_devices()[: 1 if only_first else None]
         delegates = {own.delegate: find_delegate(own.delegate) for own in on_devices}
         given = dict(zip(delegates, self.given([*delegates.values()]), strict=True))
         return [(delegates[name], {**dict(options), **given[name]}) for name, options in on_devices]
+
+    def _on_devices(self) -> Sequence[DelegateOnDevice]:
+        """Return the delegates of the devices, in the order in which to try them."""
+        from delegate_sim.runtime.device_targets import delegates_of_devices
+
+        only = () if ALL_DELEGATES in self.delegates else self.delegates
+        return delegates_of_devices(self.devices, self.groups, only)
 
     def first_of_each_device(self) -> list[Target]:
         """Return the first target of each device and of each kind of devices. Raises OptionError or ClickException."""
@@ -163,6 +167,8 @@ class TargetArguments:
             for name, target in names.items()
         ]
         text = f"{', '.join([*[device.title for device in devices], *self.groups])}: {', '.join(listed)}"
+        if len(targets) < (number := len(self._on_devices())):
+            text += f", the first of {number:,} targets (analyze shows all)"
         closed = dict.fromkeys([device.not_simulated for device in devices if device.not_simulated])
         if closed:
             text += f"; not simulated: {', '.join(closed)}"

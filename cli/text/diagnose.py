@@ -14,7 +14,7 @@ from delegate_sim.diagnosis.examiner import Cost
 from delegate_sim.diagnosis.ranking import RankedCause
 from delegate_sim.foundation.printable import printable
 from delegate_sim.results.compare.api_defaults import api_defaults_text
-from delegate_sim.results.report.measures import FURTHER, NUMBERS, outcome_text
+from delegate_sim.results.report.measures import FAILS_LATER, FURTHER, NUMBERS, PREDICTED, outcome_text
 from delegate_sim.results.report.outcome_words import OutcomeWords, words_of
 
 from ..console.layout import counted, item_list, message, name, node_list, share
@@ -138,8 +138,13 @@ def _finding_lines(number: int, finding: RankedCause, diagnosis: Diagnosis, widt
     yield from indented(f"{number}. {message(cause.title)}", width, "", HEADING)
     yield from indented(message(f"{cause.label} ({', '.join(cause.codes)})"), width, "   ", CODE)
     operators = item_list([f"{name(op)} {count:,}" for op, count in cause.operators], None if verbose else _NODES_WIDTH)
+    count = counted(len(cause.nodes), "node")
     keeps = "after another cause is fixed, keeps" if finding.appears_later else "keeps"
-    text = f"{keeps} {counted(len(cause.nodes), 'node')} {words.left}: {operators}"
+    text = (
+        f"the delegate fails at {count}: {operators}"
+        if _fails_at(cause, diagnosis)
+        else f"{keeps} {count} {words.left}: {operators}"
+    )
     if total:
         text += f"; {share(finding.multiply_adds, total)} of multiply-adds"
     yield from indented(text, width, "   ")
@@ -165,6 +170,14 @@ def _finding_lines(number: int, finding: RankedCause, diagnosis: Diagnosis, widt
     if finding.together is not None and number > 1 and finding.together != diagnosis.now:
         yield from indented(f"with this and earlier causes fixed: {_change_text(diagnosis.now, finding.together)}", width, "   ")
     yield from advice_lines(diagnosis, finding, width)
+
+
+def _fails_at(cause: Cause, diagnosis: Diagnosis) -> bool:
+    """Return whether a node of the cause makes the delegate fail after it took nodes."""
+    refusal, outcome = diagnosis.run.refusal, diagnosis.now.measures.outcome
+    if refusal is None or refusal.node is None or refusal.code not in cause.codes:
+        return False
+    return outcome in ("restored", PREDICTED, FAILS_LATER) and (refusal.subgraph, refusal.node) in cause.nodes
 
 
 def _places_text(cause: Cause, has_subgraphs: bool, verbose: bool) -> str:
@@ -222,8 +235,9 @@ def _needs_text(finding: RankedCause, diagnosis: Diagnosis) -> str:
         return f"helps only together with {'cause' if len(needed) == 1 else 'causes'} {node_list(needed)}{worse}"
     if len(needed) > 1:
         return f"{no_help}: causes {node_list(needed)} must be fixed too; not simulated: other sets of several causes"
-    numbers = " or ".join(map(str, sorted([*needed, *instead])))
-    return f"{no_help}: cause {numbers} must be fixed too"
+    if instead:
+        return f"{no_help}: one of the causes {node_list(sorted([*needed, *instead]))} must be fixed too"
+    return f"{no_help}: cause {needed[0]} must be fixed too"
 
 
 def _cost_text(cost: Cost, words: OutcomeWords) -> str:

@@ -42,7 +42,7 @@ class Delegate:
     provider_name: str
     """The delegate's name in the log lines of benchmark_model."""
     title: str = ""
-    """The delegate's name in sentences, or "" to use ``provider_name``."""
+    """The delegate's name in sentences if this is not ``provider_name`` (see ``display_name``)."""
     rules: RuleBook[Any]
     """The rules that apply with the default options."""
 
@@ -87,6 +87,8 @@ class Delegate:
     """Since when the delegate's platform calls it deprecated, such as "since Android 15"; empty if it is not deprecated."""
     computes_integers: bool = False
     """Whether the accelerator computes in 8-bit integers. It then runs float models slowly, or not at all."""
+    builds_by_node: bool = False
+    """Whether ``kernel_failure`` checks each node by itself, so that it also has an answer about some nodes of a partition."""
     compiles_at_invoke: bool = False
     """Whether the kernels compile their nodes only when the model is first invoked. A node that is taken may then still fail."""
     has_number_rules: bool = False
@@ -105,6 +107,11 @@ class Delegate:
         if self.is_plugin:
             return Ranking.PLUGINS
         return Ranking.CPU_LIBRARIES if self.computes_on_cpu else Ranking.ACCELERATORS
+
+    @property
+    def display_name(self) -> str:
+        """The delegate's name in sentences."""
+        return self.title or self.provider_name
 
     @property
     def software(self) -> str:

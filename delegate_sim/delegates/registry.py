@@ -51,6 +51,9 @@ LIVE_ONLY_NAMES = (*CLOSED_PLUGIN_NAMES, *VELA_NAMES)
 LIVE_NAMES = (*PLUGIN_NAMES, *LIVE_ONLY_NAMES, "mldrift", "xnnpack")
 """Delegates that can be run on a host (``Delegate.live``)."""
 
+COMPILING_NAMES = ("vx", "vx-nxp")
+"""Delegates that compile nodes on the device, when the model is first invoked (``Delegate.compiles_at_invoke``)."""
+
 ACCELERATORS = {"npu": "", "gpu": "mldrift", "cpu": "xnnpack"}
 """LiteRT 2's accelerators in the order in which the runtime applies them, each with its delegate.
 

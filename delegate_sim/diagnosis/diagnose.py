@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -51,7 +52,13 @@ def diagnose(
     measured = {} if cpu_ms is None else {cause.identity: cpu_ms(cause.nodes) for cause in blockers.causes}
     staying = {refused.key for refused in first.on_cpu}
     is_refused = run.refusal is not None  # the refusal of the model is a cause of today, also of accepted nodes
-    later = [cause.identity for cause in blockers.causes if not (is_refused or staying.issuperset(cause.nodes))]
+    today = {(refused.key, reason.code) for refused in first.on_cpu for reason in refused.reasons}
+    later = [
+        cause.identity
+        for cause in blockers.causes
+        if not is_refused
+        and (not staying.issuperset(cause.nodes) or today.isdisjoint(itertools.product(cause.nodes, cause.codes)))
+    ]
     findings = rank_causes(
         blockers.causes, own_weight, now, cost_without, effort, measured, later, loops_around(model, blockers.causes)
     )

@@ -76,7 +76,7 @@ def rank_causes(
     later: Collection[Identity] = (),
     loops: Mapping[Identity, Identity] = MappingProxyType({}),
 ) -> tuple[RankedCause, ...]:
-    """Simulate the fixes of causes, and order the causes by gain. The causes in ``later`` come last.
+    """Simulate the fixes of causes, and order the causes by gain. The causes in ``later`` come last, after causes that need one.
 
     ``loops`` has the cause of the loop around the nodes of a cause. Such a cause comes after the cause of the loop.
 
@@ -88,7 +88,12 @@ def rank_causes(
     by_weight.sort(key=lambda cause: _first(cause, measured))
     order = rank(by_weight, weights, simulate_fixes(by_weight, now, cost_without, most, effort), measured)
     order = [replace(ranked, appears_later=ranked.cause.identity in later) for ranked in order]
-    order = _behind_loops(sorted(order, key=lambda ranked: ranked.appears_later), loops)
+    last = set(later)
+    for ranked in order:
+        if not last.isdisjoint(ranked.needs or ()):
+            last.add(ranked.cause.identity)
+    order.sort(key=lambda ranked: (ranked.appears_later, ranked.cause.identity in last))
+    order = _behind_loops(order, loops)
     costs = [
         cost_without([ranked.cause for ranked in order[: number + 1]])
         for number in effort.limit(range(min(_TOGETHER, most, len(order))))

@@ -284,8 +284,11 @@ class DelegateApplication:
         return predicted
 
     def _kernel_failure(self, graph: Graph, decision: Decision, subset: Subset) -> Refusal | None:
-        # The real delegate does not accept assumed nodes, so the kernels of these nodes are not known.
-        is_known = subset in decision.initialized or not graph.assumed.isdisjoint(subset.nodes)
+        if not graph.assumed.isdisjoint(subset.nodes):
+            # The real delegate does not accept assumed nodes, so it is not known whether they fail.
+            known = tuple([node for node in subset.nodes if node not in graph.assumed]) if self.delegate.builds_by_node else ()
+            subset = replace(subset, nodes=known)
+        is_known = subset in decision.initialized or not subset.nodes
         failure = None if is_known else self.delegate.kernel_failure(decision, subset, self.options, self.release)
         if failure is not None or graph.assumed or graph.index:
             return failure

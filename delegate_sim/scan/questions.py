@@ -63,7 +63,8 @@ VIEWS: Mapping[str, Question] = {
         "what keeps the most multiply-adds on the CPU, over all models",
         f"""
         SELECT target, code, operator, count(DISTINCT model) AS models, sum(nodes)::BIGINT AS nodes,
-               sum(multiply_adds)::BIGINT AS multiply_adds, title, mode({without_results("change")}) AS change
+               sum(multiply_adds)::BIGINT AS multiply_adds, title,
+               arg_max({without_results("change")}, multiply_adds::DOUBLE * 1e6 + nodes) AS change
         FROM causes LEFT JOIN titles USING (code) GROUP BY target, code, operator, title
         ORDER BY multiply_adds DESC, nodes DESC, target, code, operator
         """,
@@ -97,7 +98,7 @@ VIEWS: Mapping[str, Question] = {
     ),
     "best-targets": Question(
         "for each model, the target that delegates the most multiply-adds (ties: the most nodes, then the fewest wrong results, "
-        "then the fewest kernels)",
+        "then the fewest kernels). The CPU and NPU plugins, which only select nodes, come after targets that run nodes",
         """
         SELECT model, CASE WHEN delegated_nodes > 0 THEN target END AS target, delegated_nodes, nodes,
                delegated_multiply_adds, multiply_adds, delegate_kernels, wrong_results, possibly_wrong_results
@@ -105,7 +106,8 @@ VIEWS: Mapping[str, Question] = {
                                 CASE WHEN runs THEN delegated_multiply_adds ELSE 0 END AS delegated_multiply_adds)
               FROM (SELECT *, outcome = 'delegated' AS runs FROM runs WHERE error IS NULL))
         QUALIFY row_number() OVER (
-            PARTITION BY model ORDER BY delegated_multiply_adds DESC, delegated_nodes DESC,
+            PARTITION BY model ORDER BY delegated_nodes = 0, delegate IN (SELECT delegate FROM unranked),
+                delegated_multiply_adds DESC, delegated_nodes DESC,
                 coalesce(wrong_results, 0), coalesce(possibly_wrong_results, 0), delegate_kernels, target
         ) = 1
         ORDER BY model
@@ -176,9 +178,10 @@ def ask(scans: Sequence[str], sql: str) -> Result:
     """Query the tables ``runs`` and ``causes`` of the last file in ``scans``.
 
     If there are two files, the tables of the first file are called ``before_runs`` and ``before_causes``. The table ``titles``
-    has a short title for each code. The table ``release_order`` has the runtime releases of the last scan, oldest first. A query
-    can read only these tables, and has limited memory and processor time. Raises ScanError if a file is not the output of a scan,
-    DuckDB is not installed, the query is wrong, or a limit is exceeded.
+    has a short title for each code. The table ``unranked`` has the delegates that only select nodes or are the CPU. The table
+    ``release_order`` has the runtime releases of the last scan, oldest first. A query can read only these tables, and has limited
+    memory and processor time. Raises ScanError if a file is not the output of a scan, DuckDB is not installed, the query is
+    wrong, or a limit is exceeded.
     """
     return _ask(scans, sql)[0]
 
@@ -281,6 +284,8 @@ def _add_titles(connection: Any) -> None:
     titles = {code: kind.title for delegate in known for code, kind in delegate.kinds.items()}
     connection.execute("CREATE TABLE titles (code TEXT, title TEXT)")
     connection.execute("INSERT INTO titles SELECT unnest(?::TEXT[]), unnest(?::TEXT[])", [list(titles), list(titles.values())])
+    unranked = [delegate.name for delegate in known if delegate.is_plugin or delegate.computes_on_cpu]
+    connection.execute("CREATE TABLE unranked AS SELECT unnest(?::TEXT[]) AS delegate", [unranked])
 
 
 def _order_releases(connection: Any) -> None:

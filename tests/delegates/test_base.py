@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from delegate_sim.delegates.registry import COMPILING_NAMES, DELEGATE_NAMES, find_delegate
 from tests.support.models import chain_model
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -83,3 +84,8 @@ def test_explain(run):
 def test_reconcile(run, folder):
     (folder / "device.log").write_text(f"INFO: {LINE}\n")
     assert "reproduced" in run("reconcile", "model.tflite", "--log", "device.log").lower()
+
+
+def test_the_registry_names_the_delegates_that_compile_at_the_first_invocation():
+    names = [name for name in DELEGATE_NAMES if find_delegate(name).compiles_at_invoke]
+    assert tuple(names) == COMPILING_NAMES

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from delegate_sim import load
 from delegate_sim.diagnosis.diagnose import diagnose
 from delegate_sim.diagnosis.goal_search import search
 from delegate_sim.graph.effort import Effort
+from delegate_sim.results.report.measures import FAILS_LATER, TAKEN
+from fixtures.builder import ModelBuilder
 from tests.support.diagnoses import diagnosed, target
 from tests.support.models import chain_model
 
+MODELS = Path(__file__).resolve().parents[2] / "fixtures" / "models"
 SOME = ["ADD", "ROUND", "ADD", "CEIL", "ADD"]
 
 
@@ -42,3 +47,30 @@ def test_passes_that_are_sought_too_late_are_left_out():
 def test_a_search_that_has_no_simulations_left_says_so():
     diagnosis = spent(diagnosed(chain_model(SOME)))
     assert search(diagnosis, 1).not_simulated == (f"most sets of causes: {diagnosis.effort.reason}",)
+
+
+def test_node_numbers_of_a_converted_model_are_those_of_the_file():
+    diagnosis = diagnosed((MODELS / "mobilenet_block.tflite").read_bytes(), "hexagon")
+    [grouped] = [finding.cause for finding in diagnosis.findings if finding.cause.name == "operator-version:grouped-convolution"]
+    assert "required by 1 node (9)" in grouped.found, "a conversion to INT8 adds a QUANTIZE, so the node is 10 there"
+
+
+def test_causes_that_appear_after_another_fix_come_last():
+    findings = diagnosed((MODELS / "mobilenet_block.tflite").read_bytes(), "hexagon").findings
+    assert [finding.appears_later for finding in findings] == [False, False, True]
+    assert findings[-1].cause.codes == ("partition-minimum",), "the type refuses these nodes today"
+
+
+def test_a_model_that_does_not_run_is_not_said_to_run_while_its_failing_node_stays():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    packed = graph.tensor("packed", "INT8", [8, 8], [1] * 64, scale=0.5)
+    weights, middle = graph.tensor("weights", "FLOAT32", [8, 8]), graph.tensor("middle", "FLOAT32", [1, 8])
+    graph.node("DEQUANTIZE", [packed], [weights], version=2)
+    graph.node("FULLY_CONNECTED", [graph.input("x", "FLOAT32", [1, 8]), weights], [middle], options={})
+    shape, result = graph.tensor("shape", "INT32", [2], [2, 8]), graph.tensor("y", "FLOAT32", [2, 8])
+    graph.node("BROADCAST_TO", [middle, shape], [result], version=2)
+    first, second = diagnosed(builder, "mldrift").findings
+    assert (first.cause.codes, first.alone.measures.outcome) == (("mldrift-build-batch",), TAKEN)
+    assert (second.cause.name, second.alone.measures.outcome) == ("operator:BROADCAST_TO", FAILS_LATER)
+    assert second.needs == (first.cause.identity,)

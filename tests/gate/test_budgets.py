@@ -68,7 +68,7 @@ def test_partitions_do_not_count_where_nothing_was_delegated():
     assert list(regressions(NOTHING, BASE)) == []
     assert improvements(NOTHING, BASE) == [
         "outcome none -> delegated",
-        "fallback nodes 10 -> 2",
+        "CPU nodes 10 -> 2",
         "delegated share 0 % -> 80 %",
     ]
 
@@ -76,7 +76,7 @@ def test_partitions_do_not_count_where_nothing_was_delegated():
 def test_what_is_better():
     better = measures(partitions=3, delegate_kernels=1, border_bytes=10, delegated_nodes=9)
     assert [word.rpartition(" -> ")[0] for word in improvements(BASE, better)] == [
-        "partitions 4", "delegate kernels 2", "fallback nodes 2", "boundary bytes 1,000", "delegated share 80 %",
+        "partitions 4", "delegate kernels 2", "CPU nodes 2", "boundary bytes 1,000", "delegated share 80 %",
     ]  # fmt: skip
     assert improvements(BASE, BASE) == []
 

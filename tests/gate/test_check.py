@@ -94,7 +94,7 @@ def test_an_update_says_what_it_changes(project, tmp_path):
     classifier(9).write(tmp_path / "classifier.tflite")
     (note,) = notes(project(update=True))["classifier.tflite", "phone"]
     assert note == (
-        "changed in the baseline: partitions 1 -> 2; fallback nodes 0 -> 1; boundary bytes 64 -> 96; delegated share 100 % "
+        "changed in the baseline: partitions 1 -> 2; CPU nodes 0 -> 1; boundary bytes 64 -> 96; delegated share 100 % "
         "-> 75 %; delegated share of multiply-adds 100 % -> 0 %"
     )
 

@@ -164,7 +164,7 @@ def test_what_is_better_passes_and_says_how_to_keep_it():
     case = judged(classifier(), entry_of(classifier(9)))
     assert (case.status, case.findings) == (BETTER, ())
     assert case.notes == (
-        "better than the baseline: partitions 2 -> 1; fallback nodes 1 -> 0; boundary bytes 96 -> 64; delegated share 75 % "
+        "better than the baseline: partitions 2 -> 1; CPU nodes 1 -> 0; boundary bytes 96 -> 64; delegated share 75 % "
         "-> 100 %; delegated share of multiply-adds 0 % -> 100 %",
         "to keep this improvement: accept it",
     )

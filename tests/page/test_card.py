@@ -95,7 +95,7 @@ def test_the_sentence_says_which_accelerators_run_the_model(builder, delegates, 
 def test_a_delegate_that_takes_only_nodes_without_work_is_not_said_to_run_none():
     model = load(MODELS / "transformer_block.tflite")
     made = card_of(model, [simulate(model, target(name)) for name in ("mldrift", "coreml")])
-    assert made.headline == "LiteRT GPU runs 100 % of the work. Core ML runs 0 % of the work"
+    assert made.headline == "ML Drift runs 100 % of the work. Core ML runs 0 % of the work"
 
 
 def test_unknown_sizes_have_a_command_without_the_folder_of_the_model(tmp_path):

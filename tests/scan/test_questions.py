@@ -140,6 +140,15 @@ def test_the_best_target_of_each_model(scanned):
     assert all(row["delegated_nodes"] == row["nodes"] for row in rows)
 
 
+@pytest.mark.parametrize("unranked", ["xnnpack", "armnn", "npu-google"])
+def test_the_cpu_and_plugins_are_best_only_if_no_other_target_runs_a_node(scanned, unranked):
+    specs = [GPU, replace(GPU, delegate=unranked, options=())]
+    path = scanned("z.jsonl", {"a.tflite": ["ADD"], "b.tflite": ["ADD"]}, specs)
+    other = f"UPDATE runs SET delegated_nodes = 0 WHERE model = 'b.tflite' AND delegate != '{unranked}'; "
+    rows = ask([path], other + VIEWS["best-targets"].sql).rows
+    assert [row[1].partition(" ")[0] for row in rows] == ["gpu", unranked]
+
+
 def test_what_a_release_changes(scanned):
     path = scanned("z.jsonl", {"a.tflite": ["ADD"]}, [NNAPI, replace(NNAPI, release="tf-2.14"), OLD])
     assert view("releases", path) == []

@@ -24,7 +24,7 @@ def totals(delegated: int, numbers=((), ())) -> TargetTotals:
         ),
         (
             {"gpu": 5, "vx": 6, "nnapi 11": 4, "npu-google": 10},
-            "Largest share of 3 targets: vx runs 60 % of nodes and 60 % of multiply-adds of 2 models. A share is not speed; not "
+            "Largest share of 3 targets: vx takes 60 % of nodes and 60 % of multiply-adds of 2 models. A share is not speed; not "
             "ranked: NPU plugins (they only select nodes)",
         ),
         (

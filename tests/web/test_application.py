@@ -33,7 +33,7 @@ def test_a_dropped_model_is_shown_on_all_targets_at_once(opened):
     opened.idle()
     page = opened.page
     headline = page.inner_text("#headline")
-    assert headline.startswith("Largest share of 9 targets: GPU and LiteRT GPU run 98.4 %")
+    assert headline.startswith("Largest share of 9 targets: GPU and ML Drift run 98.4 %")
     assert page.locator("#overview-table tr[data-delegate]").count() == 17
     assert "11.1 %" in row_of(page, "nnapi").inner_text()
     assert "57 of 63" in row_of(page, "nnapi").inner_text()
@@ -47,7 +47,7 @@ def test_the_best_targets_of_each_kind_of_devices_come_first_with_their_names(op
     opened.idle()
     rows = opened.page.locator("#overview-table tbody tr")
     titles = rows.locator(":is(th[scope=rowgroup], th button)").all_inner_texts()
-    assert titles[:3] == ["Most devices", "LiteRT GPU", "XNNPACK"]
+    assert titles[:3] == ["Most devices", "ML Drift", "XNNPACK"]
     assert titles.index("NNAPI on Android 13") > titles.index("GPU")
     assert titles[titles.index("Boards") :].index("Teflon") > titles[titles.index("Boards") :].index("VX delegate")
     assert "deprecated since Android 15" in row_of(opened.page, "nnapi").inner_text()

@@ -20,6 +20,7 @@ from delegate_sim.results.report.plan_strip import strip
 from delegate_sim.results.report.report import Report
 from delegate_sim.rules.rule import Reason
 from delegate_sim.runtime.interpreter import Run, SubgraphRun
+from delegate_sim.runtime.run import Suggestion
 from delegate_sim.runtime.target import target_names
 
 from ...console.layout import counted, cut, item_list, message, name, node_list, share, wrapped
@@ -50,7 +51,7 @@ _NARROWEST_STRIP = 24
 _GAINS_SHOWN = 5
 _VARIANTS_SHOWN = 8
 _HINT_LINES = 2
-"""The largest number of lines of a hint. ``--verbose`` and ``diagnose`` show whole hints."""
+"""The largest number of lines of a change in a hint. ``--verbose`` and ``diagnose`` show whole hints."""
 _HINTS_SHOWN = 3
 _PARTITION_COLUMNS = ("id", "on", "nodes", "bytes in", "bytes out")
 _PADDING = (str.rjust, str.ljust, str.rjust, str.rjust, str.rjust)
@@ -189,19 +190,20 @@ def _not_compiled(run: Run, view: View) -> Iterator[Line]:
 def _refusal(refusal: Refusal, view: View) -> Iterator[Line]:
     yield Line("Why", HEADING)
     yield from _paragraph(message(f"{refusal.code}: {refusal.text}"), view, "  ", "    ", CODE)
-    yield from _hint(refusal.hint, view, "    ")
+    if refusal.hint:
+        yield from _hint([refusal.hint], view, "    ")
     yield Line("")
 
 
-def _hint(hint: str, view: View, indent: str) -> Iterator[Line]:
-    if hint:
-        lines = list(_paragraph(message(f"hint: {hint}"), view, indent, f"{indent}      ", HINT))
-        if len(lines) <= _HINT_LINES or view.verbose:
-            yield from lines
-            return
-        yield from lines[: _HINT_LINES - 1]
-        last = lines[_HINT_LINES - 1].text
-        yield Line(f"{last if len(last) + 4 <= view.width else last.rpartition(' ')[0]} ...", HINT)
+def _hint(changes: Sequence[str], view: View, indent: str) -> Iterator[Line]:
+    """Yield changes that are each enough. Several changes are a list."""
+    most = None if view.verbose else _HINT_LINES
+    if len(changes) == 1:
+        yield from paragraph(message(f"hint: {changes[0]}"), view.width, indent, f"{indent}      ", style=HINT, most=most)
+        return
+    yield Line(f"{indent}hint: one of these changes:", HINT)
+    for change in changes:
+        yield from paragraph(message(change), view.width, f"{indent}  - ", f"{indent}    ", style=HINT, most=most)
 
 
 def _total(run: Run, compute: Compute, view: View) -> Iterator[Line]:
@@ -227,6 +229,8 @@ def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, ranks: Ranks, view
     earlier = total - delegated - len(left_nodes(run))
     kernels = f" ({counted(earlier, 'kernel')} of earlier delegates)" if earlier else ""
     counts = f"{total:,} total{kernels}, {supported:,} supported, {delegated:,} delegated ({share(delegated, total)})"
+    if delegated and whole.refusal is not None and whole.refusal.is_predicted:
+        counts += " until the model is rejected"
     yield from _fact("nodes", counts, view)
     if words_of(whole.delegate.name).state:
         what = counted(_kernels(run), "partition") if run.subsets or not run.delegated else "as part of composites"
@@ -334,7 +338,7 @@ def _fallback(run: SubgraphRun, whole: Run, ranks: Ranks, view: View) -> Iterato
         joined = [_joined([alternative[position] for alternative in demands]) for position in range(len(demands[0]))]
         for demand in joined:
             yield from _paragraph(message(f"{demand.code}: needs {demand.needed}"), view, "  ", "    ", CODE)
-        hints = _hints(run, variants, joined)
+        hints = _hints(run, variants, joined, view.verbose)
         told = hints if view.verbose else hints[:_HINTS_SHOWN]
         for hint in told:
             yield from _hint(hint, view, "    ")
@@ -345,22 +349,30 @@ def _fallback(run: SubgraphRun, whole: Run, ranks: Ranks, view: View) -> Iterato
         yield from more_lines(_size(variants[len(shown) :]), "node", "    ")
 
 
-def _hints(run: SubgraphRun, variants: Sequence[_Group], demands: Sequence[_Demand]) -> list[str]:
+def _hints(run: SubgraphRun, variants: Sequence[_Group], demands: Sequence[_Demand], verbose: bool) -> list[Sequence[str]]:
     """Return the advice of the run for these demands, or the hints of the demands if there is no advice.
+
+    Each item is a list of changes that are each enough.
 
     The advice that helps the most nodes comes first. If only some operators need a change, the text lists these operators.
     """
-    nodes: dict[str, dict[str, set[int]]] = {}
+    nodes: dict[Suggestion, dict[str, set[int]]] = {}
     for demand in demands:
         for variant in variants:
             for node in variant.nodes:
-                for change in run.advice.get((node, demand.code), ()):
-                    nodes.setdefault(change, {}).setdefault(variant.op, set()).add(node)
+                for suggestion in run.advice.get((node, demand.code), ()):
+                    nodes.setdefault(suggestion, {}).setdefault(variant.op, set()).add(node)
     if not nodes:
-        return list(dict.fromkeys([demand.hint for demand in demands if demand.hint]))
+        return [[hint] for hint in dict.fromkeys([demand.hint for demand in demands if demand.hint])]
     operators = {variant.op for variant in variants}
     ordered = sorted(nodes.items(), key=lambda item: -len(set().union(*item[1].values())))
-    return [change if by_op.keys() == operators else f"{', '.join(by_op)}: {change}" for change, by_op in ordered]
+    return [
+        [
+            change if by_op.keys() == operators else f"{', '.join(by_op)}: {change}"
+            for change in ([suggestion.text] if verbose else suggestion.changes)
+        ]
+        for suggestion, by_op in ordered
+    ]
 
 
 def _joined(demands: Sequence[_Demand]) -> _Demand:
@@ -433,7 +445,10 @@ def _partitions(run: SubgraphRun, view: View, place: str) -> Iterator[Line]:
     for row, names in zip(rows, operators, strict=True):
         start = "  ".join(["", *[pad(cell, width) for pad, cell, width in zip(_PADDING, row, widths, strict=True)], ""])
         room = view.width - len(start)
-        yield Line(start + (item_list(names) if view.verbose else cut(item_list(names, room), room)))
+        if view.verbose:
+            yield from _paragraph(item_list(names), view, start, " " * len(start))
+        else:
+            yield Line(start + cut(item_list(names, room), room))
     if len(shown) < len(numbered):
         hidden = len(numbered) - len(shown)
         text = f"... and {counted(hidden, 'more partition')}, none of them larger (--verbose lists all)"

@@ -155,7 +155,7 @@ def _refusals(summary: LogSummary, columns: int) -> Iterator[Line]:
         yield from paragraph(message(f"{op}: {reason}{often}" if reason else f"{op}{often}"), columns, "    ", "      ")
     default = find_delegate(APPLIED_BY_DEFAULT)
     if any(op == f"{OTHER_KERNEL}{default.kernel_name}" for op, *_ in summary.refusals):
-        yield from paragraph(f"{default.provider_name}{_APPLIED_FIRST}", columns, "      ", "      ")
+        yield from paragraph(f"{default.display_name}{_APPLIED_FIRST}", columns, "      ", "      ")
 
 
 def _result(summary: LogSummary, columns: int) -> Iterator[Line]:

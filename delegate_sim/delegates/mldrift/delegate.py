@@ -161,6 +161,7 @@ class MlDriftDelegate(Delegate):
     legend = "LiteRT 2's GPU accelerator"
     kernel_name = _KERNELS["opencl"]
     provider_name = "LiteRT GPU"
+    title = "ML Drift"
     summary = (
         "ML Drift, the GPU delegate of LiteRT 2. CompiledModel and LiteRT.js apply ML Drift if the GPU is among the "
         "accelerators. ML Drift uses OpenCL, OpenGL, Vulkan, Metal or WebGPU. For TFLite's older GPU delegate, use gpu "
@@ -169,6 +170,7 @@ class MlDriftDelegate(Delegate):
     effort = 2
     semantics = 4
     has_number_rules = True
+    builds_by_node = True
     options = OPTIONS
     rules = RULES
     accelerator = MlDriftAccelerator()

@@ -71,9 +71,9 @@ def disproved_limit(facts: Facts, run: Run) -> Mapping[str, Any]:
     """Return the option and value that lift the limit on partitions, if the log disproves this limit.
 
     The log disproves the limit if it has more delegate kernels than the simulation, and the limit dropped nodes in the
-    simulation. Otherwise, return an empty mapping.
+    simulation. Otherwise, or if no option changes the limit, return an empty mapping.
     """
-    for subgraph in run.subgraphs:
+    for subgraph in run.subgraphs if run.delegate.limits.option else ():
         index = subgraph.graph.index
         kernels = sum([subset.is_delegated for subset in subgraph.subsets])
         on_device = [facts.kernels.get(index, 0)]

@@ -164,8 +164,7 @@ def _line_differences(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[
     fails_on_both = facts.is_restored and run.refusal is not None and run.refusal.effect is Effect.FAIL_LATER
     has_left = run.refusal is not None and run.refusal.effect.leaves_delegate
     if facts.is_restored != (run.outcome == "restored" and not has_left) and not fails_on_both:
-        who = "the device" if facts.is_restored else "the simulation"
-        yield f"only {who} restores the original execution plan"
+        yield f"the delegate rejects the model only {'on the device' if facts.is_restored else 'in the simulation'}"
     is_told = facts.is_restored or facts.dynamic is not None or (facts.application or ("",))[0] == "failed"
     if facts.failure and facts.can_be_compared and run.refusal is None and not is_told:
         yield f"the model runs in the simulation, but fails on the device: {facts.failure}"

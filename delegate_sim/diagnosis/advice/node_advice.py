@@ -13,7 +13,8 @@ from ...model.model import Model
 from ...results.compare.comparison import Comparison, compare
 from ...results.report.placement import on_cpu
 from ...rules.kinds import PARTITION_LIMIT
-from ...runtime.run import Run
+from ...runtime.run import Run, Suggestion
+from ..causes.change import suggestion
 from ..causes.finder import CausesFound, find_causes
 from ..examiner import Examiner
 
@@ -25,7 +26,7 @@ _NODES_ADVISED = 5000
 class RunAdvice:
     """The advice for a run. ``by_reason`` is the advice for single nodes. ``refusal`` is the advice for the whole graph."""
 
-    by_reason: Mapping[tuple[NodeKey, str], tuple[str, ...]]
+    by_reason: Mapping[tuple[NodeKey, str], tuple[Suggestion, ...]]
     refusal: str
 
 
@@ -58,7 +59,7 @@ def advised(
     else:
         causes, examiner = diagnosed
         advice = _advice_of(causes, examiner.limited_by(limit))
-    by_subgraph: dict[int, dict[tuple[int, str], tuple[str, ...]]] = {}
+    by_subgraph: dict[int, dict[tuple[int, str], tuple[Suggestion, ...]]] = {}
     for (key, code), changes in advice.by_reason.items():
         if is_alone or code != PARTITION_LIMIT.name:
             by_subgraph.setdefault(key.subgraph, {})[key.node, code] = changes
@@ -86,14 +87,14 @@ def _advice_of(causes: CausesFound, examiner: Examiner) -> RunAdvice:
     """Return the changes that fix causes. They do not name other delegates, because this would require simulating them all."""
     refusal = examiner.simulate(HypotheticalChanges()).run.refusal
     blockers = causes.advised(examiner.simulate, examiner.effort, names_others=False)
-    changes = {cause.identity: cause.change for cause in blockers.causes}
-    by_reason: dict[tuple[NodeKey, str], dict[str, None]] = {}
+    advice = {cause.identity: suggestion(cause.advice) for cause in blockers.causes}
+    by_reason: dict[tuple[NodeKey, str], dict[Suggestion, None]] = {}
     for cause in blockers.causes:
         for reason in itertools.product(cause.nodes, cause.codes):
-            by_reason.setdefault(reason, {})[changes[cause.identity]] = None
+            by_reason.setdefault(reason, {})[advice[cause.identity]] = None
     of_the_whole = [cause for cause in blockers.causes if refusal is not None and refusal.code in cause.codes]
     # A cause of single nodes may have the code of the refusal of the whole graph.
     left = [(cause, examiner.simulate(blockers.without([cause])).run.refusal) for cause in of_the_whole]
     ending = [cause for cause, other in left if refusal is None or other is None or other.code != refusal.code]
-    of_refusal = [changes[cause.identity] for cause in (*ending, *of_the_whole)]
-    return RunAdvice({reason: tuple(texts) for reason, texts in by_reason.items()}, next(iter(of_refusal), ""))
+    of_refusal = [advice[cause.identity].text for cause in (*ending, *of_the_whole)]
+    return RunAdvice({reason: tuple(own) for reason, own in by_reason.items()}, next(iter(of_refusal), ""))

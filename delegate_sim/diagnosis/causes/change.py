@@ -11,8 +11,10 @@ from typing import NamedTuple
 from ...foundation import converter_attributes as attributes
 from ...foundation.columns import OBJECT, YES_OR_NO, Column
 from ...hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey
+from ...results.report.measures import NOT_RUNNING
 from ...results.report.outcome_words import words_of
 from ...rules.kinds import Problem
+from ...runtime.run import Suggestion
 from ...versions.explanation import FEATURE_CHANGES
 from ..advice.change_kinds import SUGGESTIONS
 from ..examiner import Cost
@@ -193,6 +195,8 @@ def result_words(cost: Cost) -> str:
     For a compiler plugin, the text has the selected partitions instead of delegate kernels.
     """
     measures = cost.measures
+    if measures.outcome in NOT_RUNNING:
+        return "the model still does not run"
     text = f"{measures.delegated_nodes:,} of {measures.nodes:,} nodes"
     if not measures.delegated_nodes:
         return text
@@ -213,9 +217,11 @@ def result_text(change: Change) -> str:
     return f"with {change.assumed.value}, {result_words(change.with_others)}; alone, {words}"
 
 
-def advice_text(advice: Advice) -> str:
+def suggestion(advice: Advice) -> Suggestion:
     """Return the instructions for a cause, with the results of the changes that were simulated."""
-    return ("; or " if advice.are_alternatives else "; ").join(change_texts(advice)) + notes_text(advice)
+    texts = change_texts(advice)
+    joined = ("; or " if advice.are_alternatives else "; ").join(texts)
+    return Suggestion(joined + notes_text(advice), tuple(texts) if advice.are_alternatives else (joined,))
 
 
 def change_texts(advice: Advice) -> list[str]:

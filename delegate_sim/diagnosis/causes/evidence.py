@@ -33,8 +33,8 @@ class Evidence:
     """The changes that later runs assume, to show refusals behind this cause. None if they assume the remedy."""
     at_fault: frozenset[NodeKey] | None = None
     """The nodes at fault, if the cause keeps the whole graph on the CPU. None if all nodes of ``cases`` are at fault."""
-    demanding: frozenset[tuple[int, int]] = frozenset()
-    """The nodes with the features that raised a refused version.
+    demanding: frozenset[NodeKey] = frozenset()
+    """The nodes of the file with the features that raised a refused version.
 
     All nodes of an operator have this version, with or without the features.
     """

@@ -191,7 +191,9 @@ def _versions(search: CauseSearch, state: SearchState, cases: Sequence[RefusedNo
                 is_converted = not is_float and not _OF_QUANTIZATION.isdisjoint(_codes(cause))
                 remedy = Remedy(conversion="float") if is_converted else Remedy(node_versions={key: version})
                 identity = Identity(Problem.OPERATOR_VERSION, _codes(cause))
-                yield Evidence(identity, (left.pop(key),), remedy, demanding=frozenset(cause.nodes))
+                in_file = [state.run.change.origin(NodeKey(*position)) for position in cause.nodes]
+                demanding = frozenset([position for position in in_file if position is not None])
+                yield Evidence(identity, (left.pop(key),), remedy, demanding=demanding)
         lowest = {entry: version for entry, version in lowest.items() if version > 1}
     yield from _nearest_versions(left, views, refused_with, search.tries)
 

@@ -11,7 +11,13 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from ...delegates.base import Delegate
-from ...delegates.registry import CLOSED_PLUGIN_NAMES, GRAPHICS_ACCELERATOR, LIVE_ONLY_NAMES, PLUGIN_NAMES
+from ...delegates.registry import (
+    CLOSED_PLUGIN_NAMES,
+    COMPILING_NAMES,
+    GRAPHICS_ACCELERATOR,
+    LIVE_ONLY_NAMES,
+    PLUGIN_NAMES,
+)
 from ...refusal import Effect, Refusal
 
 
@@ -22,8 +28,8 @@ class OutcomeWords:
     ``actor`` takes nodes, ``verb`` says what it does with them, and ``taken`` describes them. ``kernel`` is a group of taken
     nodes. ``left``, ``back`` and ``left_nodes`` describe all other nodes. ``if_not_applied`` says what follows if the delegate is
     not applied, ``refuses`` and ``rejects`` say that it is not applied or rejects the model, ``place`` names it in a table, and
-    ``state`` and ``note`` say that taken nodes do not run yet. These are not compared, because texts about several delegates
-    compare the words for nodes.
+    ``state`` and ``note`` say that taken nodes do not run yet. These and ``verb`` are not compared, because texts about several
+    delegates compare the words for nodes.
     """
 
     actor: str
@@ -32,7 +38,7 @@ class OutcomeWords:
     back: str
     left_nodes: str
     kernel: str
-    verb: str = "runs"
+    verb: str = field(default="runs", compare=False)
     if_not_applied: str = field(default="everything runs on the CPU", compare=False)
     refuses: str = field(default="is not applied", compare=False)
     rejects: str = field(default="rejects the model", compare=False)
@@ -63,7 +69,7 @@ class OutcomeWords:
         return self.left.removeprefix("on ")
 
 
-DELEGATED = OutcomeWords("delegate", "on the delegate", "on the CPU", "to the CPU", "fallback nodes", "delegate kernel")
+DELEGATED = OutcomeWords("delegate", "on the delegate", "on the CPU", "to the CPU", "CPU nodes", "delegate kernel")
 NOT_COMPILED = (
     "Selected, but not compiled: a compiler plugin only selects nodes for the NPU. Only the vendor's compiler and the device can "
     "show whether these nodes can be compiled and run."
@@ -82,6 +88,7 @@ _PLUGIN = OutcomeWords(
 _NO_COMPILATION = "does not compile the model"
 _WORDS = {
     **dict.fromkeys(LIVE_ONLY_NAMES, replace(DELEGATED, refuses=_NO_COMPILATION, rejects=_NO_COMPILATION)),
+    **dict.fromkeys(COMPILING_NAMES, replace(DELEGATED, verb="takes")),
     **dict.fromkeys(PLUGIN_NAMES, _PLUGIN),
     **dict.fromkeys(CLOSED_PLUGIN_NAMES, replace(_PLUGIN, refuses=_NO_COMPILATION, rejects=_NO_COMPILATION)),
     GRAPHICS_ACCELERATOR: replace(DELEGATED, if_not_applied="CompiledModel is not created"),

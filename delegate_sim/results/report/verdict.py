@@ -55,8 +55,8 @@ def unchecked_text(delegate: Delegate, release: Release, further: Sequence[str] 
         return str(release_note(release))
     history = delegate.history
     if release.family == "tf" and history.starts_at_known:
-        accelerator = delegate.title or delegate.provider_name
-        return f"{release} is a release of TensorFlow, which has no {accelerator}; the rules of {history.known_since} are used"
+        name = delegate.display_name
+        return f"{release} is a release of TensorFlow, which has no {name}; the rules of {history.known_since} are used"
     parts = [*delegate.unchecked_parts(release), *further]
     return f"not checked for {release}: {', '.join(parts)}" if parts else ""
 
@@ -259,10 +259,7 @@ def aside_text(unranked: Sequence[Delegate], further: Sequence[str] = ()) -> str
     ``further`` names further targets that are not ranked, each with the reason.
     """
     reasons = dict.fromkeys(
-        [
-            "NPU plugins (they only select nodes)" if words_of(own.name).state else f"{own.title or own.provider_name} (the CPU)"
-            for own in unranked
-        ]
+        ["NPU plugins (they only select nodes)" if words_of(own.name).state else f"{own.display_name} (the CPU)" for own in unranked]
     )
     reasons |= dict.fromkeys([text.replace("The ", "the ", 1) for text in further])
     return f". A share is not speed{f'; not ranked: {and_list([*reasons])}' if reasons else ''}"
@@ -329,7 +326,7 @@ def subject(target: Target, *, with_own_release: bool = True) -> str:
     if delegate.is_plugin:
         return f"The plugin {delegate.name}"
     software = delegate.own_release(target.options) if with_own_release else ""
-    title = f"{delegate.title or delegate.provider_name}{f' ({software})' if software else ''}"
+    title = f"{delegate.display_name}{f' ({software})' if software else ''}"
     platform = delegate.behind.platform
     release = None if platform is None else target.options.get(platform.option)
     if platform is None or release in (None, platform.alone):

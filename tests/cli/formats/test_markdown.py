@@ -36,7 +36,7 @@ def test_a_check():
 
 **failed: 4 cases (2 failed, 1 unreadable)**
 
-| model | target | status | partitions | delegate kernels | fallback nodes | delegated share | multiply-adds | boundary bytes |
+| model | target | status | partitions | delegate kernels | CPU nodes | delegated share | multiply-adds | boundary bytes |
 | --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |
 | models/detector.tflite | phone | **failed** | 3 -> 5 | 1 -> 2 | 2 -> 4 | 80 % -> 60 % | 90 % -> 10 % | 1,024 -> 2,048 |
 | models/broken.tflite | phone | **unreadable** |  |  |  |  |  |  |

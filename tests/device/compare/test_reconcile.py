@@ -152,6 +152,14 @@ def test_a_limit_that_the_log_disproves_drops_nothing():
     assert any("more delegate kernels than --max-delegated-partitions=3 allows" in note for note in found.notes)
 
 
+def test_a_limit_that_no_option_changes_stays():
+    model = chain(*["ADD", "FLOOR_MOD"] * 6)
+    line = "VERBOSE: Replacing 6 out of 12 node(s) with delegate (LITERT_CL) node, yielding 12 partitions for subgraph 0 (main)."
+    found = reconcile(model, read_log(f"{line}\n"))
+    assert found.status == "unexplained"
+    assert found.run.delegate.limits.option == ""
+
+
 def test_a_limit_that_an_application_sets():
     model = chain("ADD", "ADD", "ROUND", "ADD", "ROUND", "ADD", "ROUND", "ADD")
     run = Device(None, {"max_number_delegated_partitions": 1}).run(model)

@@ -31,7 +31,8 @@ def test_each_refused_node_has_the_change_of_its_cause(builder, delegate):
     found, diagnosis = advice(builder, delegate), diagnosed(builder, delegate)
     changes = {finding.cause.change.partition("; other delegates that take")[0] for finding in diagnosis.findings}
     for subgraph, index, reasons in on_cpu(diagnosis.run):
-        told = {change for reason in reasons for change in found.by_reason[NodeKey(subgraph.graph.index, index), reason.code]}
+        key = NodeKey(subgraph.graph.index, index)
+        told = {own.text for reason in reasons for own in found.by_reason[key, reason.code]}
         assert told
         assert told <= changes
 
@@ -41,7 +42,7 @@ def test_a_version_that_is_too_low_is_not_advised_to_be_lowered():
 
     example = next(example for example in EXAMPLES if example.code == "raise-version")
     found = advice(example.before(), example.delegate)
-    changes = {change for changes in found.by_reason.values() for change in changes}
+    changes = {own.text for suggestions in found.by_reason.values() for own in suggestions}
     assert any("newer operator version" in change for change in changes)
     assert not any("older version" in change for change in changes)
 

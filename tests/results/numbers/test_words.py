@@ -22,19 +22,19 @@ def run_of(steps, outputs="", runtime="litert-2.3.0", backend="opencl"):
 
 
 WORDS = [
-    ([NEG], "", "LiteRT GPU runs all nodes (1) in 1 kernel"),
-    ([NEG, ADD], "", "LiteRT GPU runs all nodes (2) in 1 kernel, but computes 1 of them wrongly: ADD 1"),
+    ([NEG], "", "ML Drift runs all nodes (1) in 1 kernel"),
+    ([NEG, ADD], "", "ML Drift runs all nodes (2) in 1 kernel, but computes 1 of them wrongly: ADD 1"),
     (
         [NEG, ADD, REVERSED],
         "",
-        "LiteRT GPU runs all nodes (3) in 1 kernel, but computes 1 of them wrongly: ADD 1, and may compute 1 of them wrongly: "
+        "ML Drift runs all nodes (3) in 1 kernel, but computes 1 of them wrongly: ADD 1, and may compute 1 of them wrongly: "
         "REVERSE_V2 2",
     ),
-    ([NEG], "q q", "LiteRT GPU runs all nodes (1) in 1 kernel, but does not write 1 output"),
+    ([NEG], "q q", "ML Drift runs all nodes (1) in 1 kernel, but does not write 1 output"),
     (
         [NEG, ADD, ("LOG_SOFTMAX", "y", "z", {})],
         "",
-        "LiteRT GPU runs 66.6 % of nodes, but computes 1 of them wrongly: ADD 1; 1 LOG_SOFTMAX stays on the CPU",
+        "ML Drift runs 66.6 % of nodes, but computes 1 of them wrongly: ADD 1; 1 LOG_SOFTMAX stays on the CPU",
     ),
 ]
 
@@ -78,7 +78,7 @@ def test_a_release_without_measured_numbers_is_not_checked():
     unchecked = "(not checked for litert-2.1.5: the numbers)"
     assert verdict(wrong).endswith(f", but may compute 1 of them wrongly: ADD 1 {unchecked}")
     assert verdict(outputs).endswith(f", but may not write 1 output {unchecked}")
-    assert verdict(run_of([NEG], runtime="litert-2.1.5")) == "LiteRT GPU runs all nodes (1) in 1 kernel"
+    assert verdict(run_of([NEG], runtime="litert-2.1.5")) == "ML Drift runs all nodes (1) in 1 kernel"
 
 
 def test_findings():

@@ -73,7 +73,7 @@ def test_nothing_selected():
 @pytest.mark.parametrize(
     ("builder", "accelerators", "words"),
     [
-        (chain(["TANH"]), ALL, "and LiteRT GPU then runs 100 % of nodes"),
+        (chain(["TANH"]), ALL, "and ML Drift then runs 100 % of nodes"),
         (chain(["TANH"]), ("npu", "cpu"), "and CompiledModel continues with the CPU"),
         (chain(["TANH"]), ("npu",), "and CompiledModel is not created, because it has no other accelerator"),
         (chain(["SOFTMAX"]), ("npu", "gpu"), "and CompiledModel is not created, because the CPU is not among the accelerators"),

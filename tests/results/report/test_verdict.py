@@ -28,7 +28,7 @@ MODELS = Path(__file__).resolve().parents[3] / "fixtures" / "models"
         (
             "dynamic_reshape",
             "mldrift",
-            "LiteRT GPU is not applied; CompiledModel is not created, because tensor 5 (reshape_5) of ",
+            "ML Drift is not applied; CompiledModel is not created, because tensor 5 (reshape_5) of ",
         ),
         ("cannot_prepare", "vx", "The model does not run, although the VX delegate takes 9 of 17 nodes: the CPU runtime cannot "),
     ],
@@ -96,7 +96,7 @@ def test_the_coverage_verdict_names_what_is_not_compared():
 @pytest.mark.parametrize(
     ("model", "delegates", "beginning"),
     [
-        ("transformer_block", ("nnapi", "gpu", "mldrift"), "Largest share of 3 targets: GPU and LiteRT GPU run 98.4 % "),
+        ("transformer_block", ("nnapi", "gpu", "mldrift"), "Largest share of 3 targets: GPU and ML Drift run 98.4 % "),
         (
             "quantized_block",
             ("nnapi", "gpu", "hexagon"),
@@ -167,7 +167,7 @@ WRONG = "Teflon (Mesa 25.0) (computes nodes wrongly)"
             "None of 1 target runs a node. Hexagon ",
             "",
         ),
-        ("mobilenet_block", ("teflon", "vx"), "The VX delegate runs ", WRONG),
+        ("mobilenet_block", ("teflon", "vx"), "The VX delegate takes ", WRONG),
         (
             "mobilenet_block",
             ("teflon", "hexagon"),

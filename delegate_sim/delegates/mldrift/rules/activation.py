@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ....graph.graph import NodeView
 from ....model import schema
@@ -285,7 +286,7 @@ def _undequantized(node: NodeView) -> Iterator[Refusal]:
     if source.type == "INT4" and not source.is_constant:
         yield CONSTANT_TYPE.failure(source)
     if source.is_constant and source.rank in (2, 3) and source.shape[0] != 1:
-        yield BATCH.failure(source)
+        yield replace(BATCH.failure(source), hint="store the constant in float, so that no DEQUANTIZE is needed")
 
 
 BUILD_PROBLEMS: BuildProblems = {"DEQUANTIZE": _undequantized}

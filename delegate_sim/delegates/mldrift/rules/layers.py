@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from ....graph.graph import NodeView
 from ....refusal import Refusal
@@ -149,7 +150,7 @@ def _rows_as_batches(node: NodeView) -> Iterator[Refusal]:
     weights, source, result = node.input(1), bhwc(node.input(0).shape), bhwc(node.output(0).shape)
     is_quantized = weights.is_constant and weights.quantization is not None and weights.quantization.is_affine
     if is_quantized and source.b == 1 and result.b > 1 and source.h * source.w > _FEW_ROWS:
-        yield BATCH.failure(node.output(0))
+        yield replace(BATCH.failure(node.output(0)), hint="keep the dimensions of the input, and reshape the result")
 
 
 _BIAS, _TRANSPOSE_CONV_BIAS = 2, 3

@@ -296,7 +296,7 @@ def test_several_delegates_give_several_runs(run, run_json, model):
     report = run_json("analyze", model, "--delegate", "all")
     assert [entry["delegate"] for entry in report["runs"]] == list(DELEGATE_NAMES)
     text = run("analyze", model, "--delegate", "all", "--verbose").stdout
-    assert text.startswith("1 of 10 targets runs all nodes (4): LiteRT GPU ")
+    assert text.startswith("1 of 10 targets runs all nodes (4): ML Drift ")
     assert [line for line in text.splitlines() if line.startswith("---")] == [f"--- {name} ---" for name in DELEGATE_NAMES]
 
 

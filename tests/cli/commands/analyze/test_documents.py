@@ -89,6 +89,6 @@ def test_markdown_begins_with_the_verdict(run, model, tmp_path):
     other.write_bytes(model.read_bytes())
     assert lines(model, "--delegate", "nnapi")[0].startswith("**NNAPI on Android 13 runs ")
     assert lines(model, "--delegate", "nnapi")[1] == "analyzed: 1 case"
-    assert lines(model)[0].startswith("**1 of 10 targets runs all nodes (4): LiteRT GPU ")
+    assert lines(model)[0].startswith("**1 of 10 targets runs all nodes (4): ML Drift ")
     assert lines(model, other, "--delegate", "nnapi")[0].startswith("**nnapi runs ")
     assert lines(model, "--soc", "pixel10")[0].startswith("**google:")
