@@ -258,9 +258,8 @@ def aside_text(unranked: Sequence[Delegate], further: Sequence[str] = ()) -> str
 
     ``further`` names further targets that are not ranked, each with the reason.
     """
-    reasons = dict.fromkeys(
-        ["NPU plugins (they only select nodes)" if words_of(own.name).state else f"{own.display_name} (the CPU)" for own in unranked]
-    )
+    selecting = "NPU plugins (they only select nodes)"
+    reasons = dict.fromkeys([selecting if words_of(own.name).state else f"{own.display_name} (the CPU)" for own in unranked])
     reasons |= dict.fromkeys([text.replace("The ", "the ", 1) for text in further])
     return f". A share is not speed{f'; not ranked: {and_list([*reasons])}' if reasons else ''}"
 
