@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from operator import attrgetter
+from typing import Any, TypeVar
 
 from ...foundation.work_budget import spend_steps
 from .delegate_identity import delegate_named
@@ -14,6 +17,8 @@ from .log_contents import DeviceLog, LogError, Replacement
 _BEFORE = kinds_with("is_before")
 _OF_PROCESS = kinds_with("is_of_process")
 _OF_START = kinds_with("is_of_start")
+_PLACE = attrgetter("place")
+_Item = TypeVar("_Item")
 
 
 def separate_runs(logs: Sequence[DeviceLog], subgraphs: int = 1) -> tuple[DeviceLog, ...]:
@@ -48,17 +53,18 @@ def run_note(count: int, number: int | None) -> str:
 
 def beginning(log: DeviceLog, replacement: Replacement) -> int:
     """Return the number of the first line in the run of a replacement."""
-    ends = [other.place for other in log.replacements]
-    ends += [place for statement in log.statements_of(*ERRORS, Event.RESTORED) for place in statement.places]
-    end = max([place for place in ends if place < replacement.place], default=0)
+    ends = [other.place for other in _within(log.replacements, 0, replacement.place, _PLACE)[-1:]]
+    for statement in log.statements_of(*ERRORS, Event.RESTORED):
+        ends += _within(statement.places, 0, replacement.place)[-1:]
+    first = max(ends, default=0) + 1
     delegate = delegate_named(replacement.kernel)
     own = [
         place
         for statement in log.statements_of(*_BEFORE, Event.CREATED)
         if statement.kind != Event.CREATED or delegate_named(statement.values["name"]) is delegate is not None
-        for place in statement.places
+        for place in _within(statement.places, first, replacement.place)[:1]
     ]
-    return min([place for place in own if end < place < replacement.place], default=replacement.place)
+    return min(own, default=replacement.place)
 
 
 def split_at(log: DeviceLog, place: int) -> tuple[DeviceLog, DeviceLog]:
@@ -67,7 +73,8 @@ def split_at(log: DeviceLog, place: int) -> tuple[DeviceLog, DeviceLog]:
     Both parts keep the lines that a process prints only once. Data without a line number, such as parameters, goes to the
     second part.
     """
-    first = min([replacement.place for replacement in log.replacements], default=place)
+    spend_steps(len(log.statements), "reading the log")
+    first = min([replacement.place for replacement in log.replacements[:1]], default=place)
     part = _part(log, tuple(_between(log, 0, place)), 0, place)
     before = DeviceLog(
         replacements=part.replacements,
@@ -103,8 +110,8 @@ def _part(log: DeviceLog, statements: tuple[Statement, ...], first: int, end: in
     """
     return replace(
         log,
-        replacements=tuple([item for item in log.replacements if _is_in(item.place, first, end)]),
-        applications=tuple([item for item in log.applications if _is_in(item.place, first, end)]),
+        replacements=_within(log.replacements, first, end, _PLACE),
+        applications=_within(log.applications, first, end, _PLACE),
         statements=statements,
     )
 
@@ -116,15 +123,15 @@ def _between(log: DeviceLog, first: int, end: int | None, start: int = 0) -> Ite
     included if they are before line ``start``.
     """
     for statement in log.statements:
-        places = tuple([place for place in statement.places if _is_in(place, first, end)])
-        is_shared = statement.kind in _OF_PROCESS or (
-            statement.kind in _OF_START and any(place < start for place in statement.places)
-        )
+        places = _within(statement.places, first, end)
+        is_shared = statement.kind in _OF_PROCESS or (statement.kind in _OF_START and bool(_within(statement.places, 0, start)))
         if places and len(places) < len(statement.places):
             yield replace(statement, places=places, times=len(places))
         elif places or is_shared:
             yield statement
 
 
-def _is_in(place: int, first: int, end: int | None) -> bool:
-    return first <= place and (end is None or place < end)
+def _within(items: tuple[_Item, ...], first: int, end: int | None, place: Callable[[Any], int] = int) -> tuple[_Item, ...]:
+    """Return the items in a range of lines. The items are in the order of their lines; ``place`` returns the line of an item."""
+    start = bisect_left(items, first, key=place)
+    return items[start : None if end is None else bisect_left(items, end, start, key=place)]
