@@ -12,6 +12,7 @@ import os
 import re
 import subprocess
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -117,10 +118,13 @@ def _is_encodable(path: str) -> bool:
 
 
 def run_command(name: str, *arguments: str) -> dict[str, Any]:
-    """Run a command in a separate process, and return the JSON of the command. Raises McpError if the command fails."""
+    """Run a command in a separate process, and return the JSON of the command. Raises McpError if the command fails.
+
+    The process is ended if the client cancels the call or closes the connection.
+    """
     command = python_module("delegate_sim", name, "--format", "json", *arguments)
     try:
-        finished = run(command, seconds=_SECONDS, stderr=subprocess.PIPE, most_output=_MOST_OUTPUT)
+        finished = run(command, seconds=_SECONDS, stderr=subprocess.PIPE, check=_check_cancelled, most_output=_MOST_OUTPUT)
     except subprocess.TimeoutExpired as error:
         raise McpError(f"{name} took more than {_SECONDS} seconds and was stopped") from error
     except (OSError, ValueError) as error:
@@ -134,6 +138,14 @@ def run_command(name: str, *arguments: str) -> dict[str, Any]:
     # A path may have bytes that are not UTF-8. The assistant gets them as text, because an answer cannot have them.
     answer: dict[str, Any] = json.loads(_LONE_SURROGATE.sub(rb"\1\\\\u\2", finished.stdout))
     return answer
+
+
+def _check_cancelled() -> None:
+    """Raise the exception for a cancelled call, in the thread in which the server runs the tool."""
+    from anyio.from_thread import check_cancelled
+
+    with suppress(RuntimeError):  # this is not a thread of the server
+        check_cancelled()
 
 
 def make_server(folders: Sequence[str], *, may_write: bool = False) -> Any:

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -41,6 +42,7 @@ _MOST_OUTPUT = 1 << 20
 _PIECE = 1 << 16
 _SECONDS_AFTER_END = 2.0
 """Seconds in which the rest of a program's output is read after the program has ended."""
+_SECONDS_BETWEEN_CHECKS = 0.1
 
 
 def clean_environment(environment: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -114,14 +116,16 @@ def run(
     folder: str | None = None,
     stderr: int = subprocess.STDOUT,
     prepare: Callable[[], None] | None = None,
+    check: Callable[[], None] = lambda: None,
     most_output: int = _MOST_OUTPUT,
 ) -> subprocess.CompletedProcess[bytes]:
     """Run a program with a clean environment, without input, and return its exit status and output.
 
     By default, the output includes standard error. Of more than ``most_output`` bytes, the middle is left out. ``prepare`` is
-    called in the new process on POSIX. Raise OSError if the program cannot be started, and ``subprocess.TimeoutExpired``, with
-    the output, if it is still running after some seconds. All processes that the program started are then ended as well, and
-    also if they keep the output open after the program has ended.
+    called in the new process on POSIX. ``check`` is called several times a second while the program is running; if it raises an
+    error, the program is ended. Raise the errors of ``check``, OSError if the program cannot be started, and
+    ``subprocess.TimeoutExpired``, with the output, if it is still running after some seconds. All processes that the program
+    started are then ended as well, and also if they keep the output open after the program has ended.
     """
     with subprocess.Popen(
         _checked(command),
@@ -135,7 +139,7 @@ def run(
     ) as process:
         output, errors = (None if pipe is None else _Output(pipe, most_output) for pipe in (process.stdout, process.stderr))
         try:
-            process.wait(seconds)
+            _wait(process, seconds, check)
         except subprocess.TimeoutExpired as expired:
             _end(process)
             raise subprocess.TimeoutExpired(process.args, seconds, _content(output), _content(errors)) from expired
@@ -145,6 +149,16 @@ def run(
         if any(own is not None and not own.has_ended(_SECONDS_AFTER_END) for own in (output, errors)):
             _end(process)
         return subprocess.CompletedProcess(process.args, process.returncode, _content(output), _content(errors))
+
+
+def _wait(process: Process, seconds: float, check: Callable[[], None]) -> None:
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > _SECONDS_BETWEEN_CHECKS:
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(_SECONDS_BETWEEN_CHECKS)
+            return
+        check()
+    process.wait(max(left, 0))
 
 
 class _Output:

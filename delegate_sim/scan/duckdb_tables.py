@@ -18,6 +18,7 @@ from ..foundation.late_numpy import np
 from ..foundation.limits import how_to_raise, raised
 from ..foundation.printable import install_command
 from .journal import ScanError, ScanRows
+from .reading import ROWS_AT_ONCE
 from .schema import COLUMNS, LONGEST_TEXT, check_columns
 
 _MEMORY = 384 << 20
@@ -38,8 +39,6 @@ _LONGEST_LIST = 100_000
 """Number of elements that a list in the footer may have."""
 _INTERVAL = 0.05
 _INTERRUPTED = "Query interrupted"
-_ROWS_AT_ONCE = 20
-"""Number of rows that are fetched before their size is checked. Each text of a row may take 256 KiB."""
 _STATEMENTS = frozenset({"SELECT", "INSERT", "UPDATE", "DELETE", "CREATE", "ALTER", "DROP", "EXPLAIN", "MULTI"})
 """The kinds of statements that a query may have. Others load extensions, write files or change settings."""
 _CONFIGURATION = {
@@ -132,7 +131,7 @@ class DuckDb:
         answer = self.connection.execute(sql)
         rows: list[tuple[Any, ...]] = []
         left = self._memory // _SHARE_OF_ROWS
-        while some := answer.fetchmany(_ROWS_AT_ONCE):
+        while some := answer.fetchmany(ROWS_AT_ONCE):
             left -= sum([sum(map(sys.getsizeof, row)) + sys.getsizeof(row) for row in some])
             if left < 0:
                 raise MemoryError
@@ -151,10 +150,11 @@ def arrow(path: str) -> tuple[Any, Any]:
         raise ScanError(f"{path}: Parquet needs the package pyarrow: {install_command('scan')}") from error
 
 
-def _check_footer(path: str) -> None:
-    """Refuse a Parquet file whose footer is long or claims long lists. DuckDB would allocate memory for them without a limit.
+def parquet_count(path: str) -> int:
+    """Return the number of rows of a Parquet file.
 
-    Raises ValueError, ScanError or OSError.
+    A file whose footer is long or claims long lists is refused: DuckDB would allocate memory for them without a limit. Raises
+    ValueError, ScanError or OSError.
     """
     module, parquet = arrow(path)
     with open_input(path, is_updated=True) as file:
@@ -164,9 +164,10 @@ def _check_footer(path: str) -> None:
         if int.from_bytes(file.read(_TAIL // 2), "little") > most:
             raise ScanError(f"{path}: the footer of the Parquet file has more than {most:,} bytes{how_to_raise()}")
         try:
-            parquet.ParquetFile(file, thrift_container_size_limit=_LONGEST_LIST)
+            count: int = parquet.ParquetFile(file, thrift_container_size_limit=_LONGEST_LIST).metadata.num_rows
         except (OSError, module.ArrowException) as error:
             raise ValueError("is not a Parquet file") from error
+    return count
 
 
 def parquet_source(connection: Any, path: str, table: str) -> tuple[str, list[str]]:
@@ -175,7 +176,7 @@ def parquet_source(connection: Any, path: str, table: str) -> tuple[str, list[st
     The query raises an error if a text is too long. Raises ValueError if the columns are wrong, or OSError if the file cannot be
     read.
     """
-    _check_footer(path)
+    parquet_count(path)
     # An absolute path is not a URL. Brackets take the meaning from wildcards.
     parameters = [re.sub(r"[*?\[]", lambda match: f"[{match[0]}]", os.path.abspath(path))]
     source = "read_parquet([?], hive_partitioning = false)"
@@ -199,7 +200,7 @@ def parquet_rows(path: str, table: str) -> ScanRows:
             with interruptible():
                 query, parameters = parquet_source(connection, path, table)
                 answer = connection.execute(query, parameters)
-                while some := answer.fetchmany(_ROWS_AT_ONCE):
+                while some := answer.fetchmany(ROWS_AT_ONCE):
                     yield from some
         except (database.error, RuntimeError) as error:  # DuckDB raises RuntimeError for text that is not UTF-8
             raise ValueError(f"is not the table {table} of a scan: {error}") from error

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from operator import itemgetter
 from typing import Any, BinaryIO
 
 from ..errors import DelegateSimError, LimitError
@@ -14,7 +16,7 @@ from ..foundation.files import lock, open_appended
 from ..foundation.parsing.json_text import loads
 from ..foundation.work_budget import work_budget
 from .job import JobAnswer
-from .reading import RowLimit
+from .reading import RowLimit, batches
 from .schema import CAUSES, COLUMNS, LONGEST_TEXT, RUNS, declaration, names
 
 ScanRows = Iterable[tuple[Any, ...]]
@@ -134,40 +136,46 @@ class Journal:
         if self._file.readline(len(_FIRST_LINE)) != _FIRST_LINE:
             raise ValueError("is not a journal")
         limit = RowLimit(size)
-        position = stored = len(_FIRST_LINE)
-        while (line := self._file.readline(_LONGEST_LINE)).endswith(b"\n"):
-            position += len(line)
-            if line == _LAST_LINE:
+        stored = len(_FIRST_LINE)
+        for table, lines in itertools.groupby(self._lines(), itemgetter(0)):
+            if table is None:
                 self._connection.commit()
-                stored = position
-            else:
-                table, row = _row(line)
-                limit.check(row, table)
-                self._copy(table, row)
-        if len(line) == _LONGEST_LINE:
-            raise ValueError("a line is too long")
+                *_, stored = map(itemgetter(1), lines)
+                continue
+            for rows in batches(map(itemgetter(1), lines)):
+                limit.check(rows, table)
+                self._copy(table, rows)
         self._connection.rollback()
         self._is_taken_over = stored > len(_FIRST_LINE)
         self._file.truncate(stored)
+
+    def _lines(self) -> Iterator[tuple[str, tuple[Any, ...]] | tuple[None, int]]:
+        """Yield the table and the values of each row, and None and the position in the file after each last line."""
+        position = len(_FIRST_LINE)
+        while (line := self._file.readline(_LONGEST_LINE)).endswith(b"\n"):
+            position += len(line)
+            yield (None, position) if line == _LAST_LINE else _row(line)
+        if len(line) == _LONGEST_LINE:
+            raise ValueError("a line is too long")
 
     def _store(self, tables: ScanTables) -> None:
         """Add rows to the file and to the database: all, or none if an error occurs."""
         with self._connection:
             for table in COLUMNS:
-                for row in tables[table]:
+                for rows in batches(tables[table]):
                     with self._named():
-                        self._copy(table, row)
-                        self._file.write(_line(table, row))
+                        self._copy(table, rows)
+                        self._file.writelines([_line(table, row) for row in rows])
             with self._named():
                 self._file.write(_LAST_LINE)
                 self._file.flush()
                 self._connection.commit()
         self._is_taken_over = True
 
-    def _copy(self, table: str, row: tuple[Any, ...]) -> None:
+    def _copy(self, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
         if table == RUNS:
-            self._connection.execute(_FORGET_CAUSES, row[:2])
-        self._connection.execute(_INSERT[table], row)
+            self._connection.executemany(_FORGET_CAUSES, [row[:2] for row in rows])
+        self._connection.executemany(_INSERT[table], rows)
 
     @contextmanager
     def _named(self) -> Iterator[None]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import functools
 import io
-import itertools
 import json
 import os
 import re
@@ -17,9 +16,9 @@ from typing import Any
 
 from ..foundation.columns import INTEGER, NUMBER, TEXT
 from ..foundation.files import open_input, write_by, write_chunks
-from .duckdb_tables import arrow, parquet_rows
+from .duckdb_tables import arrow, parquet_count, parquet_rows
 from .journal import ScanError, ScanRows, ScanTables
-from .reading import RowLimit, opened_sqlite, total_size
+from .reading import RowLimit, batches, opened_sqlite, total_size
 from .schema import CAUSES, COLUMNS, RUNS, check_columns, declaration, names
 
 _BATCH = 5_000
@@ -113,7 +112,7 @@ def _csv_lines(table: str, rows: ScanRows) -> Iterator[bytes]:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(names(table))
-    for some in _batches(rows):
+    for some in batches(rows, _BATCH):
         writer.writerows([[marked(value) if isinstance(value, str) else value for value in row] for row in some])
         yield text.getvalue().encode()
         text.seek(0)
@@ -171,7 +170,7 @@ def _write_parquet(path: str, tables: ScanTables) -> None:
     def fill(table: str, temporary: str) -> None:
         schema = module.schema([(column.key, types[column.type]) for column in COLUMNS[table]])
         with parquet.ParquetWriter(temporary, schema) as writer:
-            for some in _batches(tables[table]):
+            for some in batches(tables[table], _BATCH):
                 columns = [
                     module.array(values, field.type) for values, field in zip(zip(*some, strict=True), schema, strict=True)
                 ]
@@ -189,16 +188,14 @@ def read_tables(path: str) -> ScanTables:
     """Return the rows of a scan.
 
     Reading the rows raises ValueError, RecursionError, csv.Error or sqlite3.Error if the file is not the output of a scan,
-    LimitError if it has too many rows, and OSError if it cannot be read.
+    LimitError if it has too many rows, and OSError if it cannot be read. Parquet files with too many rows are refused before
+    any row is read.
     """
-    limit = RowLimit(total_size(dict(table_files(path))))
-    return {table: limit.checked(iter(rows), table) for table, rows in format_for(path).read(path).items()}
-
-
-def _batches(rows: ScanRows) -> Iterator[list[tuple[Any, ...]]]:
-    waiting = iter(rows)
-    while some := list(itertools.islice(waiting, _BATCH)):
-        yield some
+    files, form = table_files(path), format_for(path)
+    limit = RowLimit(total_size(dict(files)))
+    if form.is_parquet:
+        limit.check_counts({table: parquet_count(file) for table, file in files if os.path.isfile(file)})
+    return {table: limit.checked(rows, table) for table, rows in form.read(path).items()}
 
 
 _FORMATS = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import itertools
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +18,7 @@ from ..results.report.measures import NOT_RUNNING, TAKEN
 from .duckdb_tables import DuckDb, interruptible, parquet_source
 from .journal import ScanError
 from .output import format_for, read_tables, table_files
-from .reading import total_size
+from .reading import batches, total_size
 from .schema import COLUMNS, RUNS, declaration, sql_type
 from .target_totals import TargetTotals
 
@@ -267,8 +266,7 @@ def _fill(connection: Any, prefix: str, path: str) -> None:
     for table in COLUMNS:
         # The parameters are one list per column, because DuckDB needs much more time for one parameter per value.
         lists = ", ".join([f"unnest(?::{sql_type(column)}[])" for column in COLUMNS[table]])
-        rows = iter(tables[table])
-        while some := list(itertools.islice(rows, _BATCH)):
+        for some in batches(tables[table], _BATCH):
             columns = [list(values) for values in zip(*some, strict=True)]
             connection.execute(f"INSERT INTO {prefix}{table} SELECT {lists}", columns)
 

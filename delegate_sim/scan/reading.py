@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 import math
 import os
 import sqlite3
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from operator import itemgetter
 from pathlib import Path
+from typing import Any
 
 from ..errors import LimitError
 from ..foundation.columns import INTEGER, NUMBER, TEXT
@@ -18,19 +22,22 @@ from .schema import COLUMNS, FILLED, LONGEST_TEXT, MEASURES, RUNS, declaration, 
 
 _ALWAYS = 512 << 20
 """Up to this number of bytes, the rows of a scan may be larger than its files."""
-_BYTES_FOR_A_BYTE = 64
+_BYTES_FOR_A_BYTE = 48
 """Largest number of bytes of rows for each byte of the files. Files can refer to the same bytes many times."""
-_BYTES_OF_A_ROW = 1000
-"""Number of bytes that count for a row in addition to its text. Reading a row takes about ten microseconds."""
-_MOST_ESCAPED = 6
-"""Largest number of bytes of a character in JSON. Journals and results of queries may be JSON."""
+_BYTES_OF_A_VALUE = 150
+"""Number of bytes that count for a value in addition to its text. Reading and storing a value takes about two microseconds."""
+_LEAST_ROWS = 4
+"""Number of rows that count if fewer are checked together. Checking and storing a single row takes about as long."""
+ROWS_AT_ONCE = 20
+"""Number of rows that are read before their size is checked. Each text of a row may take 256 KiB."""
 _TYPES: Mapping[str, tuple[type, ...]] = {TEXT: (str,), INTEGER: (int,), NUMBER: (int, float)}
 _TYPES_OF = {
-    table: [(*_TYPES[column.type], *([] if column.key in FILLED[table] else [type(None)])) for column in columns]
+    table: [{*_TYPES[column.type], *([] if column.key in FILLED[table] else [type(None)])} for column in columns]
     for table, columns in COLUMNS.items()
 }
 """The types of values in each column."""
-_ERROR, *_MEASURES = map(names(RUNS).index, ("error", *MEASURES))
+_ERROR = names(RUNS).index("error")
+_measures = itemgetter(*map(names(RUNS).index, MEASURES))
 
 _SQLITE_HEADER, _PAGE_HEADER = 100, 8
 _SQLITE_MAGIC = b"SQLite format 3\x00"
@@ -45,29 +52,49 @@ class RowLimit:
     def __init__(self, file_size: int) -> None:
         self._most = self._left = raised(max(_ALWAYS, _BYTES_FOR_A_BYTE * file_size))
 
-    def checked(self, rows: Iterator[tuple[object, ...]], table: str) -> Iterator[tuple[object, ...]]:
-        """Yield the rows of a table. Raises the errors of ``check``."""
-        for row in rows:
-            self.check(row, table)
-            yield row
+    def check_counts(self, counts: Mapping[str, int]) -> None:
+        """Raise LimitError if tables with these numbers of rows are too large, however short the rows are."""
+        if sum([_BYTES_OF_A_VALUE * len(COLUMNS[table]) * count for table, count in counts.items()]) > self._most:
+            raise self._error()
 
-    def check(self, row: tuple[object, ...], table: str) -> None:
-        """Raise ValueError if a value of a row is wrong, and LimitError if the rows that were checked are too large."""
-        size = _BYTES_OF_A_ROW
-        for value, allowed in zip(row, _TYPES_OF[table], strict=True):
-            if value.__class__ not in allowed:
-                raise ValueError("a value is missing" if value is None else "a value has a wrong type")
-            if isinstance(value, str):
-                size += len(value) if value.isascii() and value.isprintable() else _MOST_ESCAPED * len(value)
-                if len(value) > LONGEST_TEXT:
-                    raise ValueError(f"a text has more than {LONGEST_TEXT:,} characters")
-            elif isinstance(value, float) and not math.isfinite(value):
+    def checked(self, rows: Iterable[tuple[Any, ...]], table: str) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a table. Raises the errors of ``check``."""
+        for some in batches(rows):
+            self.check(some, table)
+            yield from some
+
+    def check(self, rows: Sequence[tuple[Any, ...]], table: str) -> None:
+        """Raise ValueError if a value of some rows is wrong, and LimitError if the rows that were checked are too large."""
+        size = _BYTES_OF_A_VALUE * len(COLUMNS[table]) * max(len(rows), _LEAST_ROWS)
+        for values, allowed in zip(zip(*rows, strict=True), _TYPES_OF[table], strict=True):
+            if wrong := set(map(type, values)) - allowed:
+                raise ValueError("a value is missing" if type(None) in wrong else "a value has a wrong type")
+            if str in allowed:
+                size += _size_of_texts([value for value in values if value is not None])
+            elif float in allowed and not all(map(math.isfinite, [value for value in values if value is not None])):
                 raise ValueError("a number is not finite")
-        if table == RUNS and not row[_ERROR] and None in [row[place] for place in _MEASURES]:
+        if table == RUNS and any(not row[_ERROR] and None in _measures(row) for row in rows):
             raise ValueError("a row has neither an error nor measures")
         self._left -= size
         if self._left < 0:
-            raise LimitError(f"its rows are larger than the limit of {self._most >> 20:,} MiB{how_to_raise()}")
+            raise self._error()
+
+    def _error(self) -> LimitError:
+        return LimitError(f"its rows are larger than the limit of {self._most >> 20:,} MiB{how_to_raise()}")
+
+
+def batches(rows: Iterable[tuple[Any, ...]], count: int = ROWS_AT_ONCE) -> Iterator[list[tuple[Any, ...]]]:
+    """Yield lists of at most ``count`` rows."""
+    waiting = iter(rows)
+    while some := list(itertools.islice(waiting, count)):
+        yield some
+
+
+def _size_of_texts(texts: Sequence[str]) -> int:
+    """Return the number of bytes of texts in JSON. Raise ValueError if a text is too long."""
+    if max(map(len, texts), default=0) > LONGEST_TEXT:
+        raise ValueError(f"a text has more than {LONGEST_TEXT:,} characters")
+    return len(json.dumps("".join(texts)))
 
 
 def total_size(files: Mapping[str, str]) -> int:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import shutil
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -243,3 +245,59 @@ def test_an_answer_that_is_too_large(monkeypatch):
     monkeypatch.setattr("delegate_sim_cli.mcp_server._MOST_OUTPUT", 100)
     with pytest.raises(McpError, match="more than 100 bytes"):
         run_command("explain", "--", "nnapi-missing-bias")
+
+
+_SLEEPING_SERVER = """\
+import sys
+from delegate_sim_cli import mcp_server
+program = "import os, sys, time; open(sys.argv[1], 'w').write(f'{os.getpid()}\\\\n'); time.sleep(300)"
+mcp_server.python_module = lambda *arguments: [sys.executable, "-c", program, sys.argv[1]]
+mcp_server.make_server(["."]).run("stdio")
+"""
+"""A server whose commands write the number of their process to a file, and then sleep."""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="asks for processes by number")
+@pytest.mark.parametrize("is_closed", [False, True], ids=["cancelled", "closed"])
+def test_a_call_that_nobody_waits_for_ends_its_process(tmp_path, is_closed):
+    mcp = pytest.importorskip("mcp", reason="the extra mcp is not installed")
+    from mcp.client.stdio import StdioServerParameters, stdio_client
+
+    file = tmp_path / "process"
+
+    def wait_until(is_reached):
+        end = time.monotonic() + 30
+        while not is_reached() and time.monotonic() < end:
+            time.sleep(0.05)
+        return is_reached()
+
+    def is_written():
+        return file.exists() and file.read_text().endswith("\n")
+
+    def has_ended():
+        try:
+            os.kill(int(file.read_text()), 0)
+        except ProcessLookupError:
+            return True
+        return False
+
+    async def begun(session):
+        call = asyncio.create_task(session.call_tool("explain", {"code": "nnapi-missing-bias"}))
+        assert await asyncio.to_thread(wait_until, is_written)
+        assert not has_ended()
+        return call
+
+    async def run():
+        server = StdioServerParameters(command=sys.executable, args=["-c", _SLEEPING_SERVER, str(file)])
+        async with stdio_client(server) as (read, write), mcp.ClientSession(read, write) as session:
+            await session.initialize()
+            call = await begun(session)
+            if not is_closed:
+                call.cancel()
+                assert await asyncio.to_thread(wait_until, has_ended)
+                assert (await session.list_tools()).tools
+        return await asyncio.gather(call, return_exceptions=True)
+
+    asyncio.run(run())
+    assert wait_until(has_ended)

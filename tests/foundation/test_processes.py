@@ -118,6 +118,12 @@ def test_output_without_end_is_not_kept():
     assert 0 < len(stopped.value.output) <= processes._MOST_OUTPUT
 
 
+def test_a_check_that_fails_ends_the_program():
+    checks = iter(range(2))
+    with pytest.raises(StopIteration):
+        run([sys.executable, "-c", "import time; time.sleep(60)"], seconds=50, check=lambda: next(checks))
+
+
 @pytest.mark.skipif(os.name != "posix", reason="the system has no sessions")
 def test_a_program_that_leaves_a_process_behind_has_ended(monkeypatch):
     monkeypatch.setattr(processes, "_SECONDS_AFTER_END", 0.2)

@@ -126,6 +126,12 @@ def log_with_many_runs(count):
     )
 
 
+@kind(500)
+def log_with_many_runs_of_one_model(count):
+    line = "EXTERNAL delegate created.\nReplacing 5 out of 6 node(s) with delegate (Something) node, yielding 2 partitions.\n"
+    return log("STARTING!\nLoaded model model.tflite\n" + line * count)
+
+
 @kind(200)
 def log_with_many_failed_kernels(count):
     replaced = "Replacing 3 out of {} node(s) with delegate (TfLiteNnapiDelegate) node, yielding 1 partitions for subgraph {}.\n"

@@ -9,10 +9,12 @@ import pytest
 pytest.importorskip("pyarrow", reason="needs pyarrow")
 pytest.importorskip("duckdb", reason="needs DuckDB")
 
-from delegate_sim.scan import duckdb_tables
+from delegate_sim.errors import LimitError
+from delegate_sim.scan import duckdb_tables, reading
 from delegate_sim.scan.duckdb_tables import parquet_rows
 from delegate_sim.scan.journal import ScanError
-from delegate_sim.scan.schema import RUNS
+from delegate_sim.scan.output import format_for, read_tables
+from delegate_sim.scan.schema import CAUSES, FILLED, RUNS, names
 
 _LIST_OF_20_MILLION = b"\x19\xfc\x80\xda\xc4\x09"
 
@@ -43,3 +45,28 @@ def test_the_rows_of_a_result_leave_memory_for_the_writer(monkeypatch, count, fi
     database = duckdb_tables.DuckDb(0)
     with nullcontext() if fits else pytest.raises(ScanError, match="memory"), database.limited("the query"):
         database.rows(f"SELECT repeat('x', 1000) FROM range({count})")
+
+
+def test_too_many_rows_are_refused_before_one_is_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(reading, "_ALWAYS", 1 << 20)
+    path = str(tmp_path / "t.parquet")
+    row = tuple(["e" if name in (*FILLED[RUNS], "error") else None for name in names(RUNS)])
+    format_for(path).write(path, {RUNS: [row] * 2_000, CAUSES: []})
+    with pytest.raises(LimitError, match="its rows are larger than the limit of 1 MiB"):
+        read_tables(path)
+    monkeypatch.setenv("DELEGATE_SIM_LIMITS", "10")
+    assert len(list(read_tables(path)[RUNS])) == 2_000
+
+
+def test_a_query_that_takes_much_memory(monkeypatch):
+    monkeypatch.setattr(duckdb_tables, "_MEMORY", 16 << 20)
+    database = duckdb_tables.DuckDb(0)
+    with pytest.raises(ScanError, match="the query needs more than 16 MiB of memory"), database.limited("the query"):
+        database.rows("SELECT count(DISTINCT range) FROM range(10000000)")
+
+
+def test_a_query_that_takes_too_long(monkeypatch):
+    monkeypatch.setattr(duckdb_tables, "_SECONDS", 0)
+    database = duckdb_tables.DuckDb(0)
+    with pytest.raises(ScanError, match="the query takes more than 0 seconds of processor time"), database.limited("the query"):
+        database.rows("SELECT count(*) FROM range(1000000000) a, range(1000000000) b")

@@ -215,11 +215,14 @@ def test_hostile_journals_are_refused_and_kept(tmp_path, name):
     assert path.read_bytes() == HOSTILE[name]
 
 
-def test_the_rows_of_a_journal_are_limited(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    "content", [line(RUNS, row()) * 5000, (line(RUNS, row()) + _LAST_LINE) * 300], ids=["rows", "stored rows"]
+)
+def test_the_rows_of_a_journal_are_limited(tmp_path, monkeypatch, content):
     monkeypatch.setattr(reading, "_ALWAYS", 3 << 20)
     monkeypatch.setattr(reading, "_BYTES_FOR_A_BYTE", 1)
     path = tmp_path / "journal"
-    path.write_bytes(_FIRST_LINE + line(RUNS, row()) * 5000 + _LAST_LINE)
+    path.write_bytes(_FIRST_LINE + content + _LAST_LINE)
     with pytest.raises(ScanError) as caught:
         Journal(str(path))
     limit = "its rows are larger than the limit of 3 MiB; DELEGATE_SIM_LIMITS=10 raises every limit tenfold"

@@ -100,12 +100,12 @@ def test_numbers_that_are_not_finite_are_refused(tmp_path, monkeypatch, number):
     assert list(read_tables("zoo.jsonl")[CAUSES]) == []
 
 
-@pytest.mark.parametrize(("character", "accepted"), [("a", 17), ("\x01", 2), ("\U0001f600", 2)])
+@pytest.mark.parametrize(("character", "accepted"), [("a", 13), ("\x01", 2), ("\U0001f600", 1)])
 def test_characters_that_json_escapes_count_more(monkeypatch, character, accepted):
     monkeypatch.setattr(reading, "_ALWAYS", 1 << 20)
     limit = reading.RowLimit(0)
     row = tuple([character * 60_000 if name == "error" else value for name, value in zip(names(RUNS), ROW, strict=True)])
     for _ in range(accepted):
-        limit.check(row, RUNS)
+        limit.check([row], RUNS)
     with pytest.raises(LimitError):
-        limit.check(row, RUNS)
+        limit.check([row], RUNS)

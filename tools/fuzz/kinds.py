@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import os
 import random
 import tempfile
@@ -276,6 +277,22 @@ def _op_profiles() -> list[Seed]:
     return [_with_model(("profile.txt", text), *files) for text in texts]
 
 
+def _records() -> list[Seed]:
+    """Return a record of runs, a matrix of operators and a profile of Qualcomm AI Hub."""
+    environment = {"device": "Phone", "runtime": "litert", "runtime_version": "2.2.0"}
+    run = {"accelerator": "gpu_mldrift", "loads": True, "runs": True, "env": environment, "provenance": "measured"}
+    counts = {"delegated_ops": 1, "total_ops": 3, "output_match": False}
+    entry = {"op": "MAX_POOL_2D", "status": "delegated", "provenance": "measured"}
+    matrix = {"schema_version": "1.3", "litert_version": "2.2.0", "backend": "gpu_mldrift"}
+    row = {"name": "0", "type": "MAX_POOL_2D", "compute_unit": "NPU"}
+    documents = (
+        {"schema_version": "1.0", "model_id": "m", "device": "phone", "artifact": _OWN_MODEL, "results": [run, run | counts]},
+        {**matrix, "entries": [entry, entry | {"op": "GELU"}]},
+        {"execution_summary": {}, "execution_detail": [row]},
+    )
+    return [_with_model(("record.json", json.dumps(document))) for document in documents]
+
+
 def _protobuf(name: str, content: Mapping[str, Any]) -> bytes:
     descriptor_pb2, descriptor_pool, json_format, message_factory = [
         import_module(f"google.protobuf.{name}")
@@ -467,6 +484,14 @@ KINDS: Mapping[str, Kind] = {
             ("report", *_NNAPI, "--op-profile", "{}", "--output", "{out}/report.html"),
             ("reconcile", "{model}", "--log", "device.log", "--op-profile", "{}"),
             ("check", "--update", "--op-profile", "{}"),
+        ),
+    ),
+    "record": Kind(
+        _records,
+        changes.changed_json,
+        (
+            ("import-records", "{}", "--models", "{model}"),
+            ("import-records", "{}", "--models", "{model}", "--delegate", "gpu", "--verbose", "--format", "json"),
         ),
     ),
     "driver": Kind(

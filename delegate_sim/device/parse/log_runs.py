@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from operator import attrgetter
+from typing import Any, TypeVar
 
 from ...foundation.work_budget import spend_steps
 from .delegate_identity import delegate_named
@@ -14,6 +17,8 @@ from .log_contents import DeviceLog, LogError, Replacement
 _BEFORE = kinds_with("is_before")
 _OF_PROCESS = kinds_with("is_of_process")
 _OF_START = kinds_with("is_of_start")
+_PLACE = attrgetter("place")
+_Items = TypeVar("_Items", list[Any], tuple[int, ...])
 
 
 def separate_runs(logs: Sequence[DeviceLog], subgraphs: int = 1) -> tuple[DeviceLog, ...]:
@@ -48,17 +53,18 @@ def run_note(count: int, number: int | None) -> str:
 
 def beginning(log: DeviceLog, replacement: Replacement) -> int:
     """Return the number of the first line in the run of a replacement."""
-    ends = [other.place for other in log.replacements]
-    ends += [place for statement in log.statements_of(*ERRORS, Event.RESTORED) for place in statement.places]
-    end = max([place for place in ends if place < replacement.place], default=0)
+    ends = [other.place for other in _within(log.replacements, 0, replacement.place, _PLACE)[-1:]]
+    for statement in log.statements_of(*ERRORS, Event.RESTORED):
+        ends += _within(statement.places, 0, replacement.place)[-1:]
+    first = max(ends, default=0) + 1
     delegate = delegate_named(replacement.kernel)
     own = [
         place
         for statement in log.statements_of(*_BEFORE, Event.CREATED)
         if statement.kind != Event.CREATED or delegate_named(statement.values["name"]) is delegate is not None
-        for place in statement.places
+        for place in _within(statement.places, first, replacement.place)[:1]
     ]
-    return min([place for place in own if end < place < replacement.place], default=replacement.place)
+    return min(own, default=replacement.place)
 
 
 def split_at(log: DeviceLog, place: int) -> tuple[DeviceLog, DeviceLog]:
@@ -67,13 +73,14 @@ def split_at(log: DeviceLog, place: int) -> tuple[DeviceLog, DeviceLog]:
     Both parts keep the lines that a process prints only once. Data without a line number, such as parameters, goes to the
     second part.
     """
-    start = min([place, *[replacement.place for replacement in log.replacements]])
+    spend_steps(len(log.statements), "reading the log")
+    start = min([place, *[replacement.place for replacement in log.replacements[:1]]])
     names = ("tensorflow_version", "is_old", "edge_tpu", "chips")
     before, after = DeviceLog(**{name: getattr(log, name) for name in names}), replace(log)
-    for part, is_own, shared in ((before, place.__gt__, 0), (after, place.__le__, start)):
-        part.replacements = [item for item in log.replacements if is_own(item.place)]
-        part.applications = [item for item in log.applications if is_own(item.place)]
-        part.statements = tuple(_own_statements(log, is_own, shared))
+    for part, first, end, shared in ((before, 0, place, 0), (after, place, None, start)):
+        part.replacements = _within(log.replacements, first, end, _PLACE)
+        part.applications = _within(log.applications, first, end, _PLACE)
+        part.statements = tuple(_between(log, first, end, shared))
     return before, after
 
 
@@ -91,16 +98,22 @@ def _parts(log: DeviceLog, subgraphs: int) -> list[DeviceLog]:
     return [*parts, log]
 
 
-def _own_statements(log: DeviceLog, is_own: Callable[[int], bool], start: int) -> Iterator[Statement]:
-    """Yield the statements of a run, which consists of the lines for which ``is_own`` holds.
+def _between(log: DeviceLog, first: int, end: int | None, start: int) -> Iterator[Statement]:
+    """Yield the statements in a range of lines.
 
-    Statements that a process prints only once belong to all its runs, and statements of kinds that hold for all runs also belong
-    to the run if they are before line ``start``.
+    Statements that a process prints only once are included from all lines. Statements of kinds that hold for all runs are
+    included if they are before line ``start``.
     """
     for statement in log.statements:
-        places = tuple(filter(is_own, statement.places))
-        is_before = statement.kind in _OF_START and any(place < start for place in statement.places)
+        places = _within(statement.places, first, end)
+        is_shared = statement.kind in _OF_PROCESS or (statement.kind in _OF_START and bool(_within(statement.places, 0, start)))
         if places and len(places) < len(statement.places):
             yield replace(statement, places=places, times=len(places))
-        elif places or is_before or statement.kind in _OF_PROCESS:
+        elif places or is_shared:
             yield statement
+
+
+def _within(items: _Items, first: int, end: int | None, place: Callable[[Any], int] = int) -> _Items:
+    """Return the items in a range of lines. The items are in the order of their lines; ``place`` returns the line of an item."""
+    start = bisect_left(items, first, key=place)
+    return items[start : None if end is None else bisect_left(items, end, start, key=place)]
