@@ -37,8 +37,7 @@ def diagnose(
     examiner = Examiner(model, target, effort)
     first = examiner.simulate(HypotheticalChanges())
     run, now = first.run, first.cost
-    search_result = find_causes(model, examiner.simulate, effort)
-    blockers = search_result.advised(examiner.simulate, effort)
+    blockers = find_causes(examiner)
     weights = {
         NodeKey(subgraph.graph.index, index): multiply_adds(subgraph.graph.view(subgraph.graph.nodes[index]))
         for subgraph in run.subgraphs
@@ -74,7 +73,6 @@ def diagnose(
         cost_without(blockers.causes),
         sum([1 for _, _, reasons in on_cpu(run) if any(reason.code == PARTITION_LIMIT.name for reason in reasons)]),
         blockers,
-        search_result,
         examiner,
         is_incomplete,
     )

@@ -29,7 +29,6 @@ from .advice.node_advice import advised
 from .advice.plain_fix import PlainFix, plain_fix, search_fix, shapes_as_typed
 from .causes.cause import SUGGESTION, Blockers, Cause, Identity
 from .causes.change import CHANGE
-from .causes.finder import CausesFound
 from .causes.whole_graph_causes import is_dynamic
 from .examiner import Cost, Examiner
 from .ranking import RankedCause, gain
@@ -122,8 +121,6 @@ class Diagnosis(Shown):
     limited: int
     blockers: Blockers
     """The causes that keep each node on the CPU. ``goal_search`` uses the causes."""
-    found: CausesFound
-    """The causes before titles and advice were added."""
     examiner: Examiner
     """The simulations of hypothetical changes so far."""
     is_incomplete: bool = False
@@ -141,7 +138,7 @@ class Diagnosis(Shown):
     @functools.cached_property
     def advised_run(self) -> Run:
         """The run, with the changes that fix the causes as hints."""
-        return advised(self.model, self.run, diagnosed=(self.found, self.examiner))
+        return advised(self.model, self.run, diagnosed=(self.blockers, self.examiner))
 
     @property
     def is_dynamic(self) -> bool:

@@ -103,12 +103,6 @@ class Examiner:
         self._known: dict[Hashable, Examined] = {}
         self._most_known = max(effort.simulations(_KEPT_AT_LEAST, _KEPT_AT_MOST), _KEPT_AT_LEAST)
 
-    def limited_by(self, effort: Effort) -> Examiner:
-        """Return an examiner that knows the simulations of this one, and spends further simulations of ``effort``."""
-        other = Examiner(self.model, self.target, effort, self._cache)
-        other._known = self._known
-        return other
-
     def simulate(self, hypothetical: HypotheticalChanges) -> Examined:
         """Simulate the model with hypothetical changes.
 

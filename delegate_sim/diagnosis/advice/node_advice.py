@@ -14,8 +14,9 @@ from ...results.compare.comparison import Comparison, compare
 from ...results.report.placement import on_cpu
 from ...rules.kinds import PARTITION_LIMIT
 from ...runtime.run import Run, Suggestion
+from ..causes.cause import Blockers
 from ..causes.change import suggestion
-from ..causes.finder import CausesFound, find_causes
+from ..causes.finder import find_causes
 from ..examiner import Examiner
 
 _NODES_ADVISED = 5000
@@ -36,7 +37,7 @@ def advised(
     is_alone: bool = True,
     effort: Effort | None = None,
     cache: AnalysisCache | None = None,
-    diagnosed: tuple[CausesFound, Examiner] | None = None,
+    diagnosed: tuple[Blockers, Examiner] | None = None,
 ) -> Run:
     """Return a run with the advice of a diagnosis as hints.
 
@@ -53,12 +54,7 @@ def advised(
     is_left_out = run.by_default or run.delegate.is_live_only
     if is_left_out or is_over or nodes > _NODES_ADVISED or not any(True for _ in on_cpu(run)):
         return run
-    limit = effort or Effort(model)
-    if diagnosed is None:
-        advice = advise(Examiner(model, run.target, limit, cache))
-    else:
-        causes, examiner = diagnosed
-        advice = _advice_of(causes, examiner.limited_by(limit))
+    advice = _advice_of(*diagnosed) if diagnosed else advise(Examiner(model, run.target, effort or Effort(model), cache))
     by_subgraph: dict[int, dict[tuple[int, str], tuple[Suggestion, ...]]] = {}
     for (key, code), changes in advice.by_reason.items():
         if is_alone or code != PARTITION_LIMIT.name:
@@ -80,13 +76,13 @@ def advised_comparison(comparison: Comparison) -> Comparison:
 
 def advise(examiner: Examiner) -> RunAdvice:
     """Find the causes of a model's refusals on a target, and the changes that fix the causes."""
-    return _advice_of(find_causes(examiner.model, examiner.simulate, examiner.effort), examiner)
+    return _advice_of(find_causes(examiner, names_others=False), examiner)
 
 
-def _advice_of(causes: CausesFound, examiner: Examiner) -> RunAdvice:
+def _advice_of(diagnosed: Blockers, examiner: Examiner) -> RunAdvice:
     """Return the changes that fix causes. They do not name other delegates, because this would require simulating them all."""
     refusal = examiner.simulate(HypotheticalChanges()).run.refusal
-    blockers = causes.advised(examiner.simulate, examiner.effort, names_others=False)
+    blockers = diagnosed.without_other_delegates()
     advice = {cause.identity: suggestion(cause.advice) for cause in blockers.causes}
     by_reason: dict[tuple[NodeKey, str], dict[Suggestion, None]] = {}
     for cause in blockers.causes:

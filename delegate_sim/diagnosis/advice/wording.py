@@ -371,7 +371,8 @@ class Wording:
         if self.others is not None and not self._variables:
             names = tuple(self.others.taking({case.key for case in self.cases}, [op for op, _ in self.cause.operators]))
             if names:
-                yield Change(f"other delegates that take {_some([op for op, _ in self.cause.operators])}: {', '.join(names)}")
+                taken = _some([op for op, _ in self.cause.operators])
+                yield Change(f"other delegates that take {taken}: {', '.join(names)}", ChangeKind.DELEGATE)
 
 
 def _general(code: str) -> Advice:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from ...foundation.columns import Column, group
@@ -11,7 +11,7 @@ from ...graph.graph import NodeView, file_graphs
 from ...hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey, combined
 from ...model.model import Model
 from ...rules.kinds import Problem
-from .change import Advice, Change, Remedy, suggestion
+from .change import Advice, Change, ChangeKind, Remedy, suggestion
 
 
 class Identity(NamedTuple):
@@ -110,6 +110,14 @@ class Blockers:
     causes: tuple[Cause, ...]
     causes_of: Mapping[NodeKey, frozenset[Identity]]
     not_simulated: tuple[str, ...] = ()
+
+    def without_other_delegates(self) -> Blockers:
+        """Return the causes without changes that name other delegates."""
+        causes = []
+        for cause in self.causes:
+            changes = tuple([change for change in cause.advice.changes if change.kind is not ChangeKind.DELEGATE])
+            causes.append(replace(cause, advice=replace(cause.advice, changes=changes)))
+        return replace(self, causes=tuple(causes))
 
     def without(self, removed: Iterable[Cause]) -> HypotheticalChanges:
         """Return the hypothetical changes that fix the causes in ``removed``.

@@ -97,6 +97,8 @@ class ChangeKind(Enum):
     """The application does the work of the nodes."""
     CONVERSION = "conversion"
     """Other settings of the conversion, such as the types of tensors."""
+    DELEGATE = "delegate"
+    """Another delegate for the nodes."""
     LAYER = "layer"
     """The layer is written with other operators."""
     OPTIONS = "options"

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from ...graph.effort import Effort, Tries
+from ...graph.effort import Tries
 from ...hypothetical.hypothetical_changes import HypotheticalChanges
-from ...model.model import Model
 from ...rules.kinds import Problem
 from ..advice.simulated_changes import with_results
 from ..advice.surroundings import Others, Surroundings
 from ..advice.wording import Wording
+from ..examiner import Examiner
 from .cause import Blockers, Cause
 from .change import Advice, feature_change
 from .conversion_causes import inputs, types
-from .evidence import CauseSearch, EvidenceFinder, SearchState, Simulate, blockers_of, by_cause, cases_in
+from .evidence import CauseSearch, EvidenceFinder, SearchState, blockers_of, by_cause, cases_in
 from .loops import advised_in_loops
 from .node_causes import refusals, rest, switches
 from .whole_graph_causes import dynamic, guesses, loading, preparation, preparation_again, registration, stages, text
@@ -51,27 +51,12 @@ _TYPE_FEATURE = "-type"
 """The codes of features that are tensor types have this suffix."""
 
 
-@dataclass(frozen=True, slots=True)
-class CausesFound:
-    """The causes of a run's refusals, without titles and advice."""
+def find_causes(examiner: Examiner, *, names_others: bool = True) -> Blockers:
+    """Group the refusals of a model's CPU nodes into causes, with advice and its simulated results.
 
-    search: CauseSearch
-    state: SearchState
-
-    def advised(self, simulate: Simulate, effort: Effort, *, names_others: bool = True) -> Blockers:
-        """Return the causes with titles, and with advice and its simulated results.
-
-        If ``names_others`` is true, all delegates are simulated, and suggestions name other delegates that take the nodes.
-        """
-        first = self.search.first
-        others = Others(first, effort) if names_others else None
-        model = self.search.model
-        worded = advised_in_loops(model, _joined(_worded(self.search, self.state, others)))
-        return with_results(worded, model, first.run.target, simulate, effort)
-
-
-def find_causes(model: Model, simulate: Simulate, effort: Effort) -> CausesFound:
-    """Group the refusals of a model's CPU nodes into causes. ``simulate`` runs the simulations of hypothetical changes."""
+    If ``names_others`` is true, all delegates are simulated, and suggestions name other delegates that take the nodes.
+    """
+    model, effort, simulate = examiner.model, examiner.effort, examiner.simulate
     first = simulate(HypotheticalChanges())
     most_repairs = effort.simulations(_REPAIRED_AT_LEAST, _REPAIRED_AT_MOST)
     tries = Tries(effort.simulations(_TRIED_AT_LEAST, _TRIED_AT_MOST), effort)
@@ -79,7 +64,10 @@ def find_causes(model: Model, simulate: Simulate, effort: Effort) -> CausesFound
     state = SearchState(HypotheticalChanges(), first)
     for find in _OF_COMPILED if search.delegate.compiler else _FINDERS:
         state = _with_causes(find, search, state)
-    return CausesFound(search, replace(state, evidence=(*state.evidence, *rest(search, state))))
+    state = replace(state, evidence=(*state.evidence, *rest(search, state)))
+    others = Others(first, effort) if names_others else None
+    worded = advised_in_loops(model, _joined(_worded(search, state, others)))
+    return with_results(worded, model, first.run.target, simulate, effort)
 
 
 def _with_causes(find: EvidenceFinder, search: CauseSearch, state: SearchState) -> SearchState:

@@ -44,7 +44,7 @@ def advised_in_loops(model: Model, blockers: Blockers) -> Blockers:
 
 def _unrolled(cause: Cause) -> Cause:
     advice = cause.advice
-    is_single = advice.are_alternatives or len(advice.changes) == 1
+    is_single = advice.are_alternatives or sum(change.kind is not ChangeKind.DELEGATE for change in advice.changes) == 1
     if not is_single or any(change.kind in _OF_WHOLE_MODEL for change in advice.changes):
         return cause
     return replace(cause, advice=Advice(advice.code, (Change(_UNROLLED), *advice.changes), are_alternatives=True))
