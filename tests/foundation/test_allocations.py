@@ -76,9 +76,9 @@ def is_sequence(node: ast.expr, names: Collection[str]) -> bool:
     return False
 
 
-def names_of_sequences(tree: ast.Module) -> frozenset[str]:
-    """Return the names that a list, tuple or text is assigned to anywhere in a module."""
-    assigned = [node for node in ast.walk(tree) if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None]
+def names_of_sequences(nodes: Collection[ast.AST]) -> frozenset[str]:
+    """Return the names that a list, tuple or text is assigned to anywhere among the nodes of a module."""
+    assigned = [node for node in nodes if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None]
     targets = [
         target
         for node in assigned
@@ -134,11 +134,11 @@ def allocates(node: ast.AST, names: Collection[str] = ()) -> bool:
 def sites(text: str) -> Iterator[tuple[int, str, bool]]:
     """Yield line, text and whether it is excused, of each place that allocates by a number."""
     lines = text.splitlines()
-    tree = ast.parse(text)
-    lengths = {id(call.args[0]) for call in ast.walk(tree) if isinstance(call, ast.Call) and is_name(call.func, "len")}
-    lengths |= {id(node.operand) for node in ast.walk(tree) if isinstance(node, ast.UnaryOp)}  # whether a range is empty
-    names = names_of_sequences(tree)
-    for number in sorted({node.lineno for node in ast.walk(tree) if allocates(node, names) and id(node) not in lengths}):
+    nodes = list(ast.walk(ast.parse(text)))
+    lengths = {id(call.args[0]) for call in nodes if isinstance(call, ast.Call) and is_name(call.func, "len")}
+    lengths |= {id(node.operand) for node in nodes if isinstance(node, ast.UnaryOp)}  # whether a range is empty
+    names = names_of_sequences(nodes)
+    for number in sorted({node.lineno for node in nodes if allocates(node, names) and id(node) not in lengths}):
         near = lines[max(number - 2, 0) : number]
         yield number, lines[number - 1].strip(), EXCUSE in near[-1] or near[0].strip().startswith(EXCUSE)
 

@@ -17,6 +17,7 @@ import delegate_sim
 import delegate_sim_cli
 from tests.support.backtracking import captures_long_number, slow_text
 
+PARTS = 8
 _USES = ("search", "match", "fullmatch", "sub", "subn", "split", "findall", "finditer")
 
 
@@ -51,10 +52,10 @@ def _uses(module: ModuleType) -> Iterator[tuple[str, str, re.Pattern[str]]]:
     file = module.__file__
     assert file is not None
     with open(file, encoding="utf-8") as source:
-        tree = ast.parse(source.read())
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
+        nodes = list(ast.walk(ast.parse(source.read())))
+    calls = [node for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
     loops: dict[str, list[str]] = {}  # the collections over which a variable runs
-    for node in ast.walk(tree):
+    for node in nodes:
         if (
             isinstance(node, ast.For | ast.comprehension)
             and isinstance(node.target, ast.Name)
@@ -84,20 +85,24 @@ def _uses(module: ModuleType) -> Iterator[tuple[str, str, re.Pattern[str]]]:
                 yield f"{module.__name__}.{name}", method, pattern
 
 
-def _all_uses() -> list[Any]:
+@pytest.fixture(scope="module")
+def uses():
+    return [use for module in _modules() for use in _uses(module)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(PARTS))
+def test_no_text_is_slow(uses, part):
     found = {}
-    for module in _modules():
-        for where, method, pattern in _uses(module):
-            if isinstance(pattern.pattern, str):
-                found.setdefault((pattern.pattern, pattern.flags, method), (where, method, pattern))
-    return [
-        pytest.param(method, pattern, id=f"{where}-{number}") for number, (where, method, pattern) in enumerate(found.values())
-    ]
-
-
-@pytest.mark.parametrize(("method", "pattern"), _all_uses())
-def test_no_text_is_slow(method: str, pattern: re.Pattern[str]):
-    assert slow_text(pattern, method) is None
+    for where, method, pattern in uses:
+        if isinstance(pattern.pattern, str):
+            found.setdefault((pattern.pattern, pattern.flags, method), where)
+    slow = {}
+    for (text, flags, method), where in list(found.items())[part::PARTS]:
+        attack = slow_text(re.compile(text, flags), method)
+        if attack is not None:
+            slow[where, method, text] = attack
+    assert slow == {}
 
 
 @pytest.mark.parametrize(
@@ -143,10 +148,9 @@ _LONG_NUMBERS = {
 """Parts of patterns that capture numbers of any length, by the reason why no such number becomes an integer as a whole."""
 
 
-def test_captured_numbers_have_a_largest_number_of_digits():
+def test_captured_numbers_have_a_largest_number_of_digits(uses):
     """``int`` refuses more than 4,300 digits."""
-    patterns = [(where, pattern) for module in _modules() for where, _, pattern in _uses(module)]
-    found = {where: pattern.pattern for where, pattern in patterns if captures_long_number(pattern)}
+    found = {where: pattern.pattern for where, _, pattern in uses if captures_long_number(pattern)}
     assert {where: text for where, text in found.items() if not any(part in text for part in _LONG_NUMBERS.values())} == {}
 
 

@@ -67,9 +67,31 @@ def is_simulated(record):
     return "GpuAcc" not in record["options"].get("backends", "")
 
 
-def runs_of(model, targets):
-    """Return a run of a report for each target. They share what does not depend on the options."""
-    cache = AnalysisCache()
+class Corpus:
+    """The models of an archive, each read once. Delegates share what does not depend on them, as in an overview."""
+
+    def __init__(self, name, files):
+        self.name = name
+        self.files = files
+        self.known = {}
+
+    def model(self, name):
+        if name not in self.known:
+            self.known[name] = delegate_sim.load(self.files.read(name)), AnalysisCache()
+        return self.known[name]
+
+
+@pytest.fixture(scope="module", params=SAMPLE)
+def corpus(request):
+    archive = SHARED / "corpus" / f"{request.param}.zip"
+    if not archive.exists():
+        pytest.skip(f"{archive.name} is not in ../shared")
+    with zipfile.ZipFile(archive) as files:
+        yield Corpus(request.param, files)
+
+
+def runs_of(model, cache, targets):
+    """Return a run of a report for each target."""
     for target in targets:
         yield entry(RUN_ENTRY, simulate(model, target, cache=cache))
 
@@ -94,16 +116,14 @@ def messages(record, run):
                 yield "messages", said == message, f"node {index}: expected {message!r}, got {said!r}"
 
 
-@pytest.mark.parametrize("corpus", SAMPLE)
 @pytest.mark.parametrize("delegate", DELEGATE_NAMES)
 def test_a_sample_agrees_with_the_real_delegate(tool, delegate, corpus):
     folders = [SHARED / oracle / delegate for oracle in ("oracle", "oracle-embedded", f"oracle-{delegate}")]
-    oracle = next((folder for folder in folders if folder.exists()), folders[0]) / f"{corpus}.jsonl.gz"
-    archive = SHARED / "corpus" / f"{corpus}.zip"
-    if not (oracle.exists() and archive.exists()):
-        pytest.skip(f"no recorded verdicts of {delegate} over {corpus}")
+    oracle = next((folder for folder in folders if folder.exists()), folders[0]) / f"{corpus.name}.jsonl.gz"
+    if not oracle.exists():
+        pytest.skip(f"no recorded verdicts of {delegate} over {corpus.name}")
     grouped = tool.read_oracle(oracle)
-    names = random.Random(7).sample(sorted(grouped), min(SAMPLE[corpus], len(grouped)))
+    names = random.Random(7).sample(sorted(grouped), min(SAMPLE[corpus.name], len(grouped)))
     compared, differences = Counter(), []
 
     @functools.cache
@@ -111,19 +131,18 @@ def test_a_sample_agrees_with_the_real_delegate(tool, delegate, corpus):
         named = {**tool.named(delegate, json.loads(options)), **DELEGATE_ALONE.get(delegate, {})}
         return targets_with(None, delegate, named, None, "api", False)[0]
 
-    with zipfile.ZipFile(archive) as files:
-        for name in sorted(set(names) - NOT_THE_TRUTH.get((delegate, corpus), set())):
-            scored = [record for record in grouped[name] if record["outcome"] in SCORED and is_simulated(record)]
-            if not scored:
-                continue
-            targets = [target(json.dumps(record["options"])) for record in scored]
-            for record, run in zip(scored, runs_of(delegate_sim.load(files.read(name)), targets), strict=True):
-                for count, equal, what in (*tool.compare(record, run), *(messages(record, run) if delegate == "gpu" else ())):
-                    if count not in COUNTED or (count == "refusals" and only_validated(delegate, record)):
-                        continue
-                    compared[count] += 1
-                    if not equal:
-                        differences.append(f"{count}: {name} {record['options']}: {what}")
+    for name in sorted(set(names) - NOT_THE_TRUTH.get((delegate, corpus.name), set())):
+        scored = [record for record in grouped[name] if record["outcome"] in SCORED and is_simulated(record)]
+        if not scored:
+            continue
+        targets = [target(json.dumps(record["options"])) for record in scored]
+        for record, run in zip(scored, runs_of(*corpus.model(name), targets), strict=True):
+            for count, equal, what in (*tool.compare(record, run), *(messages(record, run) if delegate == "gpu" else ())):
+                if count not in COUNTED or (count == "refusals" and only_validated(delegate, record)):
+                    continue
+                compared[count] += 1
+                if not equal:
+                    differences.append(f"{count}: {name} {record['options']}: {what}")
     assert compared["nodes"] > 1000
     assert not differences, "\n".join(differences[:20])
 

@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+import functools
+from collections.abc import Sequence
 from pathlib import Path
 
 from tools.docs.sections import with_section
@@ -23,26 +24,29 @@ def room_of(path: Path) -> str:
     return path.relative_to(PACKAGE).with_suffix("").parts[0]
 
 
-def imported_names(path: Path, folder: Path = PACKAGE, name: str = "delegate_sim") -> Iterator[str]:
+@functools.cache
+def imported_names(path: Path, folder: Path = PACKAGE, name: str = "delegate_sim") -> Sequence[str]:
     """Return the dotted names that a module imports from its package, when it is loaded or later; not those for types only.
 
     ``folder`` is that of the package, ``name`` its name in imports.
     """
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
     for_types = {
         id(inner)
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
         for inner in ast.walk(node)
     }
     package = (name, *path.relative_to(folder).parent.parts)
-    for node in ast.walk(tree):
+    names: list[str] = []
+    for node in nodes:
         if not isinstance(node, ast.ImportFrom) or id(node) in for_types:
             continue
         base = package[: len(package) - node.level + 1] if node.level else ()
         target = (*base, *(node.module.split(".") if node.module else ()))
         if target[:1] == (name,):
-            yield from (".".join([*target, alias.name]) for alias in node.names)
+            names += [".".join([*target, alias.name]) for alias in node.names]
+    return names
 
 
 def rooms_imported(path: Path, folder: Path = PACKAGE, name: str = "delegate_sim") -> Sequence[str]:

@@ -17,6 +17,7 @@ def tool(tmp_path, monkeypatch):
     return stand_in(tmp_path, monkeypatch)
 
 
+@pytest.mark.slow
 def test_doctor_tries_each(tool, run):
     tool(ops=("TANH",))
     lines = run("doctor").stdout.splitlines()
@@ -28,6 +29,7 @@ def test_doctor_tries_each(tool, run):
     assert not entries["npu-qualcomm"]["simulated"]
 
 
+@pytest.mark.slow
 def test_doctor_goes_on_to_the_second_stage(tool, run):
     """The one-node model is selected, but the compiler lacks a library."""
     line = 'Cannot load library "/x/libloader.so": no such file'
@@ -39,6 +41,7 @@ def test_doctor_goes_on_to_the_second_stage(tool, run):
     assert "compiles nothing: libloader.so in /x" in " ".join(run("doctor").stdout.split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", ["", "host/lib", "data/v8_0_10/host/lib"])
 def test_the_libraries_of_an_sdk(tool, run, tmp_path, folder):
     tool(("x: Failed to load NeuronAdapter shared library: no file.",), end=FAILS)

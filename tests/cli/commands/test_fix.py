@@ -56,6 +56,7 @@ def test_the_pass_that_a_diagnosis_names_gives_what_it_says(source, run, run_jso
     assert run("fix", source, *LEVEL, "--pass", "square-as-mul", "--plan").exit_code == 1
 
 
+@pytest.mark.slow
 @needs_runtime
 def test_a_model_is_written_and_proven(source, run, tmp_path):
     result = run("fix", source, *LEVEL, "-o", tmp_path / "fixed.tflite")
@@ -67,6 +68,7 @@ def test_a_model_is_written_and_proven(source, run, tmp_path):
     assert (again.exit_code, again.stderr) == (0, "")
 
 
+@pytest.mark.slow
 @needs_runtime
 def test_the_report_as_json(source, run, tmp_path):
     found = json.loads(run("fix", source, *LEVEL, "-o", tmp_path / "fixed.tflite", "--format", "json").stdout)
@@ -76,6 +78,7 @@ def test_the_report_as_json(source, run, tmp_path):
     assert [step["name"] for step in found["passes"]] == ["neg-as-mul"]
 
 
+@pytest.mark.slow
 @needs_runtime
 def test_a_model_in_an_archive(source, run, tmp_path):
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
@@ -270,6 +273,7 @@ def test_a_plan_with_better_fixed_sizes_names_the_command(run, tmp_path, monkeyp
     assert "\n  delegate-sim fix open.tflite --delegate mldrift --shape x=1,4,4,2 -o fixed.tflite\n" in text
 
 
+@pytest.mark.slow
 def test_a_bound_rests_on_many_inputs_and_names_their_spread(run, tmp_path):
     pytest.importorskip("ai_edge_litert")
     output = tmp_path / "fixed.tflite"

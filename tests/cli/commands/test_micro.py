@@ -119,6 +119,7 @@ def test_the_json_of_several_diagnoses_follows_its_schema(run, write, tmp_path):
         validate("micro-fix", json.loads(run("fix", tmp_path / model, "--micro", "--plan", "--format", "json").stdout))
 
 
+@pytest.mark.slow
 def test_the_json_of_a_proved_fix_follows_its_schema(run, write, tmp_path):
     pytest.importorskip("ai_edge_litert", reason="needs the extra 'fix'")
     entry = json.loads(run("fix", write(chain("GELU")), "--micro", "-o", tmp_path / "fixed.tflite", "--format", "json").stdout)

@@ -160,6 +160,7 @@ def test_explain_a_code_of_the_runtime(run):
     assert run("explain", "dynamic-tensors").stdout == DYNAMIC_TENSORS
 
 
+@pytest.mark.slow
 def test_explain_every_code(run):
     for code in known_codes():
         result = run("explain", code, COLUMNS="10000")

@@ -122,6 +122,7 @@ def test_markdown_has_the_tables_and_the_code(sweep):
     assert "```python\n# tensorflow\nconvert('float+fixed')\n```" in text
 
 
+@pytest.mark.slow
 def test_the_best_model_is_written_and_nothing_is_overwritten(sweep, tmp_path, source):
     result = sweep("--best-for", "nnapi", "-o", "best.tflite")
     assert result.exit_code == 0, result.stderr
@@ -217,6 +218,7 @@ def test_the_page_shows_the_first_and_the_best(sweep, tmp_path):
     assert "4 float+fixed.tflite" in page
 
 
+@pytest.mark.slow
 def test_the_bar_shows_what_is_done_of_what_is_known(sweep, monkeypatch):
     shown = []
     monkeypatch.setattr(command_module, "show_progress", lambda *told: shown.append(told))
@@ -239,6 +241,7 @@ def test_limits_and_the_folder_are_handed_on(run, source, convert, tmp_path, mon
     assert (seen["limits"].seconds, seen["limits"].memory) == (7, 2 << 30)
 
 
+@pytest.mark.slow
 def test_the_code_that_is_shown_runs_and_makes_the_same_file(run, tmp_path, monkeypatch):
     """Pasted from the text into the converter's own Python; the converter is a fake one in an environment of its own."""
     monkeypatch.chdir(tmp_path)
@@ -258,6 +261,7 @@ def test_the_code_that_is_shown_runs_and_makes_the_same_file(run, tmp_path, monk
     assert hashlib.sha256((pasted / "model.tflite").read_bytes()).hexdigest() in digests
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "words"), [("crashing", "crashed"), ("chatting", "output too large"), ("hanging", "timed out")])
 def test_a_converter_that_misbehaves_is_a_row_with_one_line(run, tmp_path, monkeypatch, name, words):
     monkeypatch.chdir(tmp_path)
@@ -285,6 +289,7 @@ def processes_given(note):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
 def test_ctrl_c_leaves_the_finished_rows_and_no_process(tmp_path):
     """The whole program, interrupted while a converter hangs."""

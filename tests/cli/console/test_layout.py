@@ -38,6 +38,7 @@ def test_as_many_as_fit_are_shown():
     assert item_list(["ADD 3", "MUL 2", "SUB 1"], 15) == "ADD 3, +2 more"
 
 
+@pytest.mark.slow
 @given(st.sets(st.integers(0, 60)))
 def test_ranges_hold_the_indices(indices):
     found = ranges(sorted(indices))

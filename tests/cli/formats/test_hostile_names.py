@@ -17,6 +17,7 @@ def model(tmp_path, monkeypatch):
     return write_hostile_model()
 
 
+@pytest.mark.slow
 def test_sarif(run, model, sarif_validator):
     document = json.loads(rendered(run, model, "sarif"))
     sarif_validator.validate(document)

@@ -18,9 +18,15 @@ PAIRS = 60
 SEED = 2
 
 
-@pytest.mark.parametrize("pair", list(pairs(PAIRS, SEED)), ids=lambda pair: pair.name)
-def test_a_learned_profile_reproduces_the_device(pair):
-    assert outcome(pair) == REPRODUCED
+@pytest.fixture(scope="module")
+def pairs_of_seed():
+    return list(pairs(PAIRS, SEED))
+
+
+@pytest.mark.parametrize("number", range(PAIRS))
+def test_a_learned_profile_reproduces_the_device(pairs_of_seed, number):
+    pair = pairs_of_seed[number]
+    assert (pair.name, outcome(pair)) == (pair.name, REPRODUCED)
 
 
 def images(*layers):

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from urllib.parse import unquote
 
+import pytest
+
 from tests.support.cli.own_schemas import validate
 
 
@@ -117,6 +119,7 @@ def test_report_files_beside_the_text(run, path, tmp_path):
     assert "(gpu, cpu)" in file.read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_plugins_are_imported_only_where_they_are_asked_for(path):
     code = "import atexit, sys; atexit.register(lambda: print([name for name in sys.modules if '.delegates.npu' in name]))"
     code += "; from delegate_sim_cli.main import main; main()"
