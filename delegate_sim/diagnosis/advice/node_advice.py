@@ -13,7 +13,7 @@ from ...model.model import Model
 from ...results.compare.comparison import Comparison, compare
 from ...results.report.placement import on_cpu
 from ...rules.kinds import PARTITION_LIMIT
-from ...runtime.run import Run, Suggestion
+from ...runtime.run import AdviceText, Run
 from ..causes.change import suggestion
 from ..causes.finder import CausesFound, find_causes
 from ..examiner import Examiner
@@ -26,7 +26,7 @@ _NODES_ADVISED = 5000
 class RunAdvice:
     """The advice for a run. ``by_reason`` is the advice for single nodes. ``refusal`` is the advice for the whole graph."""
 
-    by_reason: Mapping[tuple[NodeKey, str], tuple[Suggestion, ...]]
+    by_reason: Mapping[tuple[NodeKey, str], tuple[AdviceText, ...]]
     refusal: str
 
 
@@ -59,7 +59,7 @@ def advised(
     else:
         causes, examiner = diagnosed
         advice = _advice_of(causes, examiner.limited_by(limit))
-    by_subgraph: dict[int, dict[tuple[int, str], tuple[Suggestion, ...]]] = {}
+    by_subgraph: dict[int, dict[tuple[int, str], tuple[AdviceText, ...]]] = {}
     for (key, code), changes in advice.by_reason.items():
         if is_alone or code != PARTITION_LIMIT.name:
             by_subgraph.setdefault(key.subgraph, {})[key.node, code] = changes
@@ -88,7 +88,7 @@ def _advice_of(causes: CausesFound, examiner: Examiner) -> RunAdvice:
     refusal = examiner.simulate(HypotheticalChanges()).run.refusal
     blockers = causes.advised(examiner.simulate, examiner.effort, names_others=False)
     advice = {cause.identity: suggestion(cause.advice) for cause in blockers.causes}
-    by_reason: dict[tuple[NodeKey, str], dict[Suggestion, None]] = {}
+    by_reason: dict[tuple[NodeKey, str], dict[AdviceText, None]] = {}
     for cause in blockers.causes:
         for reason in itertools.product(cause.nodes, cause.codes):
             by_reason.setdefault(reason, {})[advice[cause.identity]] = None
