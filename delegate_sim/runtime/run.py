@@ -31,7 +31,7 @@ _NOT_PREPARED = frozenset({kind.name for kind in NOT_PREPARED_KINDS})
 
 
 class AdviceText(NamedTuple):
-    """Advice for a reason. One of ``changes`` is enough. ``text`` has all changes, and the results of changes that do not help."""
+    """Advice for a reason. One of ``changes`` is enough. ``text`` also has the results of changes that do not help."""
 
     text: str
     changes: tuple[str, ...]
