@@ -30,8 +30,8 @@ _NOT_LOADED = frozenset({kind.name for kind in NOT_LOADED_KINDS})
 _NOT_PREPARED = frozenset({kind.name for kind in NOT_PREPARED_KINDS})
 
 
-class Suggestion(NamedTuple):
-    """Advice for a reason. One of ``changes`` is enough. ``text`` has all changes, and the results of those that do not help."""
+class AdviceText(NamedTuple):
+    """Advice for a reason. One of ``changes`` is enough. ``text`` also has the results of changes that do not help."""
 
     text: str
     changes: tuple[str, ...]
@@ -49,7 +49,7 @@ class SubgraphRun:
     """All partitions in execution order, with the nodes that the delegate added to the graph (``Decision.origins``)."""
     taken: frozenset[int] = frozenset()
     """Nodes that run on the delegate because another subgraph's delegated node includes them."""
-    advice: Mapping[tuple[int, str], tuple[Suggestion, ...]] = field(default_factory=dict)
+    advice: Mapping[tuple[int, str], tuple[AdviceText, ...]] = field(default_factory=dict)
     """Changes that each remove one reason, keyed by the reason's node and code. Empty without a diagnosis."""
 
     @functools.cached_property

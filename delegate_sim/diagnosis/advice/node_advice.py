@@ -13,7 +13,7 @@ from ...model.model import Model
 from ...results.compare.comparison import Comparison, compare
 from ...results.report.placement import on_cpu
 from ...rules.kinds import PARTITION_LIMIT
-from ...runtime.run import Run, Suggestion
+from ...runtime.run import AdviceText, Run
 from ..causes.cause import Blockers
 from ..causes.change import suggestion
 from ..causes.finder import find_causes
@@ -27,7 +27,7 @@ _NODES_ADVISED = 5000
 class RunAdvice:
     """The advice for a run. ``by_reason`` is the advice for single nodes. ``refusal`` is the advice for the whole graph."""
 
-    by_reason: Mapping[tuple[NodeKey, str], tuple[Suggestion, ...]]
+    by_reason: Mapping[tuple[NodeKey, str], tuple[AdviceText, ...]]
     refusal: str
 
 
@@ -55,7 +55,7 @@ def advised(
     if is_left_out or is_over or nodes > _NODES_ADVISED or not any(True for _ in on_cpu(run)):
         return run
     advice = _advice_of(*diagnosed) if diagnosed else advise(Examiner(model, run.target, effort or Effort(model), cache))
-    by_subgraph: dict[int, dict[tuple[int, str], tuple[Suggestion, ...]]] = {}
+    by_subgraph: dict[int, dict[tuple[int, str], tuple[AdviceText, ...]]] = {}
     for (key, code), changes in advice.by_reason.items():
         if is_alone or code != PARTITION_LIMIT.name:
             by_subgraph.setdefault(key.subgraph, {})[key.node, code] = changes
@@ -84,7 +84,7 @@ def _advice_of(diagnosed: Blockers, examiner: Examiner) -> RunAdvice:
     refusal = examiner.simulate(HypotheticalChanges()).run.refusal
     blockers = diagnosed.without_other_delegates()
     advice = {cause.identity: suggestion(cause.advice) for cause in blockers.causes}
-    by_reason: dict[tuple[NodeKey, str], dict[Suggestion, None]] = {}
+    by_reason: dict[tuple[NodeKey, str], dict[AdviceText, None]] = {}
     for cause in blockers.causes:
         for reason in itertools.product(cause.nodes, cause.codes):
             by_reason.setdefault(reason, {})[advice[cause.identity]] = None

@@ -14,7 +14,7 @@ from ...hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey
 from ...results.report.measures import NOT_RUNNING
 from ...results.report.outcome_words import words_of
 from ...rules.kinds import Problem
-from ...runtime.run import Suggestion
+from ...runtime.run import AdviceText
 from ...versions.explanation import FEATURE_CHANGES
 from ..advice.change_kinds import SUGGESTIONS
 from ..examiner import Cost
@@ -219,11 +219,11 @@ def result_text(change: Change) -> str:
     return f"with {change.assumed.value}, {result_words(change.with_others)}; alone, {words}"
 
 
-def suggestion(advice: Advice) -> Suggestion:
+def suggestion(advice: Advice) -> AdviceText:
     """Return the instructions for a cause, with the results of the changes that were simulated."""
     texts = change_texts(advice)
     joined = ("; or " if advice.are_alternatives else "; ").join(texts)
-    return Suggestion(joined + notes_text(advice), tuple(texts) if advice.are_alternatives else (joined,))
+    return AdviceText(joined + notes_text(advice), tuple(texts) if advice.are_alternatives else (joined,))
 
 
 def change_texts(advice: Advice) -> list[str]:
