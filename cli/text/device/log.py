@@ -366,7 +366,10 @@ def compiler_join_lines(join: CompilerJoin, width: int, verbose: bool) -> Iterat
 
 def _verdict(join: CompilerJoin, width: int) -> Iterator[Line]:
     if not join.is_joined:
-        yield from paragraph("Not compiled: the Edge TPU compiler did not compile the model", width, "", "  ", style=BAD)
+        text = "Not compiled: the Edge TPU compiler did not compile the model"
+        if join.compilation.is_done:
+            text = "Not compared: the model was compiled, but the log has no table of operators"
+        yield from paragraph(text, width, "", "  ", style=BAD)
         if join.compilation.failure:
             yield from paragraph(message(join.compilation.failure), width, "  ", "  ")
             yield from paragraph(join.compilation.failure_meaning, width, "  ", "  ")

@@ -40,6 +40,13 @@ def test_a_model_that_could_not_be_compiled(run, paths):
     assert (result.exit_code, content["status"], content["compiler"]["is_done"]) == (1, "not-compared", False)
 
 
+def test_a_log_without_a_table_does_not_say_that_nothing_was_compiled(run, paths):
+    text = "Edge TPU Compiler version 16.0\nModel compiled successfully in 2 ms.\nTotal number of operations: 84\n"
+    paths[2].write_text(text, encoding="utf-8")
+    result = run("reconcile", paths[0], "--log", paths[2])
+    assert (result.exit_code, "Not compiled" in result.stdout, "no table" in result.stdout) == (1, False, True)
+
+
 def test_explain_shows_the_table(run, paths):
     (only,) = json.loads(run("explain", "--log", paths[2], "--format", "json").stdout)["runs"]
     assert [(row["op"], row["count"]) for row in only["edge_tpu"]["rows"]] == [("RELU", 2), ("RELU", 1), ("LOGISTIC", 1)]

@@ -11,7 +11,7 @@ from delegate_sim.device.parse.log_contents import LogError
 from delegate_sim.releases.catalogue import RELEASES, parse_release
 from delegate_sim.releases.wording import replacing_line
 from fixtures.device_logs import FORMS, Device, HiddenDriver, HiddenRule, write_log
-from tests.support.device.logs import SYNAP
+from tests.support.device.logs import SOURCES, SYNAP
 from tests.support.models import MIXED, chain_model
 
 LINE = "Replacing 31 out of 31 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 1 partitions for the whole graph."
@@ -211,7 +211,7 @@ def test_logs_of_different_runs_are_refused():
 def test_files(tmp_path):
     path = tmp_path / "log.txt"
     path.write_text(SYNAP, encoding="utf-16")
-    assert read_runs_file(str(path))[-1] == read_log(SYNAP)
+    assert read_runs_file(str(path))[-1] == read_log(SYNAP, SOURCES)
     path.write_bytes(b"\xff\x00\xfe" + SYNAP.encode())
     assert read_runs_file(str(path))[-1].replacements == read_log(SYNAP).replacements
     path.write_text("nothing of interest\n")
