@@ -124,7 +124,7 @@ def run_command(name: str, *arguments: str) -> dict[str, Any]:
     """
     command = python_module("delegate_sim", name, "--format", "json", *arguments)
     try:
-        finished = run(command, seconds=_SECONDS, stderr=subprocess.PIPE, check=_check_cancelled, most_output=_MOST_OUTPUT)
+        finished = run(command, seconds=_SECONDS, stderr=subprocess.PIPE, check=_check_canceled, most_output=_MOST_OUTPUT)
     except subprocess.TimeoutExpired as error:
         raise McpError(f"{name} took more than {_SECONDS} seconds and was stopped") from error
     except (OSError, ValueError) as error:
@@ -140,8 +140,8 @@ def run_command(name: str, *arguments: str) -> dict[str, Any]:
     return answer
 
 
-def _check_cancelled() -> None:
-    """Raise the exception for a cancelled call, in the thread in which the server runs the tool."""
+def _check_canceled() -> None:
+    """Raise the exception for a canceled call, in the thread in which the server runs the tool."""
     from anyio.from_thread import check_cancelled
 
     with suppress(RuntimeError):  # this is not a thread of the server
