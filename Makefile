@@ -35,12 +35,13 @@ $(DEMO_STAMP): pyproject.toml setup.py $(DEMO_LOCK)
 	$(PIP_INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
 
-# pip installs uv, and uv the rest of LOCK in a fifth of the time. uv checks the digests, as LOCK has them; it refuses --require-hashes
-# because of the constraint in pyproject.toml.
+# pip installs uv, and uv the rest of LOCK, which is faster. uv checks the digests, as LOCK has them; it refuses --require-hashes
+# because of the constraint in pyproject.toml. Where only pip is configured for a mirror, pip installs all.
 $(STAMP): $(DEMO_STAMP) $(LOCK)
 	sed -n '/^uv==/,/[^\\]$$/p' $(LOCK) > $(VENV)/uv.txt
 	$(PIP_INSTALL) --no-deps --require-hashes --requirement $(VENV)/uv.txt
-	$(BIN)/uv pip install --quiet --system-certs --compile-bytecode --python $(BIN)/python --no-deps --requirement $(LOCK)
+	$(BIN)/uv pip install --quiet --system-certs --compile-bytecode --python $(BIN)/python --no-deps --requirement $(LOCK) \
+	  || $(PIP_INSTALL) --require-hashes --requirement $(LOCK)
 	$(BIN)/python -m compileall -q -j 0 delegate_sim cli fixtures tools tests/support
 	@touch $@
 

@@ -74,6 +74,7 @@ def test_the_lock_names_no_place_to_fetch_from(lock):
 
 def test_development_installs_from_the_lock_and_ci_runs_the_tests_the_wheel_and_the_matrix():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert "--require-hashes --requirement $(LOCK)" in makefile
     assert "--require-hashes --requirement $(DEMO_LOCK)" in makefile
     assert "--no-deps --requirement $(LOCK)" in makefile  # by uv, which checks every digest that it finds
     assert len(re.findall(r"^\S+==[^\\\n]+\\\n    --hash=sha256:", LOCK, re.MULTILINE)) == len(pins_of(LOCK))
