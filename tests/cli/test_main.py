@@ -238,7 +238,7 @@ def test_analyze_imports_no_more_than_it_needs(model, tmp_path):
             "versions",
         }
     )
-    interface = {"base", "boards", "capabilities", "decision", "options", "registry", "traits"}
+    interface = {"base", "boards", "decision", "options", "registry", "traits"}
     shared = {*interface, "float16_weights", "nnapi", "partition_limits"}
     assert {name.split(".")[2] for name in modules if name.startswith("delegate_sim.delegates.")} == shared
     assert not {name for name in modules if name.startswith(("delegate_sim_cli.formats.", "delegate_sim_cli.text.many"))}
