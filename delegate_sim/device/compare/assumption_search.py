@@ -20,7 +20,7 @@ from ..parse.applied_target import DeviceSetting
 from .differences import differences
 from .observed_delegation import Facts
 from .runtime_log_check import matched_partitions, stage_operations
-from .trial_simulations import Account, Match, Trials, nodes_set_aside
+from .trial_simulations import Account, AssumptionTrial, Match, Trials, nodes_set_aside
 
 _MOST_LIMITS = 16
 
@@ -70,8 +70,11 @@ def disproved_limit(facts: Facts, run: Run) -> Mapping[str, Any]:
     """Return the option and value that lift the limit on partitions, if the log disproves this limit.
 
     The log disproves the limit if it has more delegate kernels than the simulation, and the limit dropped nodes in the
-    simulation. Otherwise, return an empty mapping.
+    simulation. Otherwise, or if no option sets the limit, return an empty mapping.
     """
+    limits = run.delegate.limits
+    if not limits.option:
+        return {}
     for subgraph in run.subgraphs:
         index = subgraph.graph.index
         kernels = sum([subset.is_delegated for subset in subgraph.subsets])
@@ -87,7 +90,7 @@ def disproved_limit(facts: Facts, run: Run) -> Mapping[str, Any]:
             and nodes_set_aside(subgraph.decision, PARTITION_LIMIT.name)
             and max(on_device) > kernels
         ):
-            return {run.delegate.limits.option: run.delegate.limits.unlimited}
+            return {limits.option: limits.unlimited}
     return {}
 
 
@@ -217,15 +220,25 @@ def _level(trials: Trials, levels: Sequence[int]) -> Match:
 
 
 def _limits(trials: Trials) -> Iterator[Match]:
-    """Try limits on the number of delegated partitions. Yield the first simulation that reproduces the log."""
+    """Try limits on the number of delegated partitions. Yield the first simulation that reproduces the log.
+
+    If the limit is known, the simulation is no explanation, so it is only kept in ``trials.tried``.
+    """
     setting = trials.setting
     option = setting.delegate.limits.option
-    if not option or option in setting.known:
+    if not option:
         return
     for limit in dict.fromkeys((setting.delegate.limits.unlimited, *range(1, _MOST_LIMITS + 1))):
         if limit != setting.options[option] and (run := trials.fitting({option: limit})):
-            typed = as_typed(setting.delegate.options, option, str(limit))
-            text = f"with {typed} instead of {setting.options[option]}, the simulation reproduces the log"
+            if option in setting.known:
+                trials.tried.append(AssumptionTrial({option: limit}, ()))
+                return
+            # Without a limit, the number of kernels is also a limit, and the one that an application would set.
+            least = max([sum([subset.is_delegated for subset in subgraph.subsets]) for subgraph in run.subgraphs])
+            is_enough = limit == setting.delegate.limits.unlimited and trials.fitting({option: least}) is not None
+            typed = as_typed(setting.delegate.options, option, str(least if is_enough else limit))
+            text = f"with {typed}{' or more' if is_enough else ''} instead of {setting.options[option]}"
+            text += ", the simulation reproduces the log"
             yield Match(run, Account("options", text, {option: limit}))
             return
 
