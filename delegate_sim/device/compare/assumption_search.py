@@ -220,7 +220,7 @@ def _level(trials: Trials, levels: Sequence[int]) -> Match:
 
 
 def _limits(trials: Trials) -> Iterator[Match]:
-    """Try limits on the number of delegated partitions. Yield the first simulation that reproduces the log.
+    """Try limits on the number of delegated partitions. Yield the simulation with the smallest limit that reproduces the log.
 
     If the limit is known, the simulation is no explanation, so it is only kept in ``trials.tried``.
     """
@@ -228,19 +228,19 @@ def _limits(trials: Trials) -> Iterator[Match]:
     option = setting.delegate.limits.option
     if not option:
         return
-    for limit in dict.fromkeys((setting.delegate.limits.unlimited, *range(1, _MOST_LIMITS + 1))):
-        if limit != setting.options[option] and (run := trials.fitting({option: limit})):
-            if option in setting.known:
-                trials.tried.append(AssumptionTrial({option: limit}, ()))
-                return
-            # Without a limit, the number of kernels is also a limit, and the one that an application would set.
-            least = max([sum([subset.is_delegated for subset in subgraph.subsets]) for subgraph in run.subgraphs])
-            is_enough = limit == setting.delegate.limits.unlimited and trials.fitting({option: least}) is not None
-            typed = as_typed(setting.delegate.options, option, str(least if is_enough else limit))
-            text = f"with {typed}{' or more' if is_enough else ''} instead of {setting.options[option]}"
-            text += ", the simulation reproduces the log"
-            yield Match(run, Account("options", text, {option: limit}))
-            return
+    own, unlimited = setting.options[option], setting.delegate.limits.unlimited
+    is_whole = own != unlimited and trials.fitting({option: unlimited}) is not None
+    fitting = (limit for limit in range(1, _MOST_LIMITS + 1) if limit != own and trials.fitting({option: limit}))
+    limit = next(fitting, unlimited if is_whole else None)
+    if limit is None:
+        return
+    if option in setting.known:
+        trials.tried.append(AssumptionTrial({option: limit}, ()))
+        return
+    more = " or more" if is_whole and limit != unlimited else ""
+    typed = as_typed(setting.delegate.options, option, f"{limit}{more}")
+    text = f"with {typed} instead of {own}, the simulation reproduces the log"
+    yield Match(trials.simulate({option: limit}), Account("options", text, {option: limit}))
 
 
 def _hidden_options(trials: Trials) -> Iterator[Match]:

@@ -165,7 +165,7 @@ def test_a_limit_that_an_application_sets():
     ("line", "closest"),
     [
         ("7 out of 12 node(s) with delegate (LITERT_CL) node, yielding 10 partitions", None),
-        ("6 out of 11 node(s) with delegate (TfLiteGpuDelegateV2) node, yielding 11 partitions", 1_000_000),
+        ("6 out of 11 node(s) with delegate (TfLiteGpuDelegateV2) node, yielding 11 partitions", 6),
         ("2 out of 11 node(s) with delegate (TfLiteGpuDelegateV2) node, yielding 4 partitions", 2),
     ],
 )
