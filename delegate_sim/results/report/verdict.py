@@ -232,12 +232,16 @@ def _name_in_list(target: Target) -> str:
     return f"{subject(target)} (deprecated {deprecated})" if deprecated else subject(target)
 
 
+def place_of(delegate: Delegate) -> int:
+    """Return the place of a delegate in rankings: 0 for accelerators, 1 for CPU libraries, 2 for compiler plugins."""
+    return 2 if delegate.is_plugin else 1 if delegate.computes_on_cpu else 0
+
+
 def ranked_groups(items: Sequence[_Item], delegate_of: Callable[[_Item], Delegate]) -> list[list[_Item]]:
-    """Return the items in groups: accelerators, then CPU libraries, then compiler plugins. Empty groups are left out."""
+    """Return the items in groups, in the order of ``place_of``. Empty groups are left out."""
     groups: list[list[_Item]] = [[], [], []]
     for item in items:
-        delegate = delegate_of(item)
-        groups[2 if delegate.is_plugin else 1 if delegate.computes_on_cpu else 0].append(item)
+        groups[place_of(delegate_of(item))].append(item)
     return [group for group in groups if group]
 
 
