@@ -16,8 +16,8 @@ from delegate_sim.diagnosis.advice.node_advice import advised_comparison
 from delegate_sim.errors import ModelError
 from delegate_sim.foundation.printable import suggestion
 from delegate_sim.live.live_runs import run_side
-from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
 from delegate_sim.model.model import Model
+from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
 from delegate_sim.results.compare.comparison import Side, compare
 from delegate_sim.results.report.verdict import best_run
 from delegate_sim.runtime.target import Target

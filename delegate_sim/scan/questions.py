@@ -201,8 +201,9 @@ def ask(scans: Sequence[str], sql: str) -> Result:
 
     If there are two files, the tables of the first file are called ``before_runs`` and ``before_causes``. The table ``titles``
     has a short title for each code. The table ``delegates`` has the place of each delegate in rankings, and whether the delegate
-    is deprecated. The table ``release_order`` has the runtime releases of the last scan, oldest first. A query can read only these tables, and has limited memory and processor time. Raises ScanError if a file is not the output of a scan,
-    DuckDB is not installed, the query is wrong, or a limit is exceeded.
+    is deprecated. The table ``release_order`` has the runtime releases of the last scan, oldest first. A query can read only
+    these tables, and has limited memory and processor time. Raises ScanError if a file is not the output of a scan, DuckDB is
+    not installed, the query is wrong, or a limit is exceeded.
     """
     return _ask(scans, sql)[0]
 
