@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..conversion.convert import Conversion
+from ..diagnosis.advice.commands import fix_plan_command
 from ..errors import fault_text
 from ..foundation.columns import Table, within
 from ..foundation.limits import problem_text, raised
@@ -371,6 +372,9 @@ def _case(
         return replace(case, notes=(*case.notes, *_nothing_delegated(entry), *_rewritten(before, entry)))
     if entry is None and configuration.baseline is not None:
         return replace(case, status=FAILED, findings=(_missing(accept), *case.findings))
+    if job.source is None and any(finding.level == ERROR and finding.node_name for finding in case.findings):
+        note = f"to see whether a rewrite of the file helps: {fix_plan_command(model, run.target)}"
+        return case if run.delegate.is_live_only else replace(case, notes=(note, *case.notes))
     return case
 
 
