@@ -16,8 +16,10 @@ from delegate_sim.diagnosis.advice.node_advice import advised_comparison
 from delegate_sim.errors import ModelError
 from delegate_sim.foundation.printable import suggestion
 from delegate_sim.live.live_runs import run_side
+from delegate_sim.model.model import Model
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
-from delegate_sim.results.compare.comparison import compare
+from delegate_sim.results.compare.comparison import Side, compare
+from delegate_sim.results.report.verdict import best_run
 from delegate_sim.runtime.target import Target
 
 from ..answers import Answer, ModelTable, write_answers
@@ -39,8 +41,9 @@ Examples:
 
 Side A is the first model. Its target has the options that you give. Without options, the target is the first target of the
 configuration. Side B is the second model, or A's model if you give only one model. B's target is A's target, with the changes of
---with or with the second --delegate. An option applies only to a delegate that has the option. Nodes are matched by structure, so
-renumbered or renamed nodes still match. Multiply-adds are counts, not an estimate of latency.
+--with or with the second --delegate. With two devices, each side has the device's best target for its model. An option applies
+only to a delegate that has the option. Nodes are matched by structure, so renumbered or renamed nodes still match. Multiply-adds
+are counts, not an estimate of latency.
 """
 
 _DELEGATE, _RUNTIME, _DEFAULTS = "delegate", "runtime", "defaults"
@@ -77,13 +80,7 @@ def command(
     that only one side delegates, with reasons. The second list has nodes that only one side has. The third list has nodes that
     are on the CPU on both sides.
     """
-    firsts = arguments.first_of_each_device() or arguments.configured(only_first=True, is_live=True)
-    if len(firsts) > 2:
-        raise click.UsageError("A and B have one device each: give at most two devices")
-    if firsts:
-        a, b = firsts[0], _changed(firsts[-1], _settings(settings))
-    else:
-        a, b = _targets(arguments, *_named(arguments.delegates, {**_second_values(arguments), **_settings(settings)}))
+    a, b = _sides(arguments, settings)
     table = ModelTable(compared_columns(), is_left_out=verbose)
     if path_b is None or os.path.realpath(path_b) == os.path.realpath(path_a):
         if a == b:
@@ -107,6 +104,20 @@ def command(
         return _answer(path, others[0], a, b, verbose, profiles)
 
     return write_answers(Models([path_a]), form, output, table, paired)
+
+
+def _sides(arguments: TargetArguments, settings: Sequence[str]) -> tuple[list[Target], list[Target]]:
+    """Return the targets of A and of B. If a side has several, the best target for its model is compared."""
+    devices = arguments.of_each_device()
+    if len(devices) > 2:
+        raise click.UsageError("A and B have one device each: give at most two devices")
+    if len(devices) == 2 and not settings:
+        return devices[0], devices[1]
+    firsts = [targets[0] for targets in devices] or arguments.configured(only_first=True, is_live=True)
+    if firsts:
+        return firsts[:1], [_changed(firsts[-1], _settings(settings))]
+    a, b = _targets(arguments, *_named(arguments.delegates, {**_second_values(arguments), **_settings(settings)}))
+    return [a], [b]
 
 
 def _partners(given_a: str, given_b: str) -> Callable[[str], list[str]]:
@@ -136,15 +147,24 @@ def _common_folders(path: str, other: str) -> int:
     return len(list(takewhile(lambda pair: pair[0] == pair[1], parts)))
 
 
-def _answer(path_a: str, path_b: str, a: Target, b: Target, verbose: bool, profiles: OpProfileArguments) -> Answer:
+def _answer(
+    path_a: str, path_b: str, a: Sequence[Target], b: Sequence[Target], verbose: bool, profiles: OpProfileArguments
+) -> Answer:
     model = read_model(path_a)
-    comparison = compare(run_side(model, a), run_side(model if path_b == path_a else read_model(path_b), b))
-    timings = profiles.timings(model, [a])
+    comparison = compare(_side(model, a), _side(model if path_b == path_a else read_model(path_b), b))
+    timings = profiles.timings(model, [comparison.a.run.target])
     return Answer(
         lambda: [timed_entry(advised_comparison(comparison), timings)],
         lambda: timed_lines(advised_comparison(comparison), timings, verbose),
         lambda: [compared_row(comparison)],
     )
+
+
+def _side(model: Model, targets: Sequence[Target]) -> Side:
+    """Return the side with the target that runs the model best."""
+    sides = [run_side(model, target) for target in targets]
+    best = best_run([side.run for side in sides])
+    return next(side for side in sides if side.run is best)
 
 
 def _second_values(arguments: TargetArguments) -> dict[str, str]:

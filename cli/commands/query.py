@@ -96,6 +96,8 @@ def _cause_lines(causes: Sequence[Mapping[str, Any]]) -> Iterator[Line]:
         if change := cause["change"]:
             first = numbers.setdefault(change, number)
             text = message(change) if first == number else f"same change as for cause {first}"
+            if cause["models_with_change"] < cause["models"]:
+                text = f"in {cause['models_with_change']:,} of {counted(cause['models'], 'model')}: {text}"
             yield from paragraph(text, width(), "   ", "     ", style="cyan")
     if len(causes) > _CAUSES_SHOWN:
         yield Line(f"... and {counted(len(causes) - _CAUSES_SHOWN, 'more cause')}: --format csv lists all")

@@ -150,11 +150,11 @@ class TargetArguments:
         only = () if ALL_DELEGATES in self.delegates else self.delegates
         return delegates_of_devices(self.devices, self.groups, only)
 
-    def first_of_each_device(self) -> list[Target]:
-        """Return the first target of each device and of each kind of devices. Raises OptionError or ClickException."""
+    def of_each_device(self) -> list[list[Target]]:
+        """Return the targets of each device and of each kind of devices. Raises OptionError or ClickException."""
         singles = [replace(self, devices=(name,), groups=()) for name in self.devices]
         singles += [replace(self, devices=(), groups=(name,)) for name in self.groups]
-        return [own.target() for own in singles]
+        return [own.targets() for own in singles]
 
     def _name_targets(self, targets: Sequence[Target]) -> None:
         """Put the devices and their targets into the first line of the text output, in the order in which to try them."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..conversion.convert import Conversion
+from ..diagnosis.advice.commands import fix_plan_command
 from ..errors import fault_text
 from ..foundation.columns import Table, within
 from ..foundation.limits import problem_text, raised
@@ -348,6 +349,10 @@ class _ModelCheck:
             return replace(case, notes=(*case.notes, *_nothing_delegated(entry), *_rewritten(before, entry)))
         if entry is None and self.configuration.baseline is not None:
             return replace(case, status=FAILED, findings=(_missing(accept), *case.findings))
+        is_rewritable = job.source is None and not run.delegate.is_live_only
+        if is_rewritable and any(finding.level == ERROR and finding.node_name for finding in case.findings):
+            note = f"to see whether a rewrite of the file helps: {fix_plan_command(model, run.target)}"
+            return replace(case, notes=(note, *case.notes))
         return case
 
 

@@ -17,6 +17,7 @@ from ..model.model import Model
 from ..results.compare.model_changes import Matching, NodeChange, compare_outlines
 from ..results.compare.model_outline import outline
 from ..results.numbers.words import risk_findings
+from ..results.report.blockers import Ranks
 from ..results.report.findings import ERROR, NOTE, WARNING, Finding, missing_weights, node_finding, node_location
 from ..results.report.measures import NOT_RUNNING, TAKEN, Measures, measure
 from ..results.report.multiply_adds import ComputeTotals, compute_of, has_programs
@@ -286,6 +287,7 @@ def _regression_finding(regression: Regression, *, is_cause: bool) -> Finding:
 def _fallen(run: Run, entry: Entry, matching: Matching, level: str, listing: _Listing) -> Iterator[Finding]:
     """Yield a finding for each node that fell back to the CPU. A refusal of the whole graph is one finding for all nodes."""
     changes = _changes_by_node(matching)
+    ranks = Ranks(run, compute_of(run))
     with_graph = 0
     words = words_of(run.delegate.name)
     for subgraph, index, reasons, is_new in _newly_on_cpu(run, entry, matching):
@@ -296,7 +298,8 @@ def _fallen(run: Run, entry: Entry, matching: Matching, level: str, listing: _Li
             continue
         outcome = f"is new and stays {words.left}" if is_new else f"fell back {words.back}"
         changed = _changed(changes.get((subgraph.graph.index, index), ()))
-        yield node_finding(code_of(reasons), level, outcome, subgraph, index, reasons, changed)
+        finding = node_finding(code_of(reasons), level, outcome, subgraph, index, reasons, changed)
+        yield replace(finding, rank=ranks.of(finding.location.op, [reason.code for reason in reasons]))
     refusal = run.refusal
     now = measure(run).outcome
     is_worse = with_graph or (now in NOT_RUNNING and entry.measures.outcome not in NOT_RUNNING)

@@ -85,17 +85,11 @@ class _Result:
         return rule_set.rule_set_version(_target(self.spec).delegate)
 
     @property
-    def delegated_share(self) -> float | None:
-        return None if self.summary is None else self._if_running(self.summary.measures.delegated_share)
-
-    @property
     def multiply_add_share(self) -> float | None:
         if self.summary is None or not self.summary.multiply_adds:
             return None
-        return self._if_running(self.summary.delegated_multiply_adds / self.summary.multiply_adds)
-
-    def _if_running(self, share: float) -> float:
-        return share if self.summary.measures.outcome == TAKEN else 0.0
+        is_running = self.summary.measures.outcome == TAKEN
+        return self.summary.delegated_multiply_adds / self.summary.multiply_adds if is_running else 0.0
 
     @property
     def row(self) -> ScanRow:

@@ -61,10 +61,23 @@ VIEWS: Mapping[str, Question] = {
     "top-causes": Question(
         "what keeps the most multiply-adds on the CPU, over all models",
         f"""
-        SELECT target, code, operator, count(DISTINCT model) AS models, sum(nodes)::BIGINT AS nodes,
-               sum(multiply_adds)::BIGINT AS multiply_adds, title,
-               arg_max({without_results("change")}, multiply_adds::DOUBLE * 1e6 + nodes) AS change
-        FROM causes LEFT JOIN titles USING (code) GROUP BY target, code, operator, title
+        WITH changes AS (
+            SELECT target, code, operator, model, {without_results("change")} AS change, sum(nodes) AS nodes,
+                   sum(multiply_adds) AS multiply_adds
+            FROM causes GROUP BY ALL
+        ), counted AS (
+            SELECT target, code, operator, change, count(*) AS models, sum(nodes) AS nodes, sum(multiply_adds) AS multiply_adds
+            FROM changes GROUP BY ALL
+        ), largest AS (
+            SELECT target, code, operator, change, models AS models_with_change FROM counted QUALIFY row_number() OVER (
+                PARTITION BY target, code, operator ORDER BY multiply_adds DESC, nodes DESC, models DESC, change
+            ) = 1
+        )
+        SELECT changes.target, changes.code, changes.operator, count(DISTINCT model) AS models, sum(nodes)::BIGINT AS nodes,
+               sum(multiply_adds)::BIGINT AS multiply_adds, title, largest.change, models_with_change
+        FROM changes LEFT JOIN titles USING (code) JOIN largest ON changes.target = largest.target
+             AND changes.code = largest.code AND changes.operator IS NOT DISTINCT FROM largest.operator
+        GROUP BY changes.target, changes.code, changes.operator, title, largest.change, models_with_change
         ORDER BY multiply_adds DESC, nodes DESC, target, code, operator
         """,
     ),
@@ -96,20 +109,28 @@ VIEWS: Mapping[str, Question] = {
         """,
     ),
     "best-targets": Question(
-        "for each model, the target that delegates the most multiply-adds (ties: the most nodes, then the fewest wrong results, "
-        "then the fewest kernels). The CPU and NPU plugins, which only select nodes, come after targets that run nodes",
+        "for each model, the targets that run the most multiply-adds (ties: the most nodes), ranked as analyze ranks them: "
+        "accelerators before the CPU, the CPU before plugins, right results before wrong ones",
         """
-        SELECT model, CASE WHEN delegated_nodes > 0 THEN target END AS target, delegated_nodes, nodes,
-               delegated_multiply_adds, multiply_adds, delegate_kernels, wrong_results, possibly_wrong_results
-        FROM (SELECT * REPLACE (CASE WHEN runs THEN delegated_nodes ELSE 0 END AS delegated_nodes,
-                                CASE WHEN runs THEN delegated_multiply_adds ELSE 0 END AS delegated_multiply_adds)
-              FROM (SELECT *, outcome = 'delegated' AS runs FROM runs WHERE error IS NULL))
-        QUALIFY row_number() OVER (
-            PARTITION BY model ORDER BY delegated_nodes = 0, delegate IN (SELECT delegate FROM unranked),
-                delegated_multiply_adds DESC, delegated_nodes DESC,
-                coalesce(wrong_results, 0), coalesce(possibly_wrong_results, 0), delegate_kernels, target
-        ) = 1
-        ORDER BY model
+        WITH ranked AS (
+            SELECT runs.*, is_deprecated FROM runs LEFT JOIN delegates USING (delegate)
+            WHERE error IS NULL AND outcome = 'delegated' AND delegated_nodes > 0
+            QUALIFY rank() OVER (
+                PARTITION BY model ORDER BY place, coalesce(wrong_results, 0) > 0, delegated_multiply_adds DESC
+            ) = 1
+        ), best AS (
+            -- As many multiply-adds of a deprecated delegate are no reason to prefer it.
+            SELECT * FROM ranked QUALIFY delegated_nodes = coalesce(
+                max(delegated_nodes) FILTER (delegated_multiply_adds > 0 AND NOT is_deprecated) OVER (PARTITION BY model),
+                max(delegated_nodes) OVER (PARTITION BY model)
+            )
+        )
+        SELECT model, best.target, coalesce(best.delegated_nodes, 0) AS delegated_nodes, all_models.nodes,
+               coalesce(best.delegated_multiply_adds, 0) AS delegated_multiply_adds, all_models.multiply_adds,
+               coalesce(best.delegate_kernels, 0) AS delegate_kernels, wrong_results, possibly_wrong_results
+        FROM (SELECT model, max(nodes) AS nodes, max(multiply_adds) AS multiply_adds
+              FROM runs WHERE error IS NULL GROUP BY model) all_models LEFT JOIN best USING (model)
+        ORDER BY model, delegate_kernels, target
         """,
     ),
     "wrong-numbers": Question(
@@ -177,10 +198,10 @@ def ask(scans: Sequence[str], sql: str) -> Result:
     """Query the tables ``runs`` and ``causes`` of the last file in ``scans``.
 
     If there are two files, the tables of the first file are called ``before_runs`` and ``before_causes``. The table ``titles``
-    has a short title for each code. The table ``unranked`` has the delegates that only select nodes or are the CPU. The table
-    ``release_order`` has the runtime releases of the last scan, oldest first. A query can read only these tables, and has limited
-    memory and processor time. Raises ScanError if a file is not the output of a scan, DuckDB is not installed, the query is
-    wrong, or a limit is exceeded.
+    has a short title for each code. The table ``delegates`` has the place of each delegate in rankings, and whether the delegate
+    is deprecated. The table ``release_order`` has the runtime releases of the last scan, oldest first. A query can read only
+    these tables, and has limited memory and processor time. Raises ScanError if a file is not the output of a scan, DuckDB is
+    not installed, the query is wrong, or a limit is exceeded.
     """
     return _ask(scans, sql)[0]
 
@@ -200,7 +221,7 @@ def _ask(scans: Sequence[str], *queries: str) -> list[Result]:
         for prefix, path in zip(("", BEFORE), reversed(scans), strict=False):
             with _naming_scan(path, database), interruptible():
                 _fill(connection, prefix, path)
-        _add_titles(connection)
+        _add_delegates(connection)
         _order_releases(connection)
         database.lock()
         try:
@@ -276,14 +297,15 @@ def _fill_by_duckdb(connection: Any, prefix: str, table: str, file: str) -> None
     connection.execute(f"INSERT INTO {prefix}{table} {query}", parameters)
 
 
-def _add_titles(connection: Any) -> None:
+def _add_delegates(connection: Any) -> None:
     delegates = [name for (name,) in connection.execute(f"SELECT DISTINCT delegate FROM {RUNS}").fetchall()]
     known = [find_live(name) for name in delegates if name in (*DELEGATE_NAMES, *VELA_NAMES)]
     titles = {code: kind.title for delegate in known for code, kind in delegate.kinds.items()}
     connection.execute("CREATE TABLE titles (code TEXT, title TEXT)")
     connection.execute("INSERT INTO titles SELECT unnest(?::TEXT[]), unnest(?::TEXT[])", [list(titles), list(titles.values())])
-    unranked = [delegate.name for delegate in known if delegate.is_plugin or delegate.computes_on_cpu]
-    connection.execute("CREATE TABLE unranked AS SELECT unnest(?::TEXT[]) AS delegate", [unranked])
+    connection.execute("CREATE TABLE delegates (delegate TEXT, place BIGINT, is_deprecated BOOLEAN)")
+    rows = [[own.name for own in known], [int(own.ranking) for own in known], [bool(own.deprecated) for own in known]]
+    connection.execute("INSERT INTO delegates SELECT unnest(?::TEXT[]), unnest(?::BIGINT[]), unnest(?::BOOLEAN[])", rows)
 
 
 def _order_releases(connection: Any) -> None:

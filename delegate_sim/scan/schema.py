@@ -26,7 +26,8 @@ _KEY = (
 _MEASURED = [
     replace(column, is_optional=False)  # every row has all columns
     for column in within(
-        "summary.measures", measure_columns("outcome", "nodes", "delegated_nodes", "partitions", "delegate_kernels")
+        "summary.measures",
+        measure_columns("outcome", "nodes", "delegated_nodes", "delegated_share", "partitions", "delegate_kernels"),
     )
 ]
 RUN_COLUMNS = (
@@ -37,13 +38,7 @@ RUN_COLUMNS = (
     Column("runtime", TEXT, "the release of the runtime", source="spec.release"),
     Column("rule_set", TEXT, "the version of the delegate's rules"),
     Column("error", TEXT, "the reason why there is no result; if it is present, all later columns are empty"),
-    *_MEASURED[:3],
-    Column(
-        "delegated_share",
-        NUMBER,
-        "the share of nodes that are delegated, from 0 to 1; 0 if the delegate fails or the model does not run",
-    ),
-    *_MEASURED[3:],
+    *_MEASURED,
     *within("summary", COMPUTE),
     Column(
         "multiply_add_share",

@@ -147,5 +147,9 @@ def test_budgets(budgets, codes):
     assert [code for code, _ in exceeded(BASE, ComputeTotals(100, 80), budgets)] == codes
 
 
-def test_a_model_without_nodes_is_wholly_delegated():
-    assert Measures("none", 0, 0, 0, 0, 0).delegated_share == 1
+@pytest.mark.parametrize(
+    ("outcome", "nodes", "share"),
+    [("none", 0, 1), ("delegated", 4, 0.75), ("delegated, then fails", 4, 0), ("refused, not loaded", 0, 0)],
+)
+def test_the_delegated_share_of_a_model_without_nodes_or_that_does_not_run(outcome, nodes, share):
+    assert Measures(outcome, nodes, 3 if nodes else 0, 0, 0, 0).delegated_share == share

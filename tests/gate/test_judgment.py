@@ -95,6 +95,13 @@ def test_a_node_that_fell_back_is_named_with_what_changed_in_it():
     assert case.notes == ("to accept this result: accept it",)
 
 
+def test_nodes_that_a_limit_drops_have_a_later_rank_than_the_refusal():
+    """The refused ROUND splits the graph, and the GPU delegate takes only the larger partition."""
+    case = judged(chain_model(["ADD", "ROUND", "ADD", "ADD"]), entry_of(chain_model(["ADD"] * 4), target("gpu")), target("gpu"))
+    ranks = {finding.code: finding.rank for finding in case.findings if finding.level == ERROR}
+    assert sorted(ranks, key=ranks.__getitem__) == ["gpu-unsupported-operator", "partition-limit"]
+
+
 def test_a_node_that_was_on_the_cpu_already_is_not_named():
     before, now = chain_model(MIXED), chain_model([*MIXED[:-1], "ADD 4"])
     found = statements(judged(now, entry_of(before)), "nnapi-operator-version")

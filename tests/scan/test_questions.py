@@ -112,7 +112,7 @@ def test_an_interrupted_query(scanned):
         signal.signal(signal.SIGALRM, before)
 
 
-@pytest.mark.parametrize("called", ["_fill", "_add_titles"])
+@pytest.mark.parametrize("called", ["_fill", "_add_delegates"])
 def test_an_interruption_while_a_scan_is_read(scanned, monkeypatch, called):
     def interrupted(*_):
         raise RuntimeError("Query interrupted")
@@ -133,11 +133,42 @@ def test_a_model_that_runs_no_more_is_a_regression(scanned):
     assert [row[3] for row in ask([before, after], sql).rows] == ["delegated, then fails"]
 
 
-def test_the_best_target_of_each_model(scanned):
-    path = scanned("z.jsonl", {"a.tflite": ["FLOOR"], "b.tflite": ["ADD"]})
-    rows = view("best-targets", path)
-    assert [row["model"] for row in rows] == ["a.tflite", "b.tflite"]
-    assert all(row["delegated_nodes"] == row["nodes"] for row in rows)
+_RANKED = ("gpu", "mldrift", "nnapi", "xnnpack", "npu-google")
+
+
+@pytest.mark.parametrize(
+    ("numbers", "best"),
+    [
+        # For each target: delegated multiply-adds, delegated nodes, wrong results. NNAPI is deprecated.
+        ([(9, 2, 0), (9, 2, 0), (1, 4, 0), (9, 9, 0), (9, 9, 0)], ["gpu", "mldrift"]),
+        ([(9, 2, 0), (9, 2, 0), (9, 2, 0), (9, 9, 0), (9, 9, 0)], ["gpu", "mldrift", "nnapi"]),
+        ([(9, 2, 0), (1, 3, 0), (9, 3, 0), (9, 9, 0), (9, 9, 0)], ["gpu"]),
+        ([(0, 2, 0), (0, 3, 0), (0, 4, 0), (0, 9, 0), (0, 9, 0)], ["nnapi"]),
+        ([(9, 9, 1), (1, 1, 0), (0, 0, 0), (9, 9, 0), (9, 9, 0)], ["mldrift"]),
+        ([(9, 9, 1), (0, 0, 0), (0, 0, 0), (9, 9, 0), (9, 9, 0)], ["gpu"]),
+        ([(0, 0, 0), (0, 0, 0), (0, 0, 0), (8, 8, 0), (9, 9, 0)], ["xnnpack"]),
+        ([(0, 0, 0), (0, 0, 0), (0, 0, 0), (0, 0, 0), (9, 9, 0)], ["npu-google"]),
+    ],
+)
+def test_the_best_targets_are_ranked_as_analyze_ranks_them(scanned, numbers, best):
+    path = scanned("z.jsonl", {"a.tflite": ["ADD"]}, [replace(GPU, delegate=name) for name in _RANKED])
+    updates = [
+        f"UPDATE runs SET outcome = '{'delegated' if nodes else 'none'}', delegated_multiply_adds = {multiply_adds}, "
+        f"delegated_nodes = {nodes}, wrong_results = {wrong} WHERE delegate = '{name}'; "
+        for name, (multiply_adds, nodes, wrong) in zip(_RANKED, numbers, strict=True)
+    ]
+    rows = ask([path], "".join(updates) + VIEWS["best-targets"].sql).rows
+    assert [row[1].split()[0] for row in rows] == best
+
+
+def test_the_change_of_a_cause_is_that_of_the_largest_share(scanned):
+    """Three models share a cause. The change of two of them frees fewer multiply-adds than that of the third."""
+    path = scanned("z.jsonl", {name: ["ROUND"] for name in ("a.tflite", "b.tflite", "c.tflite")}, [NNAPI])
+    updates = "UPDATE causes SET change = 'small', multiply_adds = 1; "
+    updates += "UPDATE causes SET change = 'large', multiply_adds = 3 WHERE model = 'c.tflite'; "
+    result = ask([path], updates + VIEWS["top-causes"].sql)
+    (row,) = [dict(zip(result.columns, row, strict=True)) for row in result.rows]
+    assert (row["change"], row["models_with_change"], row["models"], row["multiply_adds"]) == ("large", 1, 3, 5)
 
 
 @pytest.mark.parametrize("unranked", ["xnnpack", "armnn", "npu-google"])

@@ -224,14 +224,17 @@ def _checks(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
     yield Line(f"    {reconciliation.model.sha256}", HINT)
     if is_other:
         return
-    closest, declared = reconciliation.closest, reconciliation.setting.delegate.options
+    closest, setting = reconciliation.closest, reconciliation.setting
     if closest is None:
-        yield from _item("No assumption about options, feature levels, limits or the driver leaves fewer differences", width)
+        yield from _item("No assumption that was simulated leaves fewer differences", width)
     else:
-        typed = " ".join([assumed(declared, key, value) for key, value in closest.options.items()])
+        typed = " ".join([assumed(setting.delegate.options, key, value) for key, value in closest.options.items()])
         left = counted(len(reconciliation.differences), "difference")
-        text = f"With {typed}, {len(closest.differences):,} of {left} would be left: {closest.differences[0]}"
-        yield from _item(text, width)
+        which = f": {closest.differences[0]}" if closest.differences else ""
+        known = [(key, setting.options[key]) for key in closest.options if key in setting.known]
+        sure = " ".join([assumed(setting.delegate.options, key, value) for key, value in known])
+        but = f", but {sure} follows from the log or your options" if known else ""
+        yield from _item(f"With {typed}, {len(closest.differences):,} of {left} would be left{which}{but}", width)
     if reconciliation.evidence == "run-order":
         yield from _item(
             "The log shows each node on the CPU, so the rules or the driver differ: please report it with the log", width

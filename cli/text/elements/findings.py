@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from delegate_sim.foundation.printable import and_list
 from delegate_sim.results.compare.model_changes import ADDED, REMOVED, NodeChange
 from delegate_sim.results.report.findings import ERROR, NOTE, WARNING, Finding, measured_text
+from delegate_sim.rules.kinds import PARTITION_LIMIT, PARTITION_MINIMUM
 
 from ...console.layout import counted, node_list
 from .paragraphs import with_ranges, without_numbers
 
 LEVELS = (ERROR, WARNING, NOTE)
 _NODES_WIDTH = 40
+_OF_PARTITIONS = frozenset({PARTITION_LIMIT.name, PARTITION_MINIMUM.name})
+"""Codes of findings about whole partitions, so about nodes of any operators."""
+_OPERATORS_SHOWN = 3
 
 
 def alike(findings: Iterable[Finding]) -> list[list[Finding]]:
     """Group findings that differ only in the node, in the change of the node, and in numbers.
 
-    Errors come first. Within a level, findings about the whole model come first. The other groups follow in the order of their
-    ranks. Among groups of equal rank, larger groups come first.
+    Nodes of a group have the same operator, unless the finding is about a whole partition. Errors come first. Within a level,
+    findings about the whole model come first. The other groups follow in the order of their ranks. Among groups of equal rank,
+    larger groups come first.
     """
     groups: dict[tuple[object, ...], list[Finding]] = {}
     for number, finding in enumerate(findings):
         place = finding.location
-        node = (place.subgraph, place.op, without_numbers(finding.statement)) if finding.node_name else number
+        op = "" if finding.code in _OF_PARTITIONS else place.op
+        node = (place.subgraph, op, without_numbers(finding.statement)) if finding.node_name else number
         groups.setdefault((finding.level, finding.code, node), []).append(finding)
     return sorted(
         groups.values(),
@@ -41,7 +49,9 @@ def finding_text(members: Sequence[Finding]) -> str:
     subgraph = f" of subgraph {place.subgraph}" if place.subgraph else ""
     statement = with_ranges([member.statement for member in members])
     ending = f"{_changes(members)}{measured_text(members)}{first.why_ignored}"
-    return f"{place.op} ({len(members):,} nodes{subgraph}: {nodes}) {statement}{ending}"
+    ops = [op for op, _ in Counter([member.location.op for member in members]).most_common()]
+    more = [counted(len(ops) - _OPERATORS_SHOWN, "other operator")] if len(ops) > _OPERATORS_SHOWN else []
+    return f"{and_list([*ops[:_OPERATORS_SHOWN], *more])} ({len(members):,} nodes{subgraph}: {nodes}) {statement}{ending}"
 
 
 def _changes(members: Sequence[Finding]) -> str:

@@ -20,7 +20,7 @@ from ..parse.applied_target import DeviceSetting
 from .differences import differences
 from .observed_delegation import Facts
 from .runtime_log_check import matched_partitions, stage_operations
-from .trial_simulations import Account, Match, Trials, nodes_set_aside
+from .trial_simulations import Account, AssumptionTrial, Match, Trials, nodes_set_aside
 
 _MOST_LIMITS = 16
 
@@ -52,9 +52,8 @@ def matches(trials: Trials, first: Run, levels: Sequence[int], profile: Driver |
         yield from driver_matches(trials)
     if levels:
         yield _level(trials, levels)
-    for text, changes in _changed_options(trials.setting):
-        if (run := trials.fitting(changes)) is not None:
-            yield Match(run, Account("options", f"with {text}, the simulation reproduces the log", changes))
+    yield from _limits(trials)
+    yield from _hidden_options(trials)
     yield from _other_defaults(trials)
     yield from _limits_at_levels(trials)
     if not has_table:
@@ -73,7 +72,8 @@ def disproved_limit(facts: Facts, run: Run) -> Mapping[str, Any]:
     The log disproves the limit if it has more delegate kernels than the simulation, and the limit dropped nodes in the
     simulation. Otherwise, or if no option changes the limit, return an empty mapping.
     """
-    for subgraph in run.subgraphs if run.delegate.limits.option else ():
+    limits = run.delegate.limits
+    for subgraph in run.subgraphs if limits.option else ():
         index = subgraph.graph.index
         kernels = sum([subset.is_delegated for subset in subgraph.subsets])
         on_device = [facts.kernels.get(index, 0)]
@@ -88,7 +88,7 @@ def disproved_limit(facts: Facts, run: Run) -> Mapping[str, Any]:
             and nodes_set_aside(subgraph.decision, PARTITION_LIMIT.name)
             and max(on_device) > kernels
         ):
-            return {run.delegate.limits.option: run.delegate.limits.unlimited}
+            return {limits.option: limits.unlimited}
     return {}
 
 
@@ -217,17 +217,38 @@ def _level(trials: Trials, levels: Sequence[int]) -> Match:
     return Match(trials.simulate(changes), Account("options", text, changes, is_certain=len(levels) == 1))
 
 
-def _changed_options(setting: DeviceSetting) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield options that no line of the log shows, as text and as changed values: limits on partitions, then other options."""
-    limits, known = setting.delegate.limits, setting.known
-    if limits.option and limits.option not in known:
-        for limit in dict.fromkeys((limits.unlimited, *range(1, _MOST_LIMITS + 1))):
-            if limit != setting.options[limits.option]:
-                typed = as_typed(setting.delegate.options, limits.option, str(limit))
-                yield f"{typed} instead of {setting.options[limits.option]}", {limits.option: limit}
+def _limits(trials: Trials) -> Iterator[Match]:
+    """Try limits on the number of delegated partitions. Yield the simulation with the smallest limit that reproduces the log.
+
+    If the limit is known, the simulation is no explanation, so it is only kept in ``trials.tried``.
+    """
+    setting = trials.setting
+    option = setting.delegate.limits.option
+    if not option:
+        return
+    own, unlimited = setting.options[option], setting.delegate.limits.unlimited
+    is_whole = own != unlimited and trials.fitting({option: unlimited}) is not None
+    fitting = (limit for limit in range(1, _MOST_LIMITS + 1) if limit != own and trials.fitting({option: limit}))
+    limit = next(fitting, unlimited if is_whole else None)
+    if limit is None:
+        return
+    if option in setting.known:
+        trials.tried.append(AssumptionTrial({option: limit}, ()))
+        return
+    more = " or more" if is_whole and limit != unlimited else ""
+    typed = as_typed(setting.delegate.options, option, f"{limit}{more}")
+    text = f"with {typed} instead of {own}, the simulation reproduces the log"
+    yield Match(trials.simulate({option: limit}), Account("options", text, {option: limit}))
+
+
+def _hidden_options(trials: Trials) -> Iterator[Match]:
+    """Try each option that no log line shows. Yield the simulations that reproduce the log."""
+    setting = trials.setting
     for option, value in setting.delegate.log.tried_options.items():
-        if option not in known and setting.options[option] != value:
-            yield ", ".join(_typed(setting, {option: value})), {option: value}
+        changes = {option: value}
+        if option not in setting.known and setting.options[option] != value and (run := trials.fitting(changes)):
+            text = f"with {', '.join(_typed(setting, changes))}, the simulation reproduces the log"
+            yield Match(run, Account("options", text, changes))
 
 
 def _other_defaults(trials: Trials) -> Iterator[Match]:

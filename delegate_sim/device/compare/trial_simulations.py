@@ -64,7 +64,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class AssumptionTrial(Declared):
-    """A simulation with assumptions that leaves differences from the log."""
+    """A simulation with assumptions that leaves differences from the log, or that contradicts an option in the log."""
 
     columns = (Column("options", OBJECT, source=lambda own: option_values(own.options)), Column("differences", LIST))
 
@@ -83,7 +83,7 @@ class Trials:
     effort: Effort
     _cache: AnalysisCache = field(default_factory=AnalysisCache, repr=False, compare=False)
     tried: list[AssumptionTrial] = field(default_factory=list, repr=False, compare=False)
-    """The simulations that did not agree with the log."""
+    """The simulations that do not explain the log."""
 
     def simulate(self, changes: Mapping[str, Any]) -> Run:
         """Simulate the model with the changed options ``changes``."""

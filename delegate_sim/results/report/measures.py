@@ -126,7 +126,9 @@ class Measures(Declared):
 
     @property
     def delegated_share(self) -> float:
-        """The delegated share of nodes, from 0 to 1. For a model without nodes, the share is 1."""
+        """The delegated share of nodes, from 0 to 1. If the model does not run, the share is 0; without nodes, it is 1."""
+        if self.outcome in NOT_RUNNING:
+            return 0.0
         return self.delegated_nodes / self.nodes if self.nodes else 1.0
 
     @property
@@ -137,7 +139,13 @@ class Measures(Declared):
 
 DERIVED = (
     Column("fallback_nodes", INTEGER, "number of nodes that stay on the CPU", "node on the CPU", better=-1),
-    Column("delegated_share", NUMBER, "the share of nodes that are delegated, from 0 to 1", better=1, digits=6),
+    Column(
+        "delegated_share",
+        NUMBER,
+        "the share of nodes that are delegated, from 0 to 1; 0 if the delegate fails or the model does not run",
+        better=1,
+        digits=6,
+    ),
 )
 """The columns of properties of ``Measures``."""
 _BY_KEY = by_key((*MEASURES, *DERIVED))

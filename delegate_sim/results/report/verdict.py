@@ -159,12 +159,7 @@ def coverage(runs: Sequence[Run]) -> Coverage:
     ranked = groups[place]
     if ranked[0].delegate.ranking is Ranking.PLUGINS:
         return Coverage(before + _plugins_verdict(ranked, are_all=len(groups) == 1 and not waiting))
-    right = [run for run in ranked if not has_wrong_results(run)]
-    wrong = [run for run in ranked if run not in right] if _leaders(right) else []
-    ranked = [run for run in ranked if run not in wrong]
-    ahead = _deprecated_ahead(ranked)
-    ranked = [run for run in ranked if run not in ahead]
-    leaders = _leaders(ranked)
+    leaders, wrong, ahead = _standing(ranked)
     first, measures = leaders[0], measure(leaders[0])
     if place:
         several = len(groups[0]) > 1
@@ -175,7 +170,7 @@ def coverage(runs: Sequence[Run]) -> Coverage:
         )
     else:
         whole = f"all nodes ({measures.nodes:,})" if measures.delegated_nodes == measures.nodes else ""
-        ranking = ranking_text(len(ranked), len(leaders), whole)
+        ranking = ranking_text(len(ranked) - len(wrong) - len(ahead), len(leaders), whole)
     text = _verdict(first, measures) if len(leaders) == 1 else _shared_verdict(leaders, measures)
     if ranking and len(leaders) == 1 and text.startswith(name := subject(first.target)):
         text = _name_in_list(first.target) + text.removeprefix(name)
@@ -187,6 +182,21 @@ def coverage(runs: Sequence[Run]) -> Coverage:
     unranked = [run.delegate for group in groups[place + 1 :] for run in group]
     aside = aside_text(unranked, left_out) if len(runs) > 1 else ""
     return Coverage(f"{about_file(first, measures)}{before}{ranking}{text}{unchecked}", aside)
+
+
+def best_run(runs: Sequence[Run]) -> Run:
+    """Return the run that ``coverage`` names first. If no target runs a node, return the first run."""
+    groups = ranked_groups(runs, lambda run: run.delegate)
+    return next((_standing(group)[0][0] for group in groups if _leaders(group)), runs[0])
+
+
+def _standing(runs: Sequence[Run]) -> tuple[list[Run], list[Run], list[Run]]:
+    """Return the leaders of a group, the runs that do not lead because of wrong results, and because they are deprecated."""
+    right = [run for run in runs if not has_wrong_results(run)]
+    wrong = [run for run in runs if run not in right] if _leaders(right) else []
+    ranked = [run for run in runs if run not in wrong]
+    ahead = _deprecated_ahead(ranked)
+    return _leaders([run for run in ranked if run not in ahead]), wrong, ahead
 
 
 def has_wrong_results(run: Run) -> bool:

@@ -395,3 +395,11 @@ def test_verbose_shows_the_reasons_of_nodes_on_the_cpu_on_both_sides(run):
     same = shown[shown.index("On the CPU on both sides, for the same reasons: 2 nodes\n") :]
     assert "  nnapi-operator: needs an operator that NNAPI has\n" in same
     assert "    ROUND: 1 node [" in same
+
+
+def test_two_devices_are_compared_with_the_best_target_of_each(tmp_path, run):
+    """The first target of each device, VX and ML Drift, refuses RELU_0_TO_1. The GPU delegate takes the operator."""
+    path = tmp_path / "m.tflite"
+    path.write_bytes(chain_model(["RELU_0_TO_1", "ADD"]).bytes())
+    entry = json.loads(run("compare", str(path), "--device", "imx8mp", "--device", "pixel10", "--format", "json").stdout)
+    assert (entry["a"]["delegate"], entry["b"]["delegate"], entry["better"]) == ("vx-nxp", "gpu", "B")

@@ -169,6 +169,24 @@ def test_a_limit_that_an_application_sets():
     assert set(causes(found).values()) == {"limit", "refused"}
 
 
+@pytest.mark.parametrize(
+    ("line", "closest"),
+    [
+        ("7 out of 12 node(s) with delegate (LITERT_CL) node, yielding 10 partitions", None),
+        ("6 out of 11 node(s) with delegate (TfLiteGpuDelegateV2) node, yielding 11 partitions", 6),
+        ("2 out of 11 node(s) with delegate (TfLiteGpuDelegateV2) node, yielding 4 partitions", 2),
+    ],
+)
+def test_more_kernels_than_a_limit_that_no_option_sets_or_that_is_known(line, closest):
+    """A limit that follows from the log is no explanation, but the closest assumption names another one."""
+    model = chain(*["ADD", "ROUND"] * 5, *(["ADD"] if closest else ["ADD", "ROUND"]))
+    begin = "INFO: STARTING!\nINFO: Use gpu: [1]\n" if closest else ""
+    found = reconcile(model, read_log(f"{begin}VERBOSE: Replacing {line} for subgraph 0 (main).\n"))
+    assert found.status == "unexplained"
+    trial = found.closest
+    assert (trial and (trial.options, trial.differences)) == (closest and ({"max_delegated_partitions": closest}, ()))
+
+
 def test_another_feature_level():
     model = delegate_sim.load(TRANSFORMER)
     log = read_log(write_log(model, Device(None, {"feature_level": 29}), has_refusals=True))

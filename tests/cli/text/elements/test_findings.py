@@ -29,3 +29,11 @@ def test_a_group_of_a_more_important_cause_comes_first():
     first = replace(finding(2, 5), rank=0, code="main", statement="main")
     others = [replace(finding(number, 5), rank=1) for number in (3, 4)]
     assert [len(members) for members in alike([*others, first])] == [1, 2]
+
+
+def test_a_finding_about_a_partition_is_one_group_for_all_operators():
+    nodes = enumerate(["MEAN", "ADD", "SUB", "MEAN", "DIV", "MUL"])
+    members = [replace(finding(node, 5), code="partition-limit", location=Location(0, "main", node, op)) for node, op in nodes]
+    (group,) = alike(members)
+    assert finding_text(group).startswith("MEAN, ADD, SUB and 2 other operators (6 nodes: 0-5) ")
+    assert len(alike([replace(member, code="other") for member in members])) == 5
