@@ -126,7 +126,6 @@ MOST_MODULES = 16
 LARGER_FOLDERS = {
     "cli/commands": "a module for each command",
     "cli/text": "a module for each kind of result",
-    "delegate_sim/device/parse": "a module for each kind of log",
     "tests/support": "a module for each kind of test data",
 }
 """Folders that may have more modules, and why."""
