@@ -23,8 +23,9 @@ _OPERATORS_SHOWN = 3
 def alike(findings: Iterable[Finding]) -> list[list[Finding]]:
     """Group findings that differ only in the node, in the change of the node, and in numbers.
 
-    Nodes of a group have the same operator, unless the finding is about a whole partition. Errors come first. Within a level, findings about the whole model come first. The other groups follow in the order of their
-    ranks. Among groups of equal rank, larger groups come first.
+    Nodes of a group have the same operator, unless the finding is about a whole partition. Errors come first. Within a level,
+    findings about the whole model come first. The other groups follow in the order of their ranks. Among groups of equal rank,
+    larger groups come first.
     """
     groups: dict[tuple[object, ...], list[Finding]] = {}
     for number, finding in enumerate(findings):
