@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from delegate_sim.delegates.devices import ORDER
 from delegate_sim.diagnosis.advice.fix_passes import FoundPass
 from delegate_sim.diagnosis.advice.plain_fix import PlainFix, joint_fix
 from delegate_sim.diagnosis.causes.change import Remedy
@@ -148,13 +147,7 @@ def _best_changes(diagnoses: Sequence[Diagnosis], *, has_joint_fix: bool) -> Seq
     helping = [change for change in changes if change.helps or change.then is None]
     best = sorted(helping, key=lambda change: change.order)[:_BEST]
     first = {id(change.diagnosis): number for number, change in reversed([*enumerate(best)])}
-    order = {delegate: place for place, delegate in enumerate(ORDER)}
-
-    def place_of(change: _Change) -> tuple[int, int, int]:
-        name = change.diagnosis.target.delegate.name
-        return change.order[0], order.get(name, len(order)), first[id(change.diagnosis)]
-
-    return sorted(best, key=place_of)
+    return sorted(best, key=lambda change: (change.order[0], first[id(change.diagnosis)]))
 
 
 def _changes(diagnoses: Sequence[Diagnosis]) -> Iterator[_Change]:
