@@ -293,6 +293,7 @@ def test_the_nodes_of_a_cause_come_into_view(opened):
 
 def test_a_partition_in_view_is_marked_where_it_is(opened):
     page = opened("targets")
+    page.click("#fit")
     whole = ink(page)
     page.click("#tab-boundaries")
     for number in range(page.locator("#panel-boundaries tbody button").count()):

@@ -10,7 +10,8 @@ import pytest
 import delegate_sim
 from delegate_sim.page import content, graph_tables, layout
 from delegate_sim.page.content import PageView
-from delegate_sim.page.layout import NODE_HEIGHT, NODE_WIDTH, draw, node_edges, with_deep_stack
+from delegate_sim.page.layout import NODE_HEIGHT, NODE_WIDTH, SMALL_HEIGHT, SMALL_WIDTH, draw, node_edges, with_deep_stack
+from fixtures.builder import ModelBuilder
 from tests.support.models import MIXED, chain_model
 
 MODELS = ("mobilenet_block", "transformer_block", "many_partitions", "pooling", "several_subgraphs", "control_flow")
@@ -22,6 +23,11 @@ def runs(name):
 
 def overlap(a, b):
     return a[0] < b[0] + b[2] and b[0] < a[0] + a[2] and a[1] < b[1] + b[3] and b[1] < a[1] + a[3]
+
+
+def place_of(drawing, node):
+    size = (SMALL_WIDTH, SMALL_HEIGHT) if node in drawing.small else (NODE_WIDTH, NODE_HEIGHT)
+    return (*drawing.nodes[node], *size)
 
 
 @pytest.fixture
@@ -48,15 +54,15 @@ class TestDrawing:
             assert len(found.boxes) == len(parts)
             for box, nodes in zip(found.boxes, parts, strict=True):
                 for node in nodes:
-                    x, y = found.nodes[node]
-                    assert box.x <= x <= box.x + box.width - NODE_WIDTH
-                    assert box.y <= y <= box.y + box.height - NODE_HEIGHT
+                    x, y, width, height = place_of(found, node)
+                    assert box.x <= x <= box.x + box.width - width
+                    assert box.y <= y <= box.y + box.height - height
             for number, box in enumerate(found.boxes):
                 assert not any(overlap(box, other) for other in found.boxes[:number])
-            places = [(x, y, NODE_WIDTH, NODE_HEIGHT) for x, y in found.nodes.values()]
+            places = [place_of(found, node) for node in found.nodes]
             for number, place in enumerate(places):
                 assert not any(overlap(place, other) for other in places[:number])
-            assert sorted(number for column in found.columns for number in column) == list(range(len(parts)))
+            assert sorted(number for row in found.rows for number in row) == list(range(len(parts)))
 
     def test_a_chain_runs_from_top_to_bottom(self):
         run = delegate_sim.analyze(chain_model(["ADD"] * 4).bytes(), "nnapi", defaults="api").runs[0].subgraphs[0]
@@ -67,9 +73,26 @@ class TestDrawing:
     def test_partitions_of_a_chain_are_drawn_in_running_order(self):
         run = delegate_sim.analyze(chain_model(MIXED).bytes(), "nnapi", defaults="api").runs[0].subgraphs[0]
         found = draw(run)
-        assert found.columns == ((0,), (1,), (2,))
-        corners = [(box.y, box.x) for box in found.boxes]
+        assert found.rows == ((0,), (1,), (2,))
+        corners = [(box.x, box.y) for box in found.boxes]
         assert corners == sorted(corners)
+
+    def test_nodes_that_read_only_constants_are_small_and_above_their_reader(self):
+        builder = ModelBuilder()
+        graph = builder.subgraph("main")
+        given, result = graph.input("x", "FLOAT32", [4]), graph.tensor("y", "FLOAT32", [4])
+        widened = []
+        for number in range(5):
+            half = graph.tensor(f"half{number}", "FLOAT16", [4], data=bytes(8))
+            widened.append(graph.tensor(f"whole{number}", "FLOAT32", [4]))
+            graph.node("DEQUANTIZE", [half], [widened[-1]])
+        graph.node("ADD_N", [given, *widened], [result])
+        graph.outputs(result)
+        run = delegate_sim.analyze(builder.bytes(), "nnapi", defaults="api").runs[0].subgraphs[0]
+        found = draw(run)
+        assert found.small == {0, 1, 2, 3, 4}
+        reader = found.nodes[5]
+        assert [found.nodes[node][1] < reader[1] for node in range(5)] == [True, True, True, False, False]
 
     def test_a_path_of_thousands_of_nodes_does_not_end_the_process(self):
         run = delegate_sim.analyze(chain_model(["ROUND"] * 20_000).bytes(), "nnapi", defaults="api").runs[0].subgraphs[0]
