@@ -90,7 +90,7 @@ def card_picture(card: Card, place: CardPlace | None = None) -> str:
 
 
 def card_list(card: Card, place: CardPlace) -> str:
-    """Return the card as HTML, for screens that are too narrow for the picture. The strips are those of the picture on the page."""
+    """Return the card as HTML, for screens too narrow for the picture. The strips are those of the picture."""
     parts = [f'<p class="card-sentence">{html.escape(_safe(card.headline, 400))}.</p>']
     if card.advice is not None:
         texts = [html.escape(_safe(text, 400)) for text in (card.advice.text, card.advice.command)]
@@ -157,7 +157,7 @@ def _draw_row(body: list[str], row: CardRow, name: str, top: int, place: CardPla
     label = _text(_MARGIN, middle - 3, _safe(row.label, _LABEL_LETTERS), 13, "card-link" if has_link else "card-ink", "600")
     body.append(_linked(row, label, place))
     body.append(_text(_MARGIN, middle + 11, _safe(row.devices, _DEVICES_LETTERS), 10, "card-faint"))
-    strip = f'<g{name}>{"".join(_strip(row))}</g>'
+    strip = f"<g{name}>{''.join(_strip(row))}</g>"
     body.append(f'\n<g transform="translate({_STRIP_LEFT} {middle - _STRIP_HEIGHT // 2})">{strip}</g>')
     body.append(_text(_SHARE_RIGHT, middle - 1, shown_share(row), 13, "card-ink", "700", anchor="end"))
     if row.lengths:
@@ -187,8 +187,7 @@ def _strip(row: CardRow) -> Iterator[str]:
     for state, members in groupby(states):
         own = width * len(list(members))
         yield (
-            f'\n<rect x="{left:.1f}" width="{max(own - 0.6, 0.4):.1f}" height="{_STRIP_HEIGHT}" '
-            f'fill="{_FILLS[state]}"{opacity}/>'
+            f'\n<rect x="{left:.1f}" width="{max(own - 0.6, 0.4):.1f}" height="{_STRIP_HEIGHT}" fill="{_FILLS[state]}"{opacity}/>'
         )
         left += own
 
