@@ -43,7 +43,7 @@ Examples:
   delegate-sim report model.tflite --micro -o report.html
 
 The page needs only a browser, and no network. You can switch between models and targets on the page, or show two views side by
-side. The package fast-sugiyama places the nodes of large graphs better: pip install '.[report]'.
+side.
 If a model cannot be read, the command continues with the next model, and the exit code is 2.
 """
 

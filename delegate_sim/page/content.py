@@ -40,7 +40,7 @@ from ..runtime.interpreter import Run, SubgraphRun, option_values
 from ..timing.measured import KERNEL, MeasuredPart, Timing, cpu_time, kernel_times, node_times
 from .card import without_folder
 from .graph_tables import PageGraphs, operator_counts, plain_reasons, short_name, short_text, tensor_positions, whole_entry
-from .layout import CLOSED_HEIGHT, CLOSED_WIDTH, HEADER, NODE_HEIGHT, NODE_WIDTH, SMALL_HEIGHT, SMALL_WIDTH, with_deep_stack
+from .layout import CLOSED_HEIGHT, CLOSED_WIDTH, HEADER, NODE_HEIGHT, NODE_WIDTH, SMALL_HEIGHT, SMALL_WIDTH
 from .micro_view import MicroView, arena_entry, micro_view_entry
 
 _LONGEST_NAME = 200
@@ -145,7 +145,7 @@ def page_content(views: Sequence[PageView | MicroView]) -> dict[str, Any]:
             "header": HEADER,
         },
         "models": [_model_entry(model, arenas.get(id(model))) for model in models],
-        "views": with_deep_stack(lambda: [_drawn(view, numbers[id(view.model)], graphs) for view in views]),
+        "views": [_drawn(view, numbers[id(view.model)], graphs) for view in views],
         "graphs": graphs.entries,
         "matches": [_matches(models[0], other) for other in models],
         "site": _site(),

@@ -1,8 +1,5 @@
 """Lay out the graph from top to bottom: each partition is a box with its nodes in layers, and the boxes are in running order.
 
-The package fast-sugiyama computes the layers and the order of the nodes in each layer. For large graphs, some optimizations of
-the package are switched off. If the package is not installed, ``layered_layout`` replaces it.
-
 A chain of a thousand nodes would be one long, thin line. Tall boxes and tall drawings are therefore broken into columns, as in a
 newspaper. Nodes that read only constants, such as those that convert weights, are drawn small, above the node that reads them.
 """
@@ -10,11 +7,10 @@ newspaper. Nodes that read only constants, such as those that convert weights, a
 from __future__ import annotations
 
 import math
-import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple
 
 from ..graph.graph import Graph
 from ..runtime.interpreter import SubgraphRun
@@ -45,23 +41,12 @@ _WIDEST = 2.5
 CLOSED_WIDTH, CLOSED_HEIGHT = 196, 62
 """Size of a closed box. The nodes in a closed box are not drawn."""
 
-_MOST_OPTIMIZED = 500_000
-"""Limit for nodes * (edges - nodes). Up to this limit, fast-sugiyama minimizes ranks and crossings in about a second."""
-_WIDEST_OPTIMIZED = 5_000
-"""Limit for the number of nodes in a layer. Up to this limit, fast-sugiyama minimizes ranks and crossings.
-
-The run time of fast-sugiyama is quadratic in the number of nodes in a layer.
-"""
 _MOST_ROUTED = 50_000
-"""Limit for the total length of all edges, counted in layers. Above this limit, fast-sugiyama is not used.
+"""Limit for the total length of all edges, counted in layers, with which the run time of a layout grows.
 
-The run time of fast-sugiyama grows with this length.
+Above this limit, the nodes of a layer are in the order of their numbers.
 """
 
-_STACK = 512 << 20
-"""Stack size in bytes for fast-sugiyama, which recurses once for each node of a path. Unused stack takes no memory."""
-
-Key = TypeVar("Key")
 Place = tuple[float, float]
 
 
@@ -95,16 +80,8 @@ class _Inside(NamedTuple):
     size: Place
 
 
-def _library() -> Any:
-    try:
-        import fast_sugiyama
-    except ImportError:
-        return None
-    return fast_sugiyama
-
-
 def draw(run: SubgraphRun) -> Drawing:
-    """Place the nodes and partitions of a subgraph. Call this function only inside ``with_deep_stack``."""
+    """Place the nodes and partitions of a subgraph."""
     return _draw(run.graph, _parts(run))
 
 
@@ -155,33 +132,38 @@ def _inside(nodes: Sequence[int], all_edges: Edges, all_small: Set[int]) -> _Ins
     lone = [node for node in nodes if node not in connected and node not in all_small]
     order = {node: position for position, node in enumerate(nodes)}
     pieces = sorted(_folded_pieces(lone, edges), key=lambda piece: min([order[node] for node in piece]))
+    above, others = _above([node for node in nodes if node in all_small], all_edges, all_small)
+    top = HEADER + (_SMALL_ROW if above else 0)
+    grid, (columns, rows) = _side_by_side(pieces)
+    places = {node: (_PADDING + x * _COLUMN, top + y * _ROW) for node, (x, y) in grid.items()}
+    for node, (reader, number) in above.items():
+        left, upper = places[reader]
+        places[node] = (left + NODE_WIDTH - SMALL_WIDTH - number * _SMALL_COLUMN, upper - SMALL_HEIGHT - 2)
+    width, bottom = max(NODE_WIDTH, columns * _COLUMN - (_COLUMN - NODE_WIDTH)), top + rows * _ROW
+    if not others:
+        return _Inside(places, (2 * _PADDING + width, bottom - (_ROW - NODE_HEIGHT if pieces else 0) + _PADDING))
+    square = math.ceil(math.sqrt(len(others) * _SMALL_ROW / _SMALL_COLUMN * _ASPECT))
+    in_row = max(int(width / _SMALL_COLUMN), square)
+    for number, node in enumerate(others):
+        places[node] = (_PADDING + number % in_row * _SMALL_COLUMN, bottom + number // in_row * _SMALL_ROW)
+    height = bottom + math.ceil(len(others) / in_row) * _SMALL_ROW
+    return _Inside(places, (2 * _PADDING + max(width, min(in_row, len(others)) * _SMALL_COLUMN), height + _PADDING))
+
+
+def _side_by_side(pieces: Sequence[Mapping[int, Place]]) -> tuple[dict[int, Place], Place]:
+    """Place connected parts in lines. Return the places and the whole size, in columns and rows."""
     sizes = [_size(piece) for piece in pieces]
     area = sum([width * _COLUMN * height * _ROW for width, height in sizes])
     room = max([math.sqrt(area * _ASPECT) / _COLUMN, *[width for width, _ in sizes]])
-    above, others = _above([node for node in nodes if node in all_small], all_edges, all_small)
-    top = HEADER + (_SMALL_ROW if above else 0)
     places: dict[int, Place] = {}
     x = y = line = widest = 0.0
     for piece, (width, height) in zip(pieces, sizes, strict=True):
         if x and x + width > room:
             x, y, line = 0.0, y + line, 0.0
-        for node, (column, row) in piece.items():
-            places[node] = (_PADDING + (x + column) * _COLUMN, top + (y + row) * _ROW)
+        places.update({node: (x + column, y + row) for node, (column, row) in piece.items()})
         x, line = x + width, max(line, height)
         widest = max(widest, x)
-    for node, (reader, number) in above.items():
-        left, upper = places[reader]
-        places[node] = (left + NODE_WIDTH - SMALL_WIDTH - number * _SMALL_COLUMN, upper - SMALL_HEIGHT - 2)
-    bottom = top + (y + line) * _ROW
-    across = max(NODE_WIDTH, widest * _COLUMN - (_COLUMN - NODE_WIDTH))
-    square = math.ceil(math.sqrt(len(others) * _SMALL_ROW / _SMALL_COLUMN * _ASPECT))
-    columns = max(int((across + _SMALL_COLUMN - SMALL_WIDTH) / _SMALL_COLUMN), square)
-    for number, node in enumerate(others):
-        places[node] = (_PADDING + number % columns * _SMALL_COLUMN, bottom + number // columns * _SMALL_ROW)
-    across = max(across, min(columns, len(others)) * _SMALL_COLUMN - (_SMALL_COLUMN - SMALL_WIDTH))
-    bottom += -(-len(others) // columns) * _SMALL_ROW
-    space = _SMALL_ROW - SMALL_HEIGHT if others else _ROW - NODE_HEIGHT if pieces else 0
-    return _Inside(places, (2 * _PADDING + across, bottom - space + _PADDING))
+    return places, (widest, y + line)
 
 
 def _above(own: Sequence[int], edges: Edges, all_small: Set[int]) -> tuple[dict[int, tuple[int, int]], list[int]]:
@@ -226,22 +208,7 @@ def _layouts(edges: Edges) -> Iterable[Sequence[tuple[int, Place]]]:
     layers = _layers(edges)
     if sum([abs(layers[b] - layers[a]) for a, b in edges]) > _MOST_ROUTED:
         return [_in_order(layers)]
-    library = _library()
-    if library is None:
-        return [layered_layout(layers, piece) for piece in _connected(edges)]
-    is_narrow = max(Counter(layers.values()).values()) <= _WIDEST_OPTIMIZED
-    is_optimized = is_narrow and len(layers) * (len(edges) - len(layers)) <= _MOST_OPTIMIZED
-    layouts: list[Any] = []
-    for piece in _connected(edges):  # one by one, because the library's memory is quadratic in the number of pieces
-        layouts += library.from_edges(
-            piece,
-            vertex_spacing=1,
-            dummy_vertices=False,
-            check_layout=False,
-            ranking_type=None if is_optimized else "up",
-            transpose=None if is_optimized else False,
-        )
-    return [positions for positions, *_ in layouts]
+    return [layered_layout(layers, piece) for piece in _connected(edges)]
 
 
 def _connected(edges: Edges) -> list[list[tuple[int, int]]]:
@@ -395,34 +362,3 @@ def _columns(widths: Sequence[float], heights: Sequence[float], room: float) -> 
             y += heights[number]
         left, longest = left + widest, max(longest, y)
     return _Columns(tops, left, longest)
-
-
-def with_deep_stack(work: Callable[[], Key]) -> Key:
-    """Run ``work`` in a thread with a large stack. With a normal stack, fast-sugiyama crashes on a path of about 10,000 nodes.
-
-    The system frees the stack some time after the thread ends, so draw everything in one call. If the package is not installed,
-    the work needs no thread. Raises MemoryError if there is no memory for the stack.
-    """
-    if _library() is None:
-        return work()
-    results: list[Key] = []
-    errors: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            results.append(work())
-        except BaseException as error:  # raised below, in the calling thread
-            errors.append(error)
-
-    before = threading.stack_size(_STACK)
-    try:
-        thread = threading.Thread(target=run)
-        thread.start()
-    except RuntimeError as error:
-        raise MemoryError(str(error)) from error
-    finally:
-        threading.stack_size(before)
-    thread.join()
-    if errors:
-        raise errors[0]
-    return results[0]
