@@ -83,7 +83,7 @@ function causeView(cause, number, { multiply_adds: whole, state }, settings) {
     make("h3", {}, `${number}. ${cause.title}`),
     list([
       make("span", {}, `${cause.name} (`, ...codeLinks(cause.codes, settings.codes), ")"),
-      `${cause.appears_later ? "would refuse" : "keeps on the CPU"} ${counted(cause.nodes.length, "node")}: ${operatorsText(cause.operators)}${share}`,
+      `${cause.appears_later ? "would keep" : "keeps"} ${counted(cause.nodes.length, "node")} on the CPU: ${operatorsText(cause.operators)}${share}`,
       `nodes ${nodesText(cause.nodes)}`,
       follow && `${counted(follow, "further node")} without a reason of their own`,
       cause.found && `found: ${cause.found}`,
