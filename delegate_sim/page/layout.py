@@ -263,8 +263,8 @@ def _folded(piece: dict[int, Place], edges: Edges) -> dict[int, Place]:
     if columns == 1:
         return piece
     height = -(-int(layers) // columns)
-    nodes: list[list[int]] = [[] for _ in range(columns)]
-    inner: list[list[tuple[int, int]]] = [[] for _ in range(columns)]
+    nodes: list[list[int]] = [[] for _ in range(columns)]  # bounded: layers
+    inner: list[list[tuple[int, int]]] = [[] for _ in range(columns)]  # bounded: layers
     for node, (_, y) in piece.items():
         nodes[int(y) // height].append(node)
     for a, b in edges:
