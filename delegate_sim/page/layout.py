@@ -263,18 +263,19 @@ def _folded(piece: dict[int, Place], edges: Edges) -> dict[int, Place]:
     if columns == 1:
         return piece
     height = -(-int(layers) // columns)
-    nodes: list[list[int]] = [[] for _ in range(columns)]  # bounded: layers
-    inner: list[list[tuple[int, int]]] = [[] for _ in range(columns)]  # bounded: layers
+    nodes: dict[int, list[int]] = {}
+    inner: dict[int, list[tuple[int, int]]] = {}
     for node, (_, y) in piece.items():
-        nodes[int(y) // height].append(node)
+        nodes.setdefault(int(y) // height, []).append(node)
     for a, b in edges:
         column = int(piece[a][1]) // height
         if column == int(piece[b][1]) // height:
-            inner[column].append((a, b))
+            inner.setdefault(column, []).append((a, b))
     places: dict[int, Place] = {}
     left = 0.0
-    for own, own_edges in zip(nodes, inner, strict=True):
-        for part in sorted(_pieces(own, own_edges), key=lambda part: min([piece[node][0] for node in part])):
+    for column in sorted(nodes):
+        parts = _pieces(nodes[column], inner.get(column, []))
+        for part in sorted(parts, key=lambda part: min([piece[node][0] for node in part])):
             top = min([piece[node][1] for node in part]) % height
             places.update({node: (left + x, top + y) for node, (x, y) in part.items()})
             left += _size(part)[0]
