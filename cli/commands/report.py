@@ -13,6 +13,7 @@ from delegate_sim.graph.effort import DIAGNOSIS, DRAWING, Effort
 from delegate_sim.live.live_runs import run_target
 from delegate_sim.micro.report import analyze
 from delegate_sim.micro.target import MicroTarget
+from delegate_sim.micro.verdict import micro_verdict
 from delegate_sim.model.model import Model
 from delegate_sim.results.report.measures import TAKEN, measure
 from delegate_sim.results.report.verdict import verdict
@@ -28,7 +29,6 @@ from ..options.op_profile import OpProfileArguments, op_profile_option, timed_di
 from ..options.targets import TargetArguments, complete_socs, delegates_option, soc_targets, target_arguments
 from ..text.elements.paragraphs import paragraph
 from ..text.elements.verdict import plugin_lines
-from ..text.micro import micro_verdict
 
 if TYPE_CHECKING:
     from delegate_sim.page.content import PageView
@@ -42,7 +42,7 @@ Examples:
   delegate-sim report model.tflite --micro -o report.html
 
 The page needs only a browser, and no network. You can switch between models and targets on the page, or show two views side by
-side. The package fast-sugiyama places the nodes of large graphs better: pip install '.[report]'.
+side.
 If a model cannot be read, the command continues with the next model, and the exit code is 2.
 """
 

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 
 from delegate_sim.delegates.options import Option, as_typed, option_value
-from delegate_sim.foundation.printable import counted, printable, share
+from delegate_sim.foundation.printable import counted, fitting, item_list, printable, share
 
 __all__ = [
     "counted",
@@ -105,31 +105,4 @@ def node_list(indices: Sequence[int], room: int | None = None) -> str:
 
     If the text is longer than ``room`` characters, some indices are omitted, and the text ends with their number.
     """
-    return _fitting(ranges(indices), room, ", ... and {:,} more")
-
-
-def item_list(items: Iterable[str], room: int | None = None) -> str:
-    """Return items separated by commas.
-
-    If the text is longer than ``room`` characters, some items are omitted, and the text ends with their number.
-    """
-    return _fitting([(item, 1) for item in items], room, ", +{:,} more")
-
-
-def _fitting(items: Sequence[tuple[str, int]], room: int | None, more: str) -> str:
-    """Join the items that fit into ``room`` characters, and add the number of omitted items.
-
-    The first item is always included.
-    """
-    everything = ", ".join([text for text, _ in items])
-    if room is None or len(everything) <= room:
-        return everything
-    left_out = sum([number for _, number in items])
-    shown = ""
-    for text, number in items:
-        longer = f"{shown}, {text}" if shown else text
-        if shown and len(longer) + len(more.format(left_out - number)) > room:
-            break
-        shown = longer
-        left_out -= number
-    return shown + more.format(left_out) if left_out else shown
+    return fitting(ranges(indices), room, ", ... and {:,} more")

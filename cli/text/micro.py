@@ -11,6 +11,7 @@ from delegate_sim.micro.preparation import MicroNode, Status
 from delegate_sim.micro.report import MicroAnswer, MicroReport, Outcome
 from delegate_sim.micro.resolver import resolver_lines
 from delegate_sim.micro.target import PACKAGE
+from delegate_sim.micro.verdict import micro_verdict
 from delegate_sim.model.model import IDENTIFIER
 
 from ..console.layout import counted, item_list, message, name, node_list, share
@@ -58,44 +59,6 @@ _OUTCOMES = {
     Outcome.PREPARE_FAILED: "fails in Prepare",
     Outcome.FILE: "cannot be used",
 }
-
-
-def micro_verdict(report: MicroReport) -> str:
-    """Return the verdict in one sentence, which says if the copy of the runtime is not known."""
-    runtime = report.target.runtime
-    return f"{_verdict(report)}{'' if runtime.is_checked else f' (not checked for {name(runtime.name)})'}"
-
-
-def _verdict(report: MicroReport) -> str:
-    if report.runs and not report.computes:
-        weights = report.external_tensors + report.unassigned_variables
-        return f"TensorFlow Lite Micro runs the model without {counted(weights, 'weight')}, so the results are wrong"
-    if report.runs:
-        operators = counted(len(report.operators), "operator")
-        needs = f"; the interpreter needs MicroResourceVariables for {counted(report.variables, 'variable')}"
-        words = f"TensorFlow Lite Micro runs the model: {counted(len(report.nodes), 'node')}, {operators}"
-        return words + (needs if report.variables else "")
-    if report.outcome is Outcome.FILE:
-        return f"TensorFlow Lite Micro cannot use the model file: {message(report.problem)}"
-    counts = []
-    if report.missing_operators:
-        missing = [name(operator.removeprefix("CUSTOM:")) for operator in report.missing_operators]
-        lacks = "it has no kernel for" if report.target.registered is None else "the resolver lacks"
-        counts.append(f"{lacks} {item_list(missing, 60)}")
-    for status, words in (
-        (Status.PREPARE, "cannot be prepared"),
-        (Status.INVOKE, "cannot be invoked"),
-        (Status.INVOKE_IF_CALLED, "in a branch or loop cannot be invoked"),
-    ):
-        nodes = sum([node.status is status for node in report.nodes])
-        if nodes:
-            counts.append(f"{counted(nodes, 'node')} {words}")
-    refused = sum([node.multiply_adds for node in report.refused])
-    work = f"; {share(refused, report.multiply_adds)} of multiply-adds are in these nodes" if report.multiply_adds else ""
-    start = {Outcome.ALLOCATED: "allocates tensors but cannot run the model"}.get(report.outcome, "cannot run the model")
-    if report.outcome is Outcome.ALLOCATED and not any(node.status is Status.INVOKE for node in report.nodes):
-        start = "may fail while it runs the model"
-    return f"TensorFlow Lite Micro {start}: {', '.join(counts)}{work}"
 
 
 def micro_lines(answer: MicroAnswer, width: int, verbose: bool) -> Iterator[Line]:

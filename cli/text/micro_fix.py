@@ -8,11 +8,11 @@ from delegate_sim.fixing.fix import Fixed
 from delegate_sim.fixing.micro_search import MicroFixPlan
 from delegate_sim.fixing.passes.base import Exactness
 from delegate_sim.micro.report import MicroReport
+from delegate_sim.micro.verdict import micro_verdict
 
 from ..console.terminal import Line
 from .elements.paragraphs import HEADING, heading_lines, indented, paragraph
 from .fix import answer_text, proof_lines, step_lines
-from .micro import micro_verdict
 
 _TAKEN = "the runtime takes all nodes"
 

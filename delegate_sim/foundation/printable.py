@@ -48,6 +48,33 @@ def and_list(words: Sequence[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
+def item_list(items: Iterable[str], room: int | None = None) -> str:
+    """Return items separated by commas.
+
+    If the text is longer than ``room`` characters, some items are omitted, and the text ends with their number.
+    """
+    return fitting([(item, 1) for item in items], room, ", +{:,} more")
+
+
+def fitting(items: Sequence[tuple[str, int]], room: int | None, more: str) -> str:
+    """Join the items that fit into ``room`` characters, and add the number of omitted items.
+
+    The first item is always included.
+    """
+    everything = ", ".join([text for text, _ in items])
+    if room is None or len(everything) <= room:
+        return everything
+    left_out = sum([number for _, number in items])
+    shown = ""
+    for text, number in items:
+        longer = f"{shown}, {text}" if shown else text
+        if shown and len(longer) + len(more.format(left_out - number)) > room:
+            break
+        shown = longer
+        left_out -= number
+    return shown + more.format(left_out) if left_out else shown
+
+
 def share(part: int, whole: int) -> str:
     """Return ``part`` as a percentage of ``whole``, rounded down. Only the whole gives 100 %."""
     return f"{part * 1000 // whole / 10:g} %" if whole else "0 %"

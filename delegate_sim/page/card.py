@@ -21,6 +21,7 @@ from ..foundation.printable import share
 from ..graph.effort import Effort
 from ..micro.report import MicroReport, analyze
 from ..micro.target import RUNTIME_TITLE
+from ..micro.verdict import micro_outcome
 from ..model.model import Model
 from ..results.report.blockers import has_open_input
 from ..results.report.measures import TAKEN, Measures, awaits_compiler, measure
@@ -32,7 +33,6 @@ from ..rules.kinds import DYNAMIC_TENSORS
 from ..runtime.interpreter import REFUSED, Run
 from ..runtime.target import Target
 from ..version import __version__
-from .micro_view import micro_outcome
 
 _PLACES = {name: place for place, name in enumerate(ORDER)}
 _NEARLY_ALL, _MOST = 0.99, 0.5

@@ -16,10 +16,11 @@ from ..delegates.devices import MICROCONTROLLERS_TITLE
 from ..errors import MissingPackageError
 from ..foundation.printable import printable, share, shortened
 from ..results.report.plan_strip import DELEGATED, LEFT, MIXED, REFUSED, cells
-from .card import Card, CardGroup, CardRow
+from .card import Card, CardGroup, CardRow, share_of
 
 _WIDTH, _MARGIN = 1100, 24
 _STRIP_LEFT, _STRIP_WIDTH, _STRIP_HEIGHT = 264, 400, 16
+_STRIP_BOX = f"0 0 {_STRIP_WIDTH} {_STRIP_HEIGHT}"
 _SHARE_RIGHT, _KERNELS_RIGHT, _TEXT_LEFT = 728, 788, 804
 _ROW, _GROUP, _LINE = 40, 32, 14
 _MOST_CELLS = 400
@@ -70,8 +71,8 @@ def card_picture(card: Card, place: CardPlace | None = None) -> str:
     if card.advice is not None:
         bottom = _text_block(body, card.advice.text, bottom + 4, 2, _TEXT_BLOCK_LETTERS, 13, "card-ink", "400")
         bottom = _text_block(body, card.advice.command, bottom + 2, 2, _COMMAND_LETTERS, 12, "card-ink", "400", _MONOSPACE)
-    for group in card.groups:
-        bottom = _draw_group(body, group, bottom, place)
+    for number, group in enumerate(card.groups):
+        bottom = _draw_group(body, group, number, bottom, place)
     bottom = _draw_legend(body, card, bottom + 22)
     height = bottom + _MARGIN - 8
     role, size = "img" if is_file else "group", f' width="{_WIDTH}" height="{height}"'
@@ -88,13 +89,31 @@ def card_picture(card: Card, place: CardPlace | None = None) -> str:
     )
 
 
-def card_sentence(card: Card) -> str:
-    """Return the sentence and the command as HTML, for screens that are too narrow for the picture."""
+def card_list(card: Card, place: CardPlace) -> str:
+    """Return the card as HTML, for screens too narrow for the picture. The strips are those of the picture."""
     parts = [f'<p class="card-sentence">{html.escape(_safe(card.headline, 400))}.</p>']
     if card.advice is not None:
         texts = [html.escape(_safe(text, 400)) for text in (card.advice.text, card.advice.command)]
         parts.append(f'<p class="card-advice">{texts[0]} <code>{texts[1]}</code></p>')
+    for number, group in enumerate(card.groups):
+        parts.append(f'<p class="card-group">{html.escape(_safe(group.title, 100))}</p>')
+        for position, row in enumerate(group.rows):
+            text = html.escape(f"{f'{share_of(row)}: ' if row.lengths else ''}{_safe(row.summary, 200)}")
+            label = _linked(row, html.escape(_safe(row.label, _LABEL_LETTERS)), place)
+            use = f'<use href="#{_strip_name(place, number, position)}"></use>'
+            parts.append(f'<p class="card-row">{label} {text}</p><svg viewBox="{_STRIP_BOX}" class="card-strip">{use}</svg>')
     return "".join(parts)
+
+
+def _linked(row: CardRow, label: str, place: CardPlace | None) -> str:
+    """Return a label, as a link to the target if the page shows the target."""
+    if place is None or row.delegate not in place.links:
+        return label
+    return f'<a href="#target={row.delegate}{f"&amp;model={place.model}" if place.model else ""}">{label}</a>'
+
+
+def _strip_name(place: CardPlace, group: int, row: int) -> str:
+    return f"card-{place.model}-{group}-{row}"
 
 
 def card_image(card: Card) -> bytes:
@@ -119,26 +138,27 @@ def shown_share(row: CardRow) -> str:
     return share(row.part, row.whole) if row.lengths else "-"
 
 
-def _draw_group(body: list[str], group: CardGroup, top: int, place: CardPlace | None) -> int:
+def _draw_group(body: list[str], group: CardGroup, number: int, top: int, place: CardPlace | None) -> int:
     bottom = top + _GROUP
     body.append(_text(_MARGIN, bottom, group.title, 12, "card-faint", "600"))
     body.append(_rule(bottom + 8))
     bottom += 8
-    for row in group.rows:
-        bottom = _draw_row(body, row, bottom, place)
+    for position, row in enumerate(group.rows):
+        name = "" if place is None else f' id="{_strip_name(place, number, position)}"'
+        bottom = _draw_row(body, row, name, bottom, place)
     return bottom
 
 
-def _draw_row(body: list[str], row: CardRow, top: int, place: CardPlace | None) -> int:
+def _draw_row(body: list[str], row: CardRow, name: str, top: int, place: CardPlace | None) -> int:
     lines = _lines(row.summary, _TEXT_LETTERS, _TEXT_LINES)
     height = max(_ROW, 12 + _LINE * len(lines))
     middle = top + height // 2
     has_link = place is not None and row.delegate in place.links
     label = _text(_MARGIN, middle - 3, _safe(row.label, _LABEL_LETTERS), 13, "card-link" if has_link else "card-ink", "600")
-    model = f"&amp;model={place.model}" if place is not None and place.model else ""
-    body.append(f'\n<a href="#target={row.delegate}{model}">{label}</a>' if has_link else label)
+    body.append(_linked(row, label, place))
     body.append(_text(_MARGIN, middle + 11, _safe(row.devices, _DEVICES_LETTERS), 10, "card-faint"))
-    body += _strip(row, middle - _STRIP_HEIGHT // 2)
+    strip = f"<g{name}>{''.join(_strip(row))}</g>"
+    body.append(f'\n<g transform="translate({_STRIP_LEFT} {middle - _STRIP_HEIGHT // 2})">{strip}</g>')
     body.append(_text(_SHARE_RIGHT, middle - 1, shown_share(row), 13, "card-ink", "700", anchor="end"))
     if row.lengths:
         body.append(
@@ -155,20 +175,19 @@ def _draw_row(body: list[str], row: CardRow, top: int, place: CardPlace | None) 
     return top + height
 
 
-def _strip(row: CardRow, top: int) -> Iterator[str]:
+def _strip(row: CardRow) -> Iterator[str]:
     """Yield the strip of a target: cells in a common scale, or a frame if the result is not known."""
     if not row.lengths:
-        size = f'x="{_STRIP_LEFT}.5" y="{top}.5" width="{_STRIP_WIDTH - 1}" height="{_STRIP_HEIGHT - 1}"'
+        size = f'x="0.5" y="0.5" width="{_STRIP_WIDTH - 1}" height="{_STRIP_HEIGHT - 1}"'
         yield f'\n<rect {size} class="card-line" fill="none" stroke="#d4d8dd" stroke-dasharray="4"/>'
         return
     states, _ = cells(row.lengths, _MOST_CELLS)
-    left, width = float(_STRIP_LEFT), _STRIP_WIDTH / max(len(states), 1)
+    left, width = 0.0, _STRIP_WIDTH / max(len(states), 1)
     opacity = "" if row.is_applied else ' opacity="0.4"'
     for state, members in groupby(states):
         own = width * len(list(members))
         yield (
-            f'\n<rect x="{left:.1f}" y="{top}" width="{max(own - 0.6, 0.4):.1f}" height="{_STRIP_HEIGHT}" '
-            f'fill="{_FILLS[state]}"{opacity}/>'
+            f'\n<rect x="{left:.1f}" width="{max(own - 0.6, 0.4):.1f}" height="{_STRIP_HEIGHT}" fill="{_FILLS[state]}"{opacity}/>'
         )
         left += own
 

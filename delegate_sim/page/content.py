@@ -41,7 +41,7 @@ from ..runtime.interpreter import Run, SubgraphRun, option_values
 from ..timing.measured import KERNEL, MeasuredPart, Timing, cpu_time, kernel_times, node_times
 from .card import without_folder
 from .graph_tables import PageGraphs, operator_counts, plain_reasons, short_name, short_text, tensor_positions, whole_entry
-from .layout import CLOSED_HEIGHT, CLOSED_WIDTH, HEADER, NODE_HEIGHT, NODE_WIDTH, with_deep_stack
+from .layout import CLOSED_HEIGHT, CLOSED_WIDTH, HEADER, NODE_HEIGHT, NODE_WIDTH, SMALL_HEIGHT, SMALL_WIDTH
 from .micro_view import arena_entry, micro_view_entry
 
 _LONGEST_NAME = 200
@@ -139,9 +139,14 @@ def page_content(views: Sequence[PageView | MicroDiagnosis]) -> dict[str, Any]:
         **head("page"),
         "states": list(STATES),
         "further": [{"key": column.key, "title": column.caption or column.title, "unit": column.unit} for column in FURTHER],
-        "sizes": {"node": [NODE_WIDTH, NODE_HEIGHT], "closed": [CLOSED_WIDTH, CLOSED_HEIGHT], "header": HEADER},
+        "sizes": {
+            "node": [NODE_WIDTH, NODE_HEIGHT],
+            "small": [SMALL_WIDTH, SMALL_HEIGHT],
+            "closed": [CLOSED_WIDTH, CLOSED_HEIGHT],
+            "header": HEADER,
+        },
         "models": [_model_entry(model, arenas.get(id(model))) for model in models],
-        "views": with_deep_stack(lambda: [_drawn(view, numbers[id(view.model)], graphs) for view in views]),
+        "views": [_drawn(view, numbers[id(view.model)], graphs) for view in views],
         "graphs": graphs.entries,
         "matches": [_matches(models[0], other) for other in models],
         "site": _site(),

@@ -14,7 +14,7 @@ from ..diagnosis.micro import MicroDiagnosis
 from ..runtime.target import Target
 from .card import Card, card_of
 from .card_markdown import card_markdown
-from .card_picture import CardPlace, card_picture, card_sentence
+from .card_picture import CardPlace, card_list, card_picture
 from .content import PageView, page_content
 
 _SCRIPTS = ("content.js", "drawing.js", "strip.js", "time.js", "panels.js", "verdicts.js", "arena.js", "share.js", "page.js")
@@ -35,7 +35,8 @@ def page(views: Sequence[PageView | MicroDiagnosis], without_answer: WithoutAnsw
     for number, card in cards_of(views, without_answer).items():
         own = [entry for entry in content["views"] if entry["model"] == number]
         links = {"micro" if entry.get("micro") else entry["delegate"] for entry in own}
-        pictures.append(card_sentence(card) + card_picture(card, CardPlace(number, links, has_patterns=not pictures)))
+        place = CardPlace(number, links, has_patterns=not pictures)
+        pictures.append(card_list(card, place) + card_picture(card, place))
         content["models"][number]["card"] = card_markdown(card)
         if number == 0 and card.advice is not None:
             named = (0, card.advice.delegate)

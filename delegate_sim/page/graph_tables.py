@@ -59,7 +59,8 @@ class PageGraphs:
             "reasons": {str(position): own for position, own in numbers.items()},
             "partitioned": bool(run.subsets),
             "boxes": [list(box) for box in drawing.boxes],
-            "columns": [list(column) for column in drawing.columns],
+            "rows": [list(row) for row in drawing.rows],
+            "small": [position for position, index in enumerate(plan) if index in drawing.small],
             "partition": [part_of.get(index, 0) for index in plan],
             "partitions": partitions,
         }

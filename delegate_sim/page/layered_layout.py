@@ -1,9 +1,4 @@
-"""A layout in layers in plain Python, for computers without the package fast-sugiyama.
-
-The steps are those of Sugiyama's method: layers, order of the nodes in each layer, and horizontal positions by Brandes and Köpf.
-For small graphs, the layers are the same as in fast-sugiyama. The order in a layer can differ from fast-sugiyama if another order
-has equally many crossings.
-"""
+"""A layout in layers by Sugiyama's method: layers, order of the nodes in each layer, horizontal positions by Brandes and Köpf."""
 
 from __future__ import annotations
 

@@ -1,59 +1,52 @@
-"""Lay out the graph: each partition is a box with its nodes in layers, and the boxes are in running order.
+"""Lay out the graph from top to bottom: each partition is a box with its nodes in layers, and the boxes are in running order.
 
-The package fast-sugiyama computes the layers and the order of the nodes in each layer. For large graphs, some optimizations of
-the package are switched off. If the package is not installed, ``layered_layout`` replaces it.
-
-A chain of a thousand nodes would be one long, thin line. Tall layouts are therefore folded into columns, and long rows of boxes
-are broken into lines.
+A chain of a thousand nodes would be one long, thin line. Tall boxes and tall drawings are therefore broken into columns, as in a
+newspaper. Nodes that read only constants, such as those that convert weights, are drawn small, above the node that reads them.
 """
 
 from __future__ import annotations
 
 import math
-import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple
 
 from ..graph.graph import Graph
 from ..runtime.interpreter import SubgraphRun
 from .layered_layout import Edges, layered_layout
 
-NODE_WIDTH, NODE_HEIGHT = 122, 28
+NODE_WIDTH, NODE_HEIGHT = 150, 28
 """Size of a node in units of the drawing. A unit is a pixel at scale 1."""
-_COLUMN, _ROW = 136, 48
-_PADDING = 14
-HEADER = 34
+SMALL_WIDTH, SMALL_HEIGHT = 40, 10
+"""Size of a small node."""
+_SMALL_COLUMN, _SMALL_ROW = 44, 14
+_MOST_ABOVE = 3
+"""Largest number of small nodes above a node. Further small nodes are at the end of the box."""
+_COLUMN, _ROW = 168, 42
+_FOLD = 0.3
+"""Space between the columns of a folded part, in widths of a column. Edges have room in it."""
+_PADDING = 12
+HEADER = 24
 """Height of the heading of a box, above its nodes."""
-_GAP = 76
-_MOST_LAYERS = 12
+_GAP, _GUTTER = 26, 52
+"""Space between boxes, vertically and horizontally."""
+_MOST_LAYERS = 16
 """A connected part of a graph with at most this number of layers is never folded into columns."""
-_LINES_TRIED = 40
-_ASPECT = 1.7
-"""Target ratio of width to height, about the ratio of a screen."""
+_COLUMNS_TRIED = 40
+_ASPECT = 1.45
+"""Target ratio of width to height, about the ratio of the canvas on a wide screen."""
 _WIDEST = 2.5
 """Largest ratio of width to height, as a multiple of ``_ASPECT``. In wider connected parts, layers are broken into rows."""
 CLOSED_WIDTH, CLOSED_HEIGHT = 196, 62
 """Size of a closed box. The nodes in a closed box are not drawn."""
 
-_MOST_OPTIMIZED = 500_000
-"""Limit for nodes * (edges - nodes). Up to this limit, fast-sugiyama minimizes ranks and crossings in about a second."""
-_WIDEST_OPTIMIZED = 5_000
-"""Limit for the number of nodes in a layer. Up to this limit, fast-sugiyama minimizes ranks and crossings.
-
-The run time of fast-sugiyama is quadratic in the number of nodes in a layer.
-"""
 _MOST_ROUTED = 50_000
-"""Limit for the total length of all edges, counted in layers. Above this limit, fast-sugiyama is not used.
+"""Limit for the total length of all edges, counted in layers, with which the run time of a layout grows.
 
-The run time of fast-sugiyama grows with this length.
+Above this limit, the nodes of a layer are in the order of their numbers.
 """
 
-_STACK = 512 << 20
-"""Stack size in bytes for fast-sugiyama, which recurses once for each node of a path. Unused stack takes no memory."""
-
-Key = TypeVar("Key")
 Place = tuple[float, float]
 
 
@@ -70,24 +63,25 @@ class Box(NamedTuple):
 class Drawing:
     """The upper left corners of a subgraph's nodes, by node index, and the boxes of the partitions, in running order.
 
-    Each entry of ``columns`` lists partitions that are drawn in one column. These partitions do not depend on each other.
+    ``small`` has the indices of the nodes of the small size. Each entry of ``rows`` lists partitions that are drawn side by side.
+    These partitions do not depend on each other.
     """
 
     nodes: Mapping[int, tuple[int, int]]
+    small: frozenset[int]
     boxes: tuple[Box, ...]
-    columns: tuple[tuple[int, ...], ...]
+    rows: tuple[tuple[int, ...], ...]
 
 
-def _library() -> Any:
-    try:
-        import fast_sugiyama
-    except ImportError:
-        return None
-    return fast_sugiyama
+class _Inside(NamedTuple):
+    """The places of the nodes of a box in this box, and the size of the box."""
+
+    places: dict[int, Place]
+    size: Place
 
 
 def draw(run: SubgraphRun) -> Drawing:
-    """Place the nodes and partitions of a subgraph. Call this function only inside ``with_deep_stack``."""
+    """Place the nodes and partitions of a subgraph."""
     return _draw(run.graph, _parts(run))
 
 
@@ -107,6 +101,7 @@ def _draw(graph: Graph, parts: Sequence[Sequence[int]]) -> Drawing:
     part_of = {node: number for number, nodes in enumerate(parts) for node in nodes}
     inner: list[list[tuple[int, int]]] = [[] for _ in parts]
     outer = set()
+    small = {node for node in part_of if _reads_constants(graph, node)}
     for a, b in node_edges(graph):
         if a not in part_of or b not in part_of:
             continue
@@ -114,24 +109,50 @@ def _draw(graph: Graph, parts: Sequence[Sequence[int]]) -> Drawing:
             inner[part_of[a]].append((a, b))
         else:
             outer.add((part_of[a], part_of[b]))
-    insides = [_inside(nodes, edges) for nodes, edges in zip(parts, inner, strict=True)]
-    columns = _columns(len(parts), sorted(outer))
-    opened = _in_lines(columns, [size for _, size in insides])
+    insides = [_inside(nodes, edges, small) for nodes, edges in zip(parts, inner, strict=True)]
+    rows = _rows(len(parts), sorted(outer))
+    corners = _in_columns(rows, [inside.size for inside in insides])
     places = {
-        node: (round(opened[number][0] + x), round(opened[number][1] + y))
-        for number, (inside, _) in enumerate(insides)
-        for node, (x, y) in inside.items()
+        node: (round(corners[number][0] + x), round(corners[number][1] + y))
+        for number, inside in enumerate(insides)
+        for node, (x, y) in inside.places.items()
     }
-    boxes = tuple([Box(*map(round, (*opened[number], *size))) for number, (_, size) in enumerate(insides)])
-    return Drawing(places, boxes, tuple(map(tuple, columns)))
+    boxes = tuple([Box(*map(round, (*corners[number], *inside.size))) for number, inside in enumerate(insides)])
+    return Drawing(places, frozenset(small), boxes, tuple(map(tuple, rows)))
 
 
-def _inside(nodes: Sequence[int], edges: Edges) -> tuple[dict[int, Place], Place]:
-    pieces = [_folded(piece) for piece in _components(nodes, edges)]
-    sizes = [
-        (max([x for x, _ in piece.values()]) + 1, max([y for _, y in piece.values()]) + 1)  # in columns and rows
-        for piece in pieces
-    ]
+def _reads_constants(graph: Graph, node: int) -> bool:
+    inputs = [tensor for tensor in graph.nodes[node].inputs if tensor >= 0]
+    return bool(inputs) and all(graph.tensors[tensor].is_constant for tensor in inputs)
+
+
+def _inside(nodes: Sequence[int], all_edges: Edges, all_small: Set[int]) -> _Inside:
+    edges = [(a, b) for a, b in all_edges if a not in all_small and b not in all_small]
+    connected = {node for edge in edges for node in edge}
+    lone = [node for node in nodes if node not in connected and node not in all_small]
+    order = {node: position for position, node in enumerate(nodes)}
+    pieces = sorted(_folded_pieces(lone, edges), key=lambda piece: min([order[node] for node in piece]))
+    above, others = _above([node for node in nodes if node in all_small], all_edges, all_small)
+    top = HEADER + (_SMALL_ROW if above else 0)
+    grid, (columns, rows) = _side_by_side(pieces)
+    places = {node: (_PADDING + x * _COLUMN, top + y * _ROW) for node, (x, y) in grid.items()}
+    for node, (reader, number) in above.items():
+        left, upper = places[reader]
+        places[node] = (left + NODE_WIDTH - SMALL_WIDTH - number * _SMALL_COLUMN, upper - SMALL_HEIGHT - 2)
+    width, bottom = max(NODE_WIDTH, columns * _COLUMN - (_COLUMN - NODE_WIDTH)), top + rows * _ROW
+    if not others:
+        return _Inside(places, (2 * _PADDING + width, bottom - (_ROW - NODE_HEIGHT if pieces else 0) + _PADDING))
+    square = math.ceil(math.sqrt(len(others) * _SMALL_ROW / _SMALL_COLUMN * _ASPECT))
+    in_row = max(int(width / _SMALL_COLUMN), square)
+    for number, node in enumerate(others):
+        places[node] = (_PADDING + number % in_row * _SMALL_COLUMN, bottom + number // in_row * _SMALL_ROW)
+    height = bottom + math.ceil(len(others) / in_row) * _SMALL_ROW
+    return _Inside(places, (2 * _PADDING + max(width, min(in_row, len(others)) * _SMALL_COLUMN), height + _PADDING))
+
+
+def _side_by_side(pieces: Sequence[Mapping[int, Place]]) -> tuple[dict[int, Place], Place]:
+    """Place connected parts in lines. Return the places and the whole size, in columns and rows."""
+    sizes = [_size(piece) for piece in pieces]
     area = sum([width * _COLUMN * height * _ROW for width, height in sizes])
     room = max([math.sqrt(area * _ASPECT) / _COLUMN, *[width for width, _ in sizes]])
     places: dict[int, Place] = {}
@@ -139,23 +160,46 @@ def _inside(nodes: Sequence[int], edges: Edges) -> tuple[dict[int, Place], Place
     for piece, (width, height) in zip(pieces, sizes, strict=True):
         if x and x + width > room:
             x, y, line = 0.0, y + line, 0.0
-        for node, (column, row) in piece.items():
-            places[node] = (_PADDING + (x + column) * _COLUMN, HEADER + (y + row) * _ROW)
+        places.update({node: (x + column, y + row) for node, (column, row) in piece.items()})
         x, line = x + width, max(line, height)
         widest = max(widest, x)
-    size = (
-        2 * _PADDING + widest * _COLUMN - (_COLUMN - NODE_WIDTH),
-        HEADER + _PADDING + (y + line) * _ROW - (_ROW - NODE_HEIGHT),
-    )
-    return places, (max(size[0], CLOSED_WIDTH), max(size[1], CLOSED_HEIGHT))
+    return places, (widest, y + line)
 
 
-def _components(nodes: Sequence[int], edges: Edges) -> list[dict[int, Place]]:
-    order = {node: position for position, node in enumerate(nodes)}
+def _above(own: Sequence[int], edges: Edges, all_small: Set[int]) -> tuple[dict[int, tuple[int, int]], list[int]]:
+    """Return the small nodes above another node, with this node and their number there, and the other small nodes."""
+    readers = {a: b for a, b in reversed(edges) if a in all_small and b not in all_small}
+    counts: Counter[int] = Counter()
+    above, others = {}, []
+    for node in own:
+        reader = readers.get(node)
+        if reader is None or counts[reader] == _MOST_ABOVE:
+            others.append(node)
+        else:
+            above[node] = (reader, counts[reader])
+            counts[reader] += 1
+    return above, others
+
+
+def _size(piece: Mapping[int, Place]) -> Place:
+    """Return the size of a connected part in columns and rows."""
+    return max([x for x, _ in piece.values()]) + 1, max([y for _, y in piece.values()]) + 1
+
+
+def _folded_pieces(lone: Sequence[int], edges: Edges) -> list[dict[int, Place]]:
+    pieces = _pieces(lone, edges)
+    piece_of = {node: number for number, piece in enumerate(pieces) for node in piece}
+    own: list[list[tuple[int, int]]] = [[] for _ in pieces]
+    for edge in edges:
+        own[piece_of[edge[0]]].append(edge)
+    return [_folded(piece, inner) for piece, inner in zip(pieces, own, strict=True)]
+
+
+def _pieces(nodes: Iterable[int], edges: Edges) -> list[dict[int, Place]]:
+    """Return the connected parts of a graph, with the column and the row of each node."""
     pieces = [_layered(positions) for positions in _layouts(edges)]
     connected = {node for edge in edges for node in edge}
-    pieces += [{node: (0.0, 0.0)} for node in nodes if node not in connected]
-    return sorted(pieces, key=lambda piece: min([order[node] for node in piece]))
+    return pieces + [{node: (0.0, 0.0)} for node in nodes if node not in connected]
 
 
 def _layouts(edges: Edges) -> Iterable[Sequence[tuple[int, Place]]]:
@@ -164,22 +208,7 @@ def _layouts(edges: Edges) -> Iterable[Sequence[tuple[int, Place]]]:
     layers = _layers(edges)
     if sum([abs(layers[b] - layers[a]) for a, b in edges]) > _MOST_ROUTED:
         return [_in_order(layers)]
-    library = _library()
-    if library is None:
-        return [layered_layout(layers, piece) for piece in _connected(edges)]
-    is_narrow = max(Counter(layers.values()).values()) <= _WIDEST_OPTIMIZED
-    is_optimized = is_narrow and len(layers) * (len(edges) - len(layers)) <= _MOST_OPTIMIZED
-    layouts: list[Any] = []
-    for piece in _connected(edges):  # one by one, because the library's memory is quadratic in the number of pieces
-        layouts += library.from_edges(
-            piece,
-            vertex_spacing=1,
-            dummy_vertices=False,
-            check_layout=False,
-            ranking_type=None if is_optimized else "up",
-            transpose=None if is_optimized else False,
-        )
-    return [positions for positions, *_ in layouts]
+    return [layered_layout(layers, piece) for piece in _connected(edges)]
 
 
 def _connected(edges: Edges) -> list[list[tuple[int, int]]]:
@@ -224,14 +253,34 @@ def _layered(positions: Sequence[tuple[int, Place]]) -> dict[int, Place]:
     return {node: (x - left, float(levels[y])) for node, (x, y) in positions}
 
 
-def _folded(piece: dict[int, Place]) -> dict[int, Place]:
-    width = max([x for x, _ in piece.values()]) + 1
-    layers = int(max([y for _, y in piece.values()])) + 1
+def _folded(piece: dict[int, Place], edges: Edges) -> dict[int, Place]:
+    """Break a connected part into columns if it is tall. Each column is laid out anew, without the edges to other columns."""
+    width, layers = _size(piece)
     if width * _COLUMN > _WIDEST * layers * _ROW * _ASPECT:
         return _narrowed(piece)
-    columns = max(1, round(math.sqrt(layers * _ROW * _ASPECT / (width * _COLUMN)))) if layers > _MOST_LAYERS else 1
-    height = -(-layers // columns)
-    return {node: (x + int(y) // height * (width + 0.5), int(y) % height) for node, (x, y) in piece.items()}
+    widest = max(Counter([y for _, y in piece.values()]).values())
+    columns = max(1, round(math.sqrt(layers * _ROW * _ASPECT / (widest * _COLUMN)))) if layers > _MOST_LAYERS else 1
+    if columns == 1:
+        return piece
+    height = -(-int(layers) // columns)
+    nodes: dict[int, list[int]] = {}
+    inner: dict[int, list[tuple[int, int]]] = {}
+    for node, (_, y) in piece.items():
+        nodes.setdefault(int(y) // height, []).append(node)
+    for a, b in edges:
+        column = int(piece[a][1]) // height
+        if column == int(piece[b][1]) // height:
+            inner.setdefault(column, []).append((a, b))
+    places: dict[int, Place] = {}
+    left = 0.0
+    for column in sorted(nodes):
+        parts = _pieces(nodes[column], inner.get(column, []))
+        for part in sorted(parts, key=lambda part: min([piece[node][0] for node in part])):
+            top = min([piece[node][1] for node in part]) % height
+            places.update({node: (left + x, top + y) for node, (x, y) in part.items()})
+            left += _size(part)[0]
+        left += _FOLD
+    return places
 
 
 def _narrowed(piece: dict[int, Place]) -> dict[int, Place]:
@@ -252,86 +301,65 @@ def _narrowed(piece: dict[int, Place]) -> dict[int, Place]:
     return places
 
 
-def _columns(count: int, edges: Edges) -> list[list[int]]:
+def _rows(count: int, edges: Edges) -> list[list[int]]:
     alone = [[number] for number in range(count)]  # bounded: partitions
     if not edges:
         return alone
-    columns: dict[int, list[tuple[float, int]]] = {}
+    rows: dict[int, list[tuple[float, int]]] = {}
     placed = set()
     for positions in _layouts(edges):
         for number, (x, layer) in _layered(positions).items():
-            columns.setdefault(int(layer), []).append((x, number))
+            rows.setdefault(int(layer), []).append((x, number))
             placed.add(number)
-    layers = [[number for _, number in sorted(columns[layer])] for layer in sorted(columns)]
+    layers = [[number for _, number in sorted(rows[layer])] for layer in sorted(rows)]
     return sorted([*layers, *[layer for layer in alone if layer[0] not in placed]], key=min)
 
 
-def _in_lines(columns: Sequence[Sequence[int]], sizes: Sequence[Place]) -> dict[int, Place]:
-    """Place columns of boxes from left to right, in one line or several lines.
+def _in_columns(rows: Sequence[Sequence[int]], sizes: Sequence[Place]) -> dict[int, Place]:
+    """Place rows of boxes from top to bottom, in one column or several columns.
 
-    The number of lines is chosen so that the drawing fits the screen at the largest scale.
+    The number of columns is chosen so that the drawing fits the screen at the largest scale.
     """
-    widths = [max([sizes[number][0] for number in column]) + _GAP for column in columns]
-    heights = [sum([sizes[number][1] + _GAP for number in column]) for column in columns]
-    total, widest = sum(widths), max(widths)
-    rooms = {max(total / lines, widest) for lines in range(1, min(len(columns), _LINES_TRIED) + 1)}
+    widths = [sum([sizes[number][0] + _GUTTER for number in row]) for row in rows]
+    heights = [max([sizes[number][1] for number in row]) + _GAP for row in rows]
+    total, tallest = sum(heights), max(heights)
+    rooms = {max(total / columns, tallest) for columns in range(1, min(len(rows), _COLUMNS_TRIED) + 1)}
     best = min(
-        [_lines(widths, heights, room) for room in sorted(rooms)], key=lambda lines: max(lines.width / _ASPECT, lines.height)
+        [_columns(widths, heights, room) for room in sorted(rooms)],
+        key=lambda columns: max(columns.width / _ASPECT, columns.height),
     )
     places = {}
-    for column, (x, y) in zip(columns, best.corners, strict=True):
-        below = y
-        for number in column:
-            places[number] = (x, below)
-            below += sizes[number][1] + _GAP
+    for row, (middle, y), width in zip(rows, best.tops, widths, strict=True):
+        x = middle - width / 2
+        for number in row:
+            places[number] = (x, y)
+            x += sizes[number][0] + _GUTTER
     return places
 
 
 @dataclass(frozen=True, slots=True)
-class _Lines:
-    corners: list[Place]
+class _Columns:
+    tops: list[Place]
+    """The middle of the upper edge of each row."""
     width: float
     height: float
 
 
-def _lines(widths: Sequence[float], heights: Sequence[float], room: float) -> _Lines:
-    corners = []
-    x = y = line = longest = 0.0
-    for width, height in zip(widths, heights, strict=True):
-        if x and x + width > room:
-            x, y, line = 0.0, y + line, 0.0
-        corners.append((x, y))
-        x, line = x + width, max(line, height)
-        longest = max(longest, x)
-    return _Lines(corners, longest, y + line)
-
-
-def with_deep_stack(work: Callable[[], Key]) -> Key:
-    """Run ``work`` in a thread with a large stack. With a normal stack, fast-sugiyama crashes on a path of about 10,000 nodes.
-
-    The system frees the stack some time after the thread ends, so draw everything in one call. If the package is not installed,
-    the work needs no thread. Raises MemoryError if there is no memory for the stack.
-    """
-    if _library() is None:
-        return work()
-    results: list[Key] = []
-    errors: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            results.append(work())
-        except BaseException as error:  # raised below, in the calling thread
-            errors.append(error)
-
-    before = threading.stack_size(_STACK)
-    try:
-        thread = threading.Thread(target=run)
-        thread.start()
-    except RuntimeError as error:
-        raise MemoryError(str(error)) from error
-    finally:
-        threading.stack_size(before)
-    thread.join()
-    if errors:
-        raise errors[0]
-    return results[0]
+def _columns(widths: Sequence[float], heights: Sequence[float], room: float) -> _Columns:
+    columns: list[list[int]] = [[]]
+    y = 0.0
+    for number, height in enumerate(heights):
+        if y and y + height > room:
+            columns.append([])
+            y = 0.0
+        columns[-1].append(number)
+        y += height
+    tops = []
+    left = longest = 0.0
+    for column in columns:
+        widest, y = max([widths[number] for number in column]), 0.0
+        for number in column:
+            tops.append((left + widest / 2, y))
+            y += heights[number]
+        left, longest = left + widest, max(longest, y)
+    return _Columns(tops, left, longest)

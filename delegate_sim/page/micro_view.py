@@ -17,6 +17,7 @@ from ..micro.preparation import MicroNode, Status
 from ..micro.report import MicroReport
 from ..micro.resolver import resolver_lines
 from ..micro.target import RUNTIME_TITLE, MicroTarget
+from ..micro.verdict import micro_outcome
 from ..model.model import Model, Subgraph
 from ..results.report.plan_strip import DELEGATED, REFUSED, STATES
 from ..rules.rule import Reason
@@ -48,8 +49,8 @@ def micro_view_entry(view: MicroDiagnosis, model: int, graphs: PageGraphs) -> di
         "delegate": RUNTIME_TITLE,
         "runtime": f"{report.target.kernels}{'' if runtime.is_checked else f', not checked for {runtime.name}'}",
         "options": {},
-        "headline": f"{RUNTIME_TITLE} {micro_outcome(report)}",
-        "summary": "runs the model" if report.computes else micro_outcome(report),
+        "headline": short_text(f"{RUNTIME_TITLE} {micro_outcome(report)}"),
+        "summary": "runs the model" if report.computes else short_text(micro_outcome(report)),
         "words": _WORDS,
         "note": "",
         "grade": "most" if report.computes else "none",
@@ -116,18 +117,6 @@ def _cause_entry(cause: MicroCause, path: str, target: MicroTarget) -> dict[str,
         "assumes_accepted": False,
         "fix": fix,
     }
-
-
-def micro_outcome(report: MicroReport) -> str:
-    """Return what TensorFlow Lite Micro does with the model, as the end of a sentence."""
-    if report.runs and not report.computes:
-        return "runs the model without the weights outside the flatbuffer, so the results are wrong"
-    if report.runs:
-        return f"runs the model: {len(report.nodes):,} nodes"
-    if report.problem:
-        return short_text(f"cannot use the model file: {report.problem}")
-    missing = f"the resolver lacks {', '.join(report.missing_operators)}; " if report.missing_operators else ""
-    return short_text(f"does not run the model: {missing}{len(report.refused):,} of {len(report.nodes):,} nodes cannot run")
 
 
 def arena_entry(report: MicroReport, arena: Arena) -> dict[str, Any]:

@@ -99,6 +99,7 @@ def test_the_page_opens_without_errors_and_draws(opened, name, viewport, scheme)
     assert drawn(page, "#drawings canvas") > 3
     assert drawn(page, "#strips canvas") >= (1 if name == "empty" else 2)
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    assert page.evaluate("[...document.querySelectorAll('.cards')].every((cards) => cards.scrollWidth <= cards.clientWidth)")
 
 
 def test_the_verdict_says_how_much_is_delegated_and_what_stays(opened):
@@ -293,6 +294,7 @@ def test_the_nodes_of_a_cause_come_into_view(opened):
 
 def test_a_partition_in_view_is_marked_where_it_is(opened):
     page = opened("targets")
+    page.click("#fit")
     whole = ink(page)
     page.click("#tab-boundaries")
     for number in range(page.locator("#panel-boundaries tbody button").count()):

@@ -11,7 +11,7 @@ from delegate_sim import load
 from delegate_sim.delegates.registry import DELEGATE_NAMES
 from delegate_sim.page.card import card_of
 from delegate_sim.page.card_markdown import card_markdown
-from delegate_sim.page.card_picture import CardPlace, card_image, card_picture, shown_share
+from delegate_sim.page.card_picture import CardPlace, card_image, card_list, card_picture, shown_share
 from delegate_sim.results.report.plan_strip import DELEGATED, LEFT, REFUSED
 from delegate_sim.runtime.interpreter import simulate
 from tests.support.diagnoses import target
@@ -129,13 +129,24 @@ def test_the_picture_is_one_element_without_styles_or_scripts(builder):
     picture = card_picture(card(builder, *DELEGATE_NAMES), CardPlace(1, {*DELEGATE_NAMES}, has_patterns=True))
     root = ElementTree.fromstring(picture)  # the picture was made here
     assert root.tag == "svg"
-    assert {element.tag for element in root.iter()} <= {"svg", "defs", "pattern", "rect", "text", "path", "a"}
+    assert {element.tag for element in root.iter()} <= {"svg", "defs", "pattern", "rect", "text", "path", "a", "g"}
     assert not any(name in element.attrib for element in root.iter() for name in ("style", "onload"))
     assert all(
         element.attrib["href"].startswith("#target=") and element.attrib["href"].endswith("&model=1")
         for element in root.iter("a")
     )
     assert all(text.isprintable() for element in root.iter("text") for text in element.itertext())
+
+
+def test_the_list_for_narrow_screens_has_the_rows_and_the_strips_of_the_picture():
+    made, place = card(chain_model(["RELU"]), *DELEGATE_NAMES), CardPlace(0, {"gpu"}, has_patterns=True)
+    listed, drawn = card_list(made, place), card_picture(made, place)
+    rows = [row for group in made.groups for row in group.rows]
+    assert listed.count('class="card-row"') == len(rows)
+    used = re.findall(r'<use href="#([^"]+)">', listed)
+    assert used == re.findall(r'<g id="([^"]+)">', drawn)
+    assert len(set(used)) == len(rows)
+    assert re.findall(r'<a href="([^"]+)">', listed) == ["#target=gpu"]
 
 
 def test_a_file_has_its_own_style():

@@ -6,7 +6,7 @@ import pytest
 
 from tools.docs.examples import FILES, ROOT, Example, Outcome, difference, examples, outcomes, pages, with_current_output
 
-for needed in ("ai_edge_litert", "duckdb", "fast_sugiyama", "networkx", "pydot"):
+for needed in ("ai_edge_litert", "duckdb", "networkx", "pydot"):
     pytest.importorskip(needed)
 
 

@@ -142,7 +142,7 @@ def test_the_result_follows_the_model_the_release_and_the_options(opened):
     page.select_option("#delegate", "gpu")
     page.click("#tab-diagnose")
     opened.idle()
-    assert "GPU" in page.inner_text("#panel .outline")
+    assert page.inner_text("#panel .headline").startswith("62 of 63 nodes delegated")
     page.locator("summary", has_text="More options").click()
     page.get_by_label("Max delegated partitions").fill("9")
     page.get_by_label("Max delegated partitions").press("Enter")
@@ -161,10 +161,10 @@ def test_diagnosis_and_plan_are_those_of_the_command_line(opened):
     page.select_option("#delegate", "nnapi")
     page.click("#tab-diagnose")
     opened.idle()
-    assert "operator-version:FULLY_CONNECTED:9 (nnapi-operator-version)" in page.inner_text("#panel .outline")
+    assert "operator-version:FULLY_CONNECTED:9 (nnapi-operator-version)" in page.inner_text("#panel .result")
     page.click("#tab-fix")
     opened.idle()
-    assert "1. own-versions (exact), 6 nodes" in page.inner_text("#panel .outline")
+    assert "1. own-versions (exact), 6 nodes" in page.inner_text("#panel .result")
     assert "the runtime is not in the browser" in page.inner_text("#panel")
     assert page.locator("#panel .command").last.inner_text() == (
         "delegate-sim fix transformer_block.tflite --delegate nnapi -o fixed.tflite"
@@ -185,7 +185,7 @@ def test_several_models_have_a_verdict_each_and_are_compared(opened):
         "A: transformer_block.tflite",
         "B: mobilenet_block.tflite",
     ]
-    assert "Side by side" in page.inner_text("#panel .outline")
+    assert "Only in A: " in page.inner_text("#panel .result")
     frame = opened.report()
     assert frame.locator("#shown option").count() == 2
     assert frame.locator("#beside option:checked").inner_text().startswith("mobilenet_block")
@@ -195,7 +195,8 @@ def test_several_models_have_a_verdict_each_and_are_compared(opened):
     page.get_by_role("button", name="Swap A and B").click()
     page.select_option("#other", "delegate gpu")
     opened.idle()
-    assert "gpu on litert-2.3" in page.inner_text("#panel .outline")
+    assert "B: gpu" in page.inner_text(".compared")
+    assert "Delegated in A, on the CPU in B: 1 node\nGATHER: 1 node (0)" in page.inner_text("#panel .result")
     page.get_by_role("button", name="mobilenet_block.tflite", exact=True).click()
     opened.idle()
     assert "93.3 %" in page.inner_text("#headline")
@@ -296,7 +297,7 @@ def test_a_plan_without_numpy_says_that_the_command_line_tries_more(opened):
     page.select_option("#delegate", "nnapi")
     page.click("#tab-fix")
     opened.idle()
-    assert "No tried pass improves the model" in page.inner_text("#panel .outline")
+    assert "No tried pass improves the model" in page.inner_text("#panel .result")
     assert "This page has no numpy. So it tried only those passes" in page.inner_text("#panel")
     assert page.inner_text("#panel .command >> nth=0") == "delegate-sim fix no_bias.tflite --plan --delegate nnapi"
 
@@ -355,7 +356,7 @@ def test_a_canceled_simulation_ends_and_the_page_goes_on(opened):
     page.click("#cancel")
     page.get_by_role("button", name="Start again").click()
     opened.idle()
-    assert "NNAPI" in page.inner_text("#panel .outline")
+    assert page.inner_text("#panel .headline").startswith("57 of 63 nodes delegated")
 
 
 def test_a_canceled_first_simulation_can_be_started_again(opened):
@@ -390,7 +391,7 @@ def test_a_worker_out_of_memory_is_replaced_and_the_page_goes_on(opened):
     page.get_by_text("needs more memory than this page may use").wait_for()
     page.click("#tab-diagnose")
     opened.idle()
-    assert "NNAPI" in page.inner_text("#panel .outline")
+    assert page.inner_text("#panel .headline").startswith("57 of 63 nodes delegated")
 
 
 def test_a_large_file_is_read_by_slices(opened, tmp_path):
@@ -442,7 +443,7 @@ def test_options_stand_in_the_form_as_on_the_command_line(opened):
     page.click("#tab-report")
     opened.idle()
     assert "delegate-sim analyze transformer_block.tflite --soc google:Tensor_G5" in page.inner_text("#panel .command")
-    assert "npu" in page.inner_text("#panel .outline").lower()
+    assert "npu" in page.inner_text("#panel .printed").lower()
 
 
 def test_everything_is_reached_by_keyboard(opened):
@@ -462,7 +463,7 @@ def test_everything_is_reached_by_keyboard(opened):
     page.keyboard.press("Enter")
     opened.idle()
     assert page.get_attribute("#tab-diagnose", "aria-selected") == "true"
-    assert "GATHER" in page.inner_text("#panel .outline")
+    assert "GATHER" in page.inner_text("#panel .result")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

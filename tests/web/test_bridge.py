@@ -15,6 +15,7 @@ from fixtures.bundles import zip_bytes
 from tests.support.models import chain_model, convolution_without_bias
 from tools.web.equality import of_command_line
 from web import bridge
+from web.form import form as form_of_page
 
 MODEL = "fixtures/models/mobilenet_block.tflite"
 
@@ -32,7 +33,7 @@ def _no_numpy(monkeypatch):
 
 @pytest.fixture(scope="module")
 def form():
-    return json.loads(bridge.form())
+    return json.loads(form_of_page())
 
 
 class TestForm:

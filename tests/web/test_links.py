@@ -37,5 +37,6 @@ def test_a_link_opens_the_same_card_without_python(opened, tmp_path):
     cards = re.search(r'<section class="cards"[^>]*>(.*?)</section>', page_of(runs), re.DOTALL)[1]
     same = seen.evaluate("text => Object.assign(document.createElement('div'), { innerHTML: text }).innerHTML", cards)
     assert seen.inner_html(".cards") == same
+    assert seen.locator(".causes > li").count() > 0
     seen.close()
     assert opened.outside == []

@@ -25,6 +25,7 @@ from delegate_sim.page.document import code_digests, viewer
 from delegate_sim.version import __version__
 from tools.packaging.environments import build_wheel
 from tools.packaging.publication import UNKNOWN_OWNER, owner, repository
+from web.form import form
 
 from .browser import ROOT
 
@@ -94,6 +95,7 @@ def build(folder: Path = DIST, numpy: Path | None = None, *, is_in_site: bool = 
     if numpy is not None:
         shutil.copy(numpy, folder / "pyodide")
     (folder / "view.html").write_text(viewer(), encoding="utf-8")
+    (folder / "form.json").write_text(form(), encoding="utf-8")
     with tempfile.TemporaryDirectory() as scratch:
         packages = Path(scratch) / "packages"
         packages.mkdir()

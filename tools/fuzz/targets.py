@@ -34,6 +34,7 @@ from fixtures.bundles import litertlm_bytes, tar_bytes, zip_bytes
 from tools.fuzz.changes import SECRET
 from tools.fuzz.findings import MODEL_NAME
 from web import bridge
+from web.form import form as form_of_page
 
 _OPTIONS: Mapping[str, Sequence[Mapping[str, str]]] = {
     "nnapi": (
@@ -238,7 +239,7 @@ def run_link(fragment: str, model: str) -> None:
 
     Like ``targetOf`` of ``web/app/link.js``, this leaves out what the form does not offer.
     """
-    form = json.loads(bridge.form())
+    form = json.loads(form_of_page())
     given = dict(urllib.parse.parse_qsl(fragment.removeprefix("#"), keep_blank_values=True))
     delegates = {delegate["name"]: delegate for delegate in form["delegates"]}
     socs = [soc["name"] for soc in form["socs"]]

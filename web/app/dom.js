@@ -37,3 +37,18 @@ export function download(name, content, type) {
   make("a", { href: address, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }
+
+/** Return a command with a button that copies it. @param {string} text */
+export function commandLine(text) {
+  const copy = make("button", { type: "button", className: "copy" }, "Copy");
+  copy.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      copy.textContent = "Copied";
+    } catch {
+      getSelection()?.selectAllChildren(line);
+    }
+  });
+  const line = make("code", { className: "command" }, text);
+  return make("div", { className: "with-copy" }, line, copy);
+}

@@ -12,7 +12,7 @@ export class Engine {
   #next = 1;
   /** @type {Map<number, {resolve: (result: any) => void, reject: (fault: Error) => void}>} */
   #pending = new Map();
-  /** @type {Promise<import("./types.js").Form>} */
+  /** @type {Promise<void>} */
   #started;
   /** @type {{name: string, data: Blob}[]} */
   #mounted = [];
@@ -30,7 +30,7 @@ export class Engine {
     this.#started = this.#start();
   }
 
-  /** Return the form, once Python is there. */
+  /** Wait until Python is there. */
   started() {
     return this.#started;
   }
@@ -103,10 +103,9 @@ export class Engine {
       event.preventDefault();
       if (this.#isReady) this.#restart(new Crashed(event.message));
     };
-    const form = await this.#send("start", [BASE, this.#files]);
+    await this.#send("start", [BASE, this.#files, Boolean(navigator.serviceWorker?.controller)]);
     await this.#send("mount", [this.#mounted]);
     this.#isReady = true;
-    return form;
   }
 
   /** @param {any} message */

@@ -18,13 +18,11 @@ const CARD = ["--report", "card=/out/card.svg", "--report", "card=/out/card.md"]
 
 /** @type {import("./types.js").Files} */
 const files = await (await fetch("files.json")).json();
-const engine = new Engine(files, showProgress);
 /** @type {import("./types.js").Form} */
-let form;
-/** @type {TargetForm} */
-let targetForm;
-/** @type {Panels} */
-let panels;
+const form = await (await fetch("form.json")).json();
+const engine = new Engine(files, showProgress);
+const targetForm = new TargetForm(form, targetOf(location.hash, form), changed);
+const panels = new Panels({ engine, busy, form, files, target: () => targetForm.target });
 /** @type {{name: string, data: Blob}[]} */
 let mounted = [];
 /** @type {import("./types.js").Model[]} */
@@ -253,7 +251,7 @@ function simulateAll(model) {
 
 /** Return the link to the result of a model on all targets. @param {import("./types.js").Model} model */
 async function linkOf(model) {
-  const command = ["report", model.path, ...commonArguments(shared(), form), "--no-causes", "--output", "/out/report.html"];
+  const command = ["report", model.path, ...commonArguments(shared(), form), "--output", "/out/report.html"];
   const answer = await busy(`Making the link to ${model.name}`, () => engine.run(command, "report.html"));
   return answer?.content && resultLink(new TextDecoder().decode(answer.content));
 }
@@ -423,18 +421,13 @@ for (const link of document.querySelectorAll("a.docs")) {
 byId("no-numpy").hidden = files.numpy;
 listenForFiles();
 showStatus();
+showTarget(targetForm.target);
+listenForSettings();
 /** Files may come before Python is there. They wait for this. */
-const ready = engine.started().then((found) => {
-  form = found;
-  const target = targetOf(location.hash, form);
-  targetForm = new TargetForm(form, target, changed);
-  panels = new Panels({ engine, busy, form, files, target: () => targetForm.target });
-  showTarget(target);
-  listenForSettings();
-  document.body.classList.add("ready");
-});
+const ready = engine.started();
 try {
   await ready;
+  document.body.classList.add("ready");
   if ("serviceWorker" in navigator) navigator.serviceWorker.register("service-worker.js").catch(() => {});
 } catch (fault) {
   showProblem(`The simulator cannot be started in this browser: ${fault instanceof Error ? fault.message : fault}`);

@@ -2,8 +2,8 @@
 
 import { ANDROID, asTyped, targetArguments, withLabels } from "./commands.js";
 import { comparisonTable } from "./comparison.js";
-import { byId, download, make } from "./dom.js";
-import { commandLine as copiedLine, outlineOf } from "./outline.js";
+import { byId, commandLine as copiedLine, download, make } from "./dom.js";
+import { diagnosisView, differencesView, planView } from "./results.js";
 
 /** @typedef {<T>(what: string, work: () => Promise<T>) => Promise<T | undefined>} Busy */
 /** @typedef {{engine: import("./engine.js").Engine, busy: Busy, form: import("./types.js").Form, files: import("./types.js").Files,
@@ -95,7 +95,7 @@ export class Panels {
     const given = targetArguments(target, this.#context.form);
     if (target.delegate === "soc" || model.isWhole) await this.#showAnalysis(panel, model, given, name);
     else if (name === "report") await this.#showReport(panel, [model.path], given, "report.html");
-    else if (name === "diagnose") await this.#showText(panel, ["diagnose", model.path, ...given], "Diagnosing");
+    else if (name === "diagnose") await this.#showData(panel, ["diagnose", model.path, ...given], "Diagnosing", (data) => diagnosisView(data, this.#settings(model, given)));
     else if (name === "fix") await this.#showFix(panel, model, given);
     else if (name === "compare") this.#showCompare(panel, model, given);
     else this.#showDownloads(panel, model, given, DOWNLOADS);
@@ -104,7 +104,7 @@ export class Panels {
   /** @param {HTMLElement} panel @param {import("./types.js").Model} model @param {string[]} given @param {string} name */
   async #showAnalysis(panel, model, given, name) {
     const offered = DOWNLOADS.filter(([, command]) => command === "analyze");
-    if (name === "report") await this.#showText(panel, ["analyze", model.path, ...given], "Simulating");
+    if (name === "report") await this.#showPrinted(panel, ["analyze", model.path, ...given]);
     else if (name === "download") this.#showDownloads(panel, model, given, offered);
     else panel.append(make("p", {}, NOT_FOR_SOCS));
   }
@@ -141,9 +141,27 @@ export class Panels {
     if (text) panel.append(make("p", { className: isBad ? "bad" : "note" }, withLabels(text, options)));
   }
 
-  /** @param {HTMLElement} panel @param {string[]} command @param {string} what */
-  async #showText(panel, command, what) {
-    const found = await this.#ask(panel, command, what);
+  /** @param {import("./types.js").Model} model @param {string[]} given */
+  #settings(model, given) {
+    const command = (/** @type {string[]} */ more) => asTyped(["fix", model.path, ...given, ...more, "-o", "fixed.tflite"]);
+    return { codes: this.#context.files.codes, command };
+  }
+
+  /** Show what a command prints, for the answers that have no view. @param {HTMLElement} panel @param {string[]} command */
+  async #showPrinted(panel, command) {
+    const found = await this.#ask(panel, command, "Simulating");
+    if (!found) return;
+    panel.append(commandLine(command));
+    this.#note(panel, found.error, found.exit > 1);
+    if (found.output) panel.append(make("pre", { tabIndex: 0, className: "printed" }, found.output));
+  }
+
+  /**
+   * Show the JSON of a command with a view; return whether there is a result.
+   * @param {HTMLElement} panel @param {string[]} command @param {string} what @param {(data: any) => HTMLElement} view
+   */
+  async #showData(panel, command, what, view) {
+    const found = await this.#ask(panel, [...command, "--format", "json"], what);
     if (!found) return false;
     const { output, error, exit, needs } = found;
     panel.append(commandLine(command));
@@ -151,7 +169,7 @@ export class Panels {
     if (needs && exit <= 1 && !this.#context.files.numpy) {
       panel.append(make("p", { className: "note" }, "This page has no numpy. So it tried only those passes of fix that need no numpy. The command above tries all passes."));
     }
-    if (output) panel.append(outlineOf(output, { codes: this.#context.files.codes, isHeadlineFirst: true }));
+    if (exit <= 1) panel.append(view(JSON.parse(output)));
     return exit <= 1;
   }
 
@@ -177,11 +195,10 @@ export class Panels {
 
   /** @param {HTMLElement} panel @param {import("./types.js").Model} model @param {string[]} given */
   async #showFix(panel, model, given) {
-    if (!(await this.#showText(panel, ["fix", model.path, "--plan", ...given], "Looking for fixes of"))) return;
-    const command = ["fix", model.path, ...given, "-o", "fixed.tflite"];
+    if (!(await this.#showData(panel, ["fix", model.path, "--plan", ...given], "Looking for fixes of", planView))) return;
     panel.append(
       make("p", { className: "note" }, "This is the plan only. A fix is proved by running the model before and after, and the runtime is not in the browser. This command writes the model and proves that its outputs are the same:"),
-      commandLine(command),
+      copiedLine(this.#settings(model, given).command([])),
     );
   }
 
@@ -238,19 +255,14 @@ export class Panels {
     }
     const all = kind === "model" ? given : [...delegates.flatMap((one) => ["--delegate", one]), ...given.slice(2)];
     const command = ["compare", ...paths, ...all];
-    const found = await this.#ask(panel, [...command, "--format", "json"], "Comparing");
-    if (!found) return;
-    if (found.exit > 1) {
-      panel.append(commandLine(command));
-      this.#note(panel, found.error, true);
-      return;
-    }
     const titles = kind === "model" ? paths.map(name) : delegates;
-    panel.append(comparisonTable(JSON.parse(found.output), titles, this.#context.form.further));
-    const text = make("div", {});
-    const page = make("div", {});
-    panel.append(make("details", { open: true }, make("summary", {}, "Every difference, as the command line prints it"), text), page);
-    if (await this.#showText(text, command, "Comparing")) await this.#showReport(page, paths, all, "compared.html");
+    const view = (/** @type {any} */ data) => make(
+      "div",
+      {},
+      comparisonTable(data, titles, this.#context.form.further),
+      differencesView(data, this.#settings(model, given)),
+    );
+    if (await this.#showData(panel, command, "Comparing", view)) await this.#showReport(panel, paths, all, "compared.html");
   }
 
   /** @param {HTMLElement} panel @param {import("./types.js").Model} model @param {string[]} given @param {typeof DOWNLOADS} offered */

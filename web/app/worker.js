@@ -69,13 +69,14 @@ async function bytesOf(path) {
 
 /** @type {Record<string, (...values: any[]) => any>} */
 const calls = {
-  async start(/** @type {string} */ address, /** @type {import("./types.js").Files} */ list) {
+  async start(/** @type {string} */ address, /** @type {import("./types.js").Files} */ list, /** @type {boolean} */ isKept) {
     base = address;
     files = list;
     limitMemory();
     // The policy and the service worker bind requests; sockets to the page's own host would go around the service worker.
     for (const name of ["WebSocket", "WebSocketStream", "WebTransport"]) delete scope[name];
-    const stop = countFetches();
+    // A browser keeps compiled code only of a response that is handed on unchanged, so kept files are not counted.
+    const stop = isKept ? () => {} : countFetches();
     const packages = bytesOf(files.packages);
     const { loadPyodide } = await import(`${base}pyodide/pyodide.mjs`);
     pyodide = await loadPyodide({ indexURL: `${base}pyodide/`, packageBaseUrl: `${base}pyodide/` });
@@ -87,10 +88,7 @@ const calls = {
     pyodide.runPython(`import os, sys; sys.path.append("${PACKAGES}"); os.environ["COLUMNS"] = "${COLUMNS}"`);
     bridge = pyodide.pyimport("bridge");
     scope.pyodide = pyodide; // for the browser's developer tools
-    tell("Reading the options", 0.95);
-    const form = JSON.parse(bridge.form());
     tell("", 1);
-    return form;
   },
 
   /** Make the chosen files, and no others, the files of the current folder. */

@@ -67,8 +67,7 @@ def _micro_lines(model: Model, width: int) -> Iterator[Line]:
     """Yield the verdict for microcontrollers, unless the model is too large for an answer."""
     from delegate_sim.micro.report import analyze
     from delegate_sim.micro.target import MicroTarget
-
-    from ..micro import micro_verdict
+    from delegate_sim.micro.verdict import micro_verdict
 
     try:
         report = analyze(model, MicroTarget())

@@ -83,12 +83,10 @@ class Side {
         this.readers.get(tensor).push(position);
       }
     }
-    this.edges = this.data.partitions.map(() => []);
+    this.small = new Set(this.data.small);
+    this.edges = [];
     for (let position = 0; position < this.size; position += 1) {
-      for (const source of this.sources(position)) {
-        const own = this.data.partition[position];
-        if (this.data.partition[source] === own) this.edges[own].push(source, position);
-      }
+      for (const source of this.sources(position)) this.edges.push([source, position]);
     }
     this.boundaries = this.boundariesBetween();
   }

@@ -1,13 +1,18 @@
 // The graph on a canvas, with pan and zoom. Partitions are boxes. Their nodes are drawn if they are large enough.
 
 const NODE = { width: content.sizes.node[0], height: content.sizes.node[1] };
+const SMALL = { width: content.sizes.small[0], height: content.sizes.small[1] };
 const CLOSED = { width: content.sizes.closed[0], height: content.sizes.closed[1] };
 const HEADER = content.sizes.header;
 const GAP = 30;
 const SMALLEST_NODE = 1;
 const SMALLEST_LABEL = 11;
+const SMALLEST_EDGES = 0.1;
 const LARGEST_SCALE = 4;
 const SMALLEST_MARK = 24;
+// At a smaller scale, the labels of nodes are too small to read.
+const READABLE = 0.7;
+const MOST_BEGUN = 400;
 const MARGIN = 20;
 const inner = (length) => Math.max(length - 2 * MARGIN, length / 2);
 
@@ -90,44 +95,45 @@ class Drawing {
 
   show(side) {
     this.side = side;
-    this.fits = true;
     this.places = undefined;
     this.canvas.setAttribute("aria-label",
       `Graph of ${side.label}: ${counted(side.size, "node")} in ` +
       `${counted(side.data.partitions.length, "partition")}. Arrow keys step through the nodes. The lists have the same content.`);
     this.element.firstChild.textContent = this.page.lettered(side);
-    this.fit();
+    this.begin();
   }
 
   box(number) {
     return this.page.closed ? [...this.closedPlaces()[number], CLOSED.width, CLOSED.height] : this.side.data.boxes[number];
   }
 
-  // Places closed boxes in lines. The length of the lines is chosen so that the boxes are as large as possible.
+  // Places closed boxes in columns. The height of the columns is chosen so that the boxes are as large as possible.
   closedPlaces() {
     if (this.places) return this.places;
     const [width, height] = [this.canvas.clientWidth || 800, this.canvas.clientHeight || 500];
     const [across, down] = [CLOSED.width + GAP, CLOSED.height + GAP];
-    let best = { scale: 0, lines: [] };
-    for (let count = 1; count <= this.side.data.columns.length; count += 1) {
-      const lines = [];
-      for (let start = 0; start < this.side.data.columns.length; start += count) lines.push(this.side.data.columns.slice(start, start + count));
-      const rows = lines.reduce((sum, line) => sum + Math.max(...line.map((column) => column.length)), 0);
-      const scale = Math.min(width / (count * across), height / (rows * down));
-      if (scale > best.scale) best = { scale, lines };
-      if (count * across > rows * down * 8) break;
+    const { rows } = this.side.data;
+    let best = { scale: 0, columns: [] };
+    for (let count = rows.length; count >= 1; count -= 1) {
+      const columns = [];
+      for (let start = 0; start < rows.length; start += count) columns.push(rows.slice(start, start + count));
+      const places = columns.reduce((sum, column) => sum + Math.max(...column.map((row) => row.length)), 0);
+      const scale = Math.min(width / (places * across), height / (count * down));
+      if (scale > best.scale) best = { scale, columns };
+      if (places * across > count * down * 8) break;
     }
     this.places = new Array(this.side.data.boxes.length);
-    let top = 0;
-    for (const line of best.lines) {
-      line.forEach((column, place) => column.forEach((number, row) => { this.places[number] = [place * across, (top + row) * down]; }));
-      top += Math.max(...line.map((column) => column.length));
+    let left = 0;
+    for (const column of best.columns) {
+      column.forEach((row, place) => row.forEach((number, at) => { this.places[number] = [(left + at) * across, place * down]; }));
+      left += Math.max(...column.map((row) => row.length));
     }
     return this.places;
   }
 
   nodeBox(position) {
-    return [this.side.data.x[position], this.side.data.y[position], NODE.width, NODE.height];
+    const { width, height } = this.side.small.has(position) ? SMALL : NODE;
+    return [this.side.data.x[position], this.side.data.y[position], width, height];
   }
 
   bounds() {
@@ -141,7 +147,7 @@ class Drawing {
     this.canvas.width = Math.round(width * ratio);
     this.canvas.height = Math.round(height * ratio);
     this.places = undefined;
-    if (this.fits) this.fit();
+    if (this.again) this.again();
     this.paint();
   }
 
@@ -156,7 +162,22 @@ class Drawing {
   fit() {
     this.zoomTo(...this.bounds());
     this.smallest = this.scale / 2;
-    this.fits = true;
+    this.again = this.fit;
+  }
+
+  // Shows the whole drawing. If its labels would be too small to read, shows the first nodes instead.
+  begin() {
+    this.fit();
+    const { side } = this;
+    if (!this.page.closed && this.scale < READABLE && side.size && side.size <= MOST_BEGUN) {
+      const [left, top, right] = this.bounds();
+      const [width, height] = [this.canvas.clientWidth || 800, this.canvas.clientHeight || 500];
+      this.scale = READABLE;
+      const [x] = this.nodeBox(side.order.find((position) => !side.small.has(position)) ?? 0);
+      this.x = this.start(width, x + NODE.width / 2, left, right);
+      this.y = (height - inner(height)) / 2 - top * this.scale;
+    }
+    this.again = this.begin;
   }
 
   zoom(factor, x = this.canvas.clientWidth / 2, y = this.canvas.clientHeight / 2) {
@@ -164,7 +185,7 @@ class Drawing {
     this.x = x - ((x - this.x) * scale) / this.scale;
     this.y = y - ((y - this.y) * scale) / this.scale;
     this.scale = scale;
-    this.fits = false;
+    this.again = undefined;
     this.redraw();
   }
 
@@ -181,7 +202,7 @@ class Drawing {
 
   openBox(number) {
     const [x, y, width, height] = this.box(number);
-    this.fits = false;
+    this.again = undefined;
     this.zoomTo(x, y, x + width, y + height);
   }
 
@@ -200,7 +221,7 @@ class Drawing {
     const whole = this.bounds();
     this.x = this.start(width, (left + right) / 2, whole[0], whole[2]);
     this.y = this.start(height, (top + bottom) / 2, whole[1], whole[3]);
-    this.fits = false;
+    this.again = undefined;
     this.redraw();
   }
 
@@ -218,8 +239,8 @@ class Drawing {
       if (x < left || y < top || x > left + width || y > top + height) continue;
       if (!this.page.closed && this.scale * NODE.height >= SMALLEST_NODE) {
         for (const position of this.side.data.partitions[number].nodes) {
-          const [nodeX, nodeY] = [this.side.data.x[position], this.side.data.y[position]];
-          if (x >= nodeX && x <= nodeX + NODE.width && y >= nodeY && y <= nodeY + NODE.height) return { number, position };
+          const [nodeX, nodeY, nodeWidth, nodeHeight] = this.nodeBox(position);
+          if (x >= nodeX && x <= nodeX + nodeWidth && y >= nodeY && y <= nodeY + nodeHeight) return { number, position };
         }
       }
       return { number };
@@ -268,7 +289,7 @@ class Drawing {
     }
     this.x += (now[0] - before[0]) / (others.length + 1);
     this.y += (now[1] - before[1]) / (others.length + 1);
-    this.fits = false;
+    this.again = undefined;
     this.pointers.set(event.pointerId, now);
     this.redraw();
   }
@@ -300,54 +321,84 @@ class Drawing {
       const at = [x * this.scale + this.x, y * this.scale + this.y, width * this.scale, height * this.scale];
       if (at[0] < canvas.clientWidth && at[1] < canvas.clientHeight && at[0] + at[2] > 0 && at[1] + at[3] > 0) seen.push([number, at]);
     }
-    this.paintBoundaries();
+    const hasEdges = !this.page.closed && this.scale > SMALLEST_EDGES;
+    if (hasEdges) this.paintEdges(true);
+    else this.paintBoundaries();
     for (const [number, at] of seen) this.paintBox(number, at);
+    if (hasEdges) this.paintEdges(false);
     if (!this.page.closed && this.scale * NODE.height >= SMALLEST_NODE) this.paintNodes(seen.map(([number]) => number));
     if (this.selected.position !== undefined && !this.page.closed) this.paintSelected();
   }
 
-  // The points where lines leave and enter a box, at the middle of the heading.
-  ends(boundary) {
-    const [a, b] = [this.box(boundary.from), this.box(boundary.to)];
-    const at = ([x, y, , height], across) => [(x + across) * this.scale + this.x, (y + Math.min(height, CLOSED.height) / 2) * this.scale + this.y];
-    return { from: at(a, a[2]), to: at(b, 0), top: b[1] * this.scale + this.y };
-  }
-
+  // The lines between boxes, from the lower to the upper edge, or to the next column of boxes.
   paintBoundaries() {
     const { context } = this;
     const drawsFar = this.side.boundaries.length <= 40;
-    for (const boundary of this.side.boundaries) {
-      const near = boundary.to - boundary.from === 1;
-      const chosen = boundary.from === this.selected.partition || boundary.to === this.selected.partition;
+    for (const { from, to } of this.side.boundaries) {
+      const near = to - from === 1;
+      const chosen = from === this.selected.partition || to === this.selected.partition;
       if (!near && !chosen && !drawsFar) continue;
-      const { from, to, top } = this.ends(boundary);
-      const [width, height] = [this.canvas.clientWidth, this.canvas.clientHeight];
-      if (Math.max(from[0], to[0]) < -40 || Math.min(from[0], to[0]) > width + 40 || Math.max(from[1], to[1]) < 0
-        || Math.min(from[1], to[1]) > height) continue;
+      const path = new Path2D();
+      if (!this.line(path, this.onCanvas(this.box(from)), this.onCanvas(this.box(to)), CLOSED.height * this.scale)) continue;
       context.strokeStyle = chosen ? theme.accent : theme.edge;
       context.globalAlpha = chosen ? 1 : near ? 0.8 : 0.3;
       context.lineWidth = near || chosen ? 1.6 : 1;
-      context.beginPath();
-      context.moveTo(...from);
-      const step = (GAP / 3) * this.scale;
-      if (near && to[0] < from[0] && to[1] > from[1]) {
-        // The line of an edge goes through the space above the next line of boxes, back to the start of that line.
-        const between = top - (GAP / 2) * this.scale;
-        for (const [x, y] of [[from[0] + step, from[1]], [from[0] + step, between], [to[0] - step, between], [to[0] - step, to[1]]]) context.lineTo(x, y);
-        context.lineTo(...to);
-      } else {
-        const bend = Math.min(Math.max(Math.abs(to[0] - from[0]) / 2, step), 90);
-        context.bezierCurveTo(from[0] + bend, from[1], to[0] - bend, to[1], ...to);
-      }
-      context.stroke();
-      context.globalAlpha = 1;
-      if ((near || chosen) && to[0] - from[0] > 44 && Math.abs(to[1] - from[1]) < 4) {
-        context.font = `10px ${theme.font}`;
-        context.fillStyle = theme.faint;
-        context.textAlign = "center";
-        context.fillText(bytesText(boundary.bytes), (from[0] + to[0]) / 2, from[1] - 4);
-      }
+      context.stroke(path);
     }
+    context.globalAlpha = 1;
+  }
+
+  onCanvas([x, y, width, height]) {
+    return [x * this.scale + this.x, y * this.scale + this.y, width * this.scale, height * this.scale];
+  }
+
+  // Adds the line between two rectangles on the canvas to a path, unless the line is out of view. Downwards, the line is straight, or
+  // an arc around what is between if the distance is more than `between`. To another column, the line leaves and enters at the sides.
+  line(path, [x, y, width, height], [toX, toY, toWidth, toHeight], between) {
+    const [right, bottom] = [this.canvas.clientWidth, this.canvas.clientHeight];
+    const room = NODE.width * this.scale;
+    if (Math.max(x + width, toX + toWidth) + room < 0 || Math.min(x, toX) > right || Math.max(y, toY) + toHeight < 0
+      || Math.min(y, toY) > bottom) return false;
+    const down = toY - y - height;
+    const aside = Math.abs(toX + toWidth / 2 - x - width / 2);
+    const isDown = down > 0 && (aside < room || down < 2 * NODE.height * this.scale);
+    if (isDown && (down < between || aside > room / 2)) {
+      path.moveTo(x + width / 2, y + height);
+      path.lineTo(toX + toWidth / 2, toY);
+    } else if (isDown) {
+      const bend = Math.max(x + width, toX + toWidth) + Math.min(14 * this.scale + down / 14, room / 2);
+      path.moveTo(x + width, y + height / 2);
+      path.bezierCurveTo(bend, y + height / 2, bend, toY + toHeight / 2, toX + toWidth, toY + toHeight / 2);
+    } else {
+      const sign = toX > x ? 1 : -1;
+      const [start, end] = sign > 0 ? [x + width, toX] : [x, toX + toWidth];
+      const bend = sign * Math.min(Math.max(Math.abs(end - start) / 2, 16 * this.scale), 90);
+      path.moveTo(start, y + height / 2);
+      path.bezierCurveTo(start + bend, y + height / 2, end - bend, toY + toHeight / 2, end, toY + toHeight / 2);
+    }
+    return true;
+  }
+
+  edge(path, from, to) {
+    const { partition } = this.side.data;
+    const between = partition[from] === partition[to] ? NODE.height : HEADER + 2 * NODE.height;
+    this.line(path, this.onCanvas(this.nodeBox(from)), this.onCanvas(this.nodeBox(to)), between * this.scale);
+  }
+
+  // The edges in partitions, or between them. An edge between partitions is a copy between processors, so its line is thicker. Boxes
+  // hide its ends.
+  paintEdges(isBetween) {
+    const { context, side } = this;
+    const { partition } = side.data;
+    const path = new Path2D();
+    for (const [from, to] of side.edges) {
+      if (!side.small.has(from) && (partition[from] !== partition[to]) === isBetween) this.edge(path, from, to);
+    }
+    context.strokeStyle = theme.edge;
+    context.globalAlpha = 0.8;
+    context.lineWidth = isBetween ? 2 : 1;
+    context.stroke(path);
+    context.globalAlpha = 1;
   }
 
   paintBox(number, [x, y, width, height]) {
@@ -366,8 +417,8 @@ class Drawing {
     context.roundRect(x, y, width, height, Math.min(7, height / 3, width / 3));
     context.fill();
     context.stroke();
-    const size = Math.round(Math.min(12, Math.max(8, 14 * this.scale)));
-    const rows = Math.floor((this.page.closed ? height : Math.min(height, HEADER * this.scale) - 8) / (size * 1.25));
+    const size = Math.round(Math.min(12, Math.max(8, 13 * this.scale)));
+    const rows = this.page.closed ? Math.floor(height / (size * 1.25)) : Number(HEADER * this.scale >= size * 1.25);
     if (rows >= 1 && width > 56) {
       const place = side.data.partitioned ? `${number} ${partition.delegated ? side.view.delegate : side.elsewhere}, ` : `${side.elsewhere}, `;
       const operators = operatorsText(partition);
@@ -385,8 +436,6 @@ class Drawing {
 
   paintNodes(numbers) {
     const { context, side, scale } = this;
-    const { x, y } = side.data;
-    const [width, height] = [NODE.width * scale, NODE.height * scale];
     const [right, bottom] = [this.canvas.clientWidth, this.canvas.clientHeight];
     const shown = [];
     const paths = STATES.map(() => new Path2D());
@@ -394,24 +443,12 @@ class Drawing {
     const faint = STATES.map(() => new Path2D());
     const marks = new Path2D();
     const moved = new Path2D();
-    const lines = new Path2D();
     const differing = this.page.movedOf(side);
-    // Small nodes have no round corners and no outline, because an outline hides a small node. Unmarked nodes are pale.
-    const corner = height > 8 ? Math.min(4, height / 4) : 0;
+    // At small scales, nodes have no round corners and no outline, because an outline hides a small node. Unmarked nodes are pale.
+    const corner = NODE.height * scale > 8 ? Math.min(4, 7 * scale) : 0;
     for (const number of numbers) {
-      if (scale > 0.1) {
-        const edges = side.edges[number];
-        for (let edge = 0; edge < edges.length; edge += 2) {
-          const [a, b] = [edges[edge], edges[edge + 1]];
-          const [fromX, fromY] = [x[a] * scale + this.x + width / 2, y[a] * scale + this.y + height];
-          const [toX, toY] = [x[b] * scale + this.x + width / 2, y[b] * scale + this.y];
-          if (Math.max(fromX, toX) < 0 || Math.min(fromX, toX) > right || Math.max(fromY, toY) < 0 || Math.min(fromY, toY) > bottom) continue;
-          lines.moveTo(fromX, fromY);
-          lines.lineTo(toX, toY);
-        }
-      }
       for (const position of side.data.partitions[number].nodes) {
-        const [left, top] = [x[position] * scale + this.x, y[position] * scale + this.y];
+        const [left, top, width, height] = this.onCanvas(this.nodeBox(position));
         if (left > right || top > bottom || left + width < 0 || top + height < 0) continue;
         shown.push(position);
         const isMarked = !this.marks || this.marks.has(position);
@@ -423,11 +460,6 @@ class Drawing {
         if (differing && differing.has(position)) moved.rect(left - around, top - around, width + 2 * around, height + 2 * around);
       }
     }
-    context.lineWidth = 1;
-    context.strokeStyle = theme.edge;
-    context.globalAlpha = 0.8;
-    context.stroke(lines);
-    context.globalAlpha = 1;
     theme.states.forEach((color, state) => {
       const isFramed = corner && [REFUSED, LEFT].includes(state);
       context.fillStyle = isFramed ? theme.paper : theme.fills[state];
@@ -456,36 +488,30 @@ class Drawing {
     context.strokeStyle = theme.bad;
     context.stroke(moved);
     context.setLineDash([]);
-    if (height < SMALLEST_LABEL) return;
-    const size = Math.round(Math.min(height * 0.4, 15) * 2) / 2;
-    context.font = `${size}px ${theme.font}`;
     context.textAlign = "left";
-    const texts = new Map();
     for (const position of shown) {
-      const op = side.op(position);
+      const [left, top, width, height] = this.onCanvas(this.nodeBox(position));
+      if (height < SMALLEST_LABEL) continue;
+      const size = Math.round(Math.min(height * 0.43, 15) * 2) / 2;
       const isFramed = [REFUSED, LEFT].includes(side.states[position]) && (!this.marks || this.marks.has(position));
+      context.font = `${size}px ${theme.font}`;
       context.fillStyle = isFramed ? theme.ink : theme.paper;
-      if (!texts.has(op)) texts.set(op, fitted(context, op, width - size * 0.8));
-      context.fillText(texts.get(op), x[position] * scale + this.x + size * 0.4, y[position] * scale + this.y + height * 0.64);
+      context.fillText(fitted(context, side.op(position), width - size * 0.5), left + size * 0.3, top + height * 0.66);
     }
   }
 
   paintSelected() {
-    const { context, side, scale } = this;
+    const { context, side } = this;
     const { position } = this.selected;
-    const at = (node) => [side.data.x[node] * scale + this.x, side.data.y[node] * scale + this.y];
-    const [width, height] = [NODE.width * scale, NODE.height * scale];
+    const lines = new Path2D();
+    for (const node of side.sources(position)) this.edge(lines, node, position);
+    for (const node of side.targets(position)) this.edge(lines, position, node);
     context.strokeStyle = theme.accent;
     context.lineWidth = 2;
-    context.beginPath();
-    for (const [from, to] of [...side.sources(position).map((node) => [node, position]), ...side.targets(position).map((node) => [position, node])]) {
-      const [a, b] = [at(from), at(to)];
-      context.moveTo(a[0] + width / 2, a[1] + height);
-      context.lineTo(b[0] + width / 2, b[1]);
-    }
-    context.stroke();
+    context.stroke(lines);
+    const [left, top, width, height] = this.onCanvas(this.nodeBox(position));
     context.lineWidth = 3;
     context.strokeStyle = theme.ink;
-    context.strokeRect(at(position)[0] - 3, at(position)[1] - 3, width + 6, height + 6);
+    context.strokeRect(left - 3, top - 3, width + 6, height + 6);
   }
 }

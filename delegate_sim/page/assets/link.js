@@ -3,10 +3,10 @@
 const RESULT = "result";
 const MOST_CHARACTERS = 1e6;
 const MOST_BYTES = 48e6;
-const ELEMENTS = ["svg", "defs", "pattern", "rect", "text", "path", "a", "p", "code"];
+const ELEMENTS = ["svg", "defs", "pattern", "rect", "text", "path", "a", "p", "code", "g", "use"];
 const ATTRIBUTES = new Set(["viewbox", "class", "role", "aria-label", "font-family", "font-size", "font-weight", "text-anchor", "x", "y",
-  "rx", "d", "width", "height", "id", "patternunits", "patterntransform", "stroke", "stroke-dasharray", "opacity", "fill", "href"]);
-const VALUES = { href: /^#target=[\w-]+(&model=\d+)?$/, fill: /^(#[\da-f]{6}|none|url\(#card-[a-z]+\))$/, stroke: /^#[\da-f]{6}$/, class: /^card(-[a-z]+)?$/, id: /^card-[a-z]+$/ };
+  "rx", "d", "width", "height", "id", "patternunits", "patterntransform", "stroke", "stroke-dasharray", "opacity", "fill", "href", "transform"]);
+const VALUES = { href: /^#(target=[\w-]+(&model=\d+)?|card-[\d-]+)$/, fill: /^(#[\da-f]{6}|none|url\(#card-[a-z]+\))$/, stroke: /^#[\da-f]{6}$/, class: /^card(-[a-z]+)?$/, id: /^card-([a-z]+|[\d-]+)$/ };
 
 const cardsElement = () => document.querySelector(".cards");
 const fragment = () => new URLSearchParams(location.hash.slice(1));

@@ -224,7 +224,7 @@ class Page {
     byId("closed").setAttribute("aria-pressed", String(closed));
     byId("closed").hidden = this.side.data.partitions.length < 2;
     if (byId("closed").hidden) this.closed = false;
-    this.drawings.forEach((drawing) => drawing.fit());
+    this.drawings.forEach((drawing) => drawing.begin());
   }
 
   // Scrolls to the drawing if it is above the lists, on a narrow screen.

@@ -10,7 +10,7 @@ class Share {
     const markdown = content.models.map(({ card }) => card).filter(Boolean).join("\n");
     this.element = make("div", { class: "share" },
       this.address() ? button("Copy link to this result", this.copyLink, { class: "primary" }) : null,
-      cardsElement().querySelector("svg") ? button("Copy picture", this.copyPicture) : null,
+      cardsElement().querySelector(".card") ? button("Copy picture", this.copyPicture) : null,
       markdown ? button("Copy Markdown", () => this.copy(markdown, "Copied as Markdown.")) : null,
       button("Save page", this.save), this.status);
     cardsElement().before(this.element);
@@ -34,7 +34,7 @@ class Share {
   }
 
   async copyPicture() {
-    const canvas = await picture(cardsElement().querySelector("svg"));
+    const canvas = await picture(cardsElement().querySelector(".card"));
     const image = await new Promise((resolve) => { canvas.toBlob(resolve, "image/png"); });
     try {
       await navigator.clipboard.write([new ClipboardItem({ "image/png": image })]);
