@@ -116,7 +116,7 @@ class RuntimeReader:
             return 0
         choice, count = self.compilation.choices[-1], min(times, 1_000_000)
         spend_steps(count * (1 + len(choice.refused_by)), "reading the log")
-        self.compilation.choices += [choice] * count
+        self.compilation.choices += [choice] * min(times, 1_000_000)
         self.is_choice = False
         return count
 
