@@ -322,6 +322,13 @@ def test_the_best_changes_are_for_accelerators_first(run, tmp_path):
     assert targets[0] == "vx"
 
 
+def test_the_best_changes_of_accelerators_are_ordered_by_gain(run, tmp_path):
+    """Devices try mldrift before vx. But accepting SIGN adds three nodes on vx, and no change adds as many on mldrift."""
+    chain_model(["ADD", "SIGN", "SIGN", "SIGN", "RELU_0_TO_1"]).write(tmp_path / "m.tflite")
+    targets, _ = best_changes(run, tmp_path / "m.tflite", "mldrift", "vx")
+    assert targets == ["vx", "vx", "mldrift"]
+
+
 def test_a_change_says_for_which_targets_it_is_worse(run, tmp_path):
     (tmp_path / "m.tflite").write_bytes(edge_tpu_model("RELU", "RELU"))
     targets, worse = best_changes(run, tmp_path / "m.tflite", "xnnpack", "edgetpu")
