@@ -110,7 +110,6 @@ def test_a_terminal_would_notice():
     assert (screen.title, screen.cursor.hidden) == ("owned", True)
 
 
-@pytest.mark.slow
 def test_runners_that_read_other_formats(run, model):
     write_others(model)
     for command, *options in COMMANDS:

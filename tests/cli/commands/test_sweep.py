@@ -218,7 +218,6 @@ def test_the_page_shows_the_first_and_the_best(sweep, tmp_path):
     assert "4 float+fixed.tflite" in page
 
 
-@pytest.mark.slow
 def test_the_bar_shows_what_is_done_of_what_is_known(sweep, monkeypatch):
     shown = []
     monkeypatch.setattr(command_module, "show_progress", lambda *told: shown.append(told))
