@@ -18,7 +18,8 @@ def difference_lines(difference: Difference, width: int, verbose: bool) -> Itera
     """Yield the text of a comparison: a verdict, the error of each output, and the latency of both models."""
     inputs = f"{counted(difference.samples, 'set')} of input values"
     if difference.is_same:
-        yield Line(f"Outputs are the same, bit for bit: {counted(len(difference.outputs), 'output')}, for {inputs}", HEADING)
+        depends = "equal, but do not depend on the inputs" if difference.shows_nothing else "the same, bit for bit"
+        yield Line(f"Outputs are {depends}: {counted(len(difference.outputs), 'output')}, for {inputs}", HEADING)
     elif difference.problem:
         yield from paragraph(f"Outputs cannot be compared: {name(difference.problem)}", width, style=BAD)
     else:
