@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ..bundles.address import SEPARATOR, split_address
 from ..delegates.devices import CARD_GROUPS, MICROCONTROLLERS_TITLE, ORDER, PHONES_TITLE, card_group, is_second_choice, places_of
-from ..delegates.registry import DELEGATE_NAMES
+from ..delegates.registry import CLOSED_PLUGIN_NAMES, DELEGATE_NAMES
 from ..delegates.traits import Ranking
 from ..diagnosis.advice.commands import diagnose_command, fix_command
 from ..diagnosis.advice.plain_fix import PlainFix, search_fix
@@ -17,7 +17,7 @@ from ..diagnosis.causes.change import result_words
 from ..diagnosis.examiner import Cost
 from ..diagnosis.shared_refusals import SharedRefusal, shared_refusals
 from ..errors import LimitError, MissingPackageError
-from ..foundation.printable import share
+from ..foundation.printable import and_list, share
 from ..graph.effort import Effort
 from ..micro.report import MicroReport, analyze
 from ..micro.target import RUNTIME_TITLE
@@ -139,6 +139,8 @@ def card_of(
     headline = about_file(runs[0], measure(runs[0])) + (_sentence(results, stops) or covered.verdict)
     unchecked = dict.fromkeys([unchecked_text(run.delegate, run.release) for run in runs])
     aside = covered.aside + "".join([f". {text[0].upper()}{text[1:]}" for text in unchecked if text])
+    if {*DELEGATE_NAMES} <= {*names}:
+        aside += f". Not simulated: {and_list(CLOSED_PLUGIN_NAMES)}"
     nodes = sum([len(subgraph.graph.execution_plan) for subgraph in runs[0].subgraphs])
     name = "a model given as bytes" if model.path is None else os.path.basename(model.path)
     return Card(name, nodes, headline, _advice(model, results, stops), _groups(rows), aside, str(runs[0].release), __version__)
@@ -271,7 +273,8 @@ def _sentence(results: Sequence[_TargetResult], stops: Sequence[_Stop]) -> str:
         others = "" if not right else f". {right[0].subject} runs {'all of it' if right[0].is_whole else share_of(right[0])}"
         return f"{begin}: {stop.reason}{others}"
     if whole:
-        begin = f"{len(whole):,} of {len(ranked):,} accelerators {'runs' if len(whole) == 1 else 'run'} all of it"
+        compared = [row for row in ranked if not row.is_wrong]
+        begin = f"{len(whole):,} of {len(compared):,} accelerators {'runs' if len(whole) == 1 else 'run'} all of it"
     elif right:
         begin = f"{right[0].subject} runs {share_of(right[0])}"
     else:

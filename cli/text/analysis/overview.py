@@ -59,7 +59,7 @@ def _has_several_kinds(report: Report, view: View) -> bool:
 
 _DEVICES_TEXT = (
     f"Not simulated: {and_list(CLOSED_PLUGIN_NAMES)}, which only --live runs. For one device: --device NAME, such as pixel10 or "
-    "imx8mp. For one kind of devices: --for phones, boards, computers or microcontrollers."
+    "imx8mp. For one kind of devices: --for phones, boards or computers; for microcontrollers: delegate-sim micro."
 )
 
 

@@ -119,12 +119,15 @@ def verdict_summary(run: Run, measures: Measures | None = None) -> str:
     if not measures.nodes:
         return "the model has no nodes"
     if measures.delegated_nodes == measures.nodes:
-        return f"all nodes in {_kernels(run, measures)}{risks_text(number_risks(run), _BUT)}"
+        compiled = "; compiled only on the board" if run.delegate.compiles_at_invoke else ""
+        return f"all nodes in {_kernels(run, measures)}{compiled}{risks_text(number_risks(run), _BUT)}"
     if awaits_compiler(run.delegate, measures):
         return f"not compiled with {run.delegate.compiler} yet, and the compiler is not simulated"
+    kind = _kind_of_blocker(run, compute)
     if not measures.is_delegated:
-        return f"no node{_main_blocker(run, compute)}"
-    return _staying(run, compute, words_of(run.delegate.name)) + risks_text(number_risks(run), "; the delegate ", "its nodes")
+        return f"no node{_main_blocker(run, compute)}{kind}"
+    staying = _staying(run, compute, words_of(run.delegate.name), kind)
+    return staying + risks_text(number_risks(run), "; the delegate ", "its nodes")
 
 
 class Coverage(NamedTuple):
@@ -375,6 +378,13 @@ def _main_blocker(run: Run, compute: Compute) -> str:
     return "" if blocker is None or not blocker.op else f", mainly because of {blocker.nodes:,} {_operator(blocker.op)}"
 
 
+def _kind_of_blocker(run: Run, compute: Compute) -> str:
+    """Return the kind of refusal of the main blocker, in parentheses."""
+    blocker = main_blocker(run.subgraphs[0].graph.model, run, compute)
+    kind = None if blocker is None else run.delegate.kinds.get(blocker.code)
+    return "" if kind is None else f" ({kind.title})"
+
+
 def _before_failure(actor: str, measures: Measures) -> str:
     actor = actor.replace("The ", "the ", 1)
     if measures.outcome == FAILS_LATER:
@@ -396,22 +406,23 @@ def _shares(run: Run, actor: str, measures: Measures, compute: Compute, words: O
     return f"{actor} {verb} {shares}{risks_text(number_risks(run), _BUT)}; {_staying(run, compute, words)}"
 
 
-def _staying(run: Run, compute: Compute, words: OutcomeWords) -> str:
-    nodes, work = Counter[str](), Counter[str]()
-    for subgraph in run.subgraphs:
-        for index in subgraph.graph.execution_plan:
-            if index not in subgraph.delegated:
-                op = subgraph.graph.nodes[index].op
-                nodes[op] += 1
-                work[op] += compute.by_node[subgraph.graph.index].get(index, 0)
-    op = max(nodes, key=lambda op: (work[op], nodes[op]))
+def _staying(run: Run, compute: Compute, words: OutcomeWords, kind: str = "") -> str:
+    """Return how many nodes stay on the CPU: those of the main blocker's operator, with ``kind``, and all others."""
+    nodes = Counter(
+        subgraph.graph.nodes[index].op
+        for subgraph in run.subgraphs
+        for index in subgraph.graph.execution_plan
+        if index not in subgraph.delegated
+    )
+    blocker = main_blocker(run.subgraphs[0].graph.model, run, compute)
+    op = blocker.op if blocker is not None and blocker.op in nodes else max(nodes, key=nodes.__getitem__)
     others = nodes.total() - nodes[op]
     more = f" and {counted(others, 'other node')}" if others else ""
     limited = sum([len(subset.nodes) for subgraph in run.subgraphs for subset in dropped_partitions(subgraph)])
     why = f", {limited:,} of them because of the limit on partitions" if limited else ""
     verb = "stays" if nodes.total() == 1 else "stay"
     left = "with TFLite's own kernels" if run.delegate.is_applied_by_default else words.left
-    return f"{nodes[op]:,} {_operator(op)}{more} {verb} {left}{why}"
+    return f"{nodes[op]:,} {_operator(op)}{kind}{more} {verb} {left}{why}"
 
 
 def _operator(op: str) -> str:
