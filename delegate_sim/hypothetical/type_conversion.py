@@ -70,9 +70,21 @@ ABS ADD ARG_MAX ARG_MIN BATCH_MATMUL DIV EQUAL EXP GELU GREATER GREATER_EQUAL HA
 NOT_EQUAL ONE_HOT PRELU REDUCE_PROD RSQRT SQRT SQUARED_DIFFERENCE SUB SUM TOPK_V2
 """
 _QUANTIZABLE = _SAME_SCALE.union(_FIXED_RESULTS, _CHANNELS, _NAMES_OF_OTHERS.split())
-"""Operators that the converter of TensorFlow 2.21 quantizes if it knows the ranges of the operands (measured)."""
+"""Operators that the converter of TensorFlow 2.21 quantizes if it knows the ranges of the operands (measured).
+
+The quantization of ``_LSTM`` is that of TensorFlow 2.15 (measured).
+"""
 
 _OF_ANY_TYPE = ("SHAPE", "RANK")
+
+_LSTM = "UNIDIRECTIONAL_SEQUENCE_LSTM"
+_LSTM_WEIGHTS = range(1, 9)
+_LSTM_BIASES = range(12, 16)
+_LSTM_STATE, _LSTM_CELL = 18, 19
+_LSTM_OPERANDS = frozenset({0, *_LSTM_WEIGHTS, *_LSTM_BIASES, _LSTM_STATE, _LSTM_CELL})
+"""The operands of the only form of LSTM whose quantization is known: without peepholes, projection and layer normalization."""
+_CELL_SCALE = 2.0**-12
+"""The scale of the state of an LSTM's cell, a power of two."""
 
 
 def as_float(model: Model, cache: AnalysisCache) -> Edited:
@@ -158,7 +170,9 @@ def _widen(editor: Editor, model: Model) -> None:
         if _is_narrowed(tensor):
             editor.tensors[tensor.index] = _widened(tensor, model)
     replaced = {}
-    for _, node in editor.nodes:
+    for place, (origin, node) in enumerate(editor.nodes):
+        if node.op == _LSTM and node.intermediates:
+            editor.nodes[place] = origin, node._replace(intermediates=())
         if _only_converts(editor.graph, node):
             replaced[node.output(0)] = node.input(0)
     editor.remove([origin for origin, node in editor.nodes if node.output(0) in replaced])
@@ -287,6 +301,8 @@ class _Quantizer:
         for origin, node in nodes:
             if node.op in _QUANTIZABLE and not node.is_custom:
                 self._quantize_node(origin, node)
+            elif node.op == _LSTM and self._is_known_lstm(node):
+                self._quantize_lstm(origin, node)
             elif node.op in _OF_ANY_TYPE:
                 self.editor.nodes.append((origin, node))
             else:
@@ -309,6 +325,34 @@ class _Quantizer:
         for index in node.outputs:
             if self._tensor(index).type == "FLOAT32":
                 self.editor.tensors[index] = self._quantized(self._tensor(index), scale, zero_point)
+
+    def _is_known_lstm(self, node: Node) -> bool:
+        present = frozenset([position for position, index in enumerate(node.inputs) if index >= 0])
+        constants = [self._tensor(node.input(position)) for position in (*_LSTM_WEIGHTS, *_LSTM_BIASES)]
+        states = [self._tensor(node.input(position)) for position in (_LSTM_STATE, _LSTM_CELL)]
+        return (
+            present == _LSTM_OPERANDS
+            and len(node.outputs) == 1
+            and all(tensor.is_constant and tensor.type == "FLOAT32" for tensor in constants)
+            and all(tensor.is_variable and tensor.type == "FLOAT32" for tensor in states)
+        )
+
+    def _quantize_lstm(self, origin: int, node: Node) -> None:
+        """Quantize an LSTM. The scale of a bias is that of the weights of its gate times that of the data."""
+        inputs = list(node.inputs)
+        inputs[0] = self._as_quantized(inputs[0])
+        for position in _LSTM_WEIGHTS:
+            inputs[position] = self._constant(self._tensor(inputs[position]), "INT8", _WEIGHT_SCALE, None)
+        for position, weights in zip(_LSTM_BIASES, _LSTM_WEIGHTS, strict=False):
+            inputs[position] = self._bias(self._tensor(inputs[position]), self._tensor(inputs[0]), self._tensor(inputs[weights]))
+        for position, kind, scale in ((_LSTM_STATE, "INT8", _RESULT_SCALE), (_LSTM_CELL, "INT16", _CELL_SCALE)):
+            state = self._tensor(inputs[position])
+            self.editor.tensors[state.index] = self._quantized(state, scale, 0)._replace(type=kind, allocation=state.allocation)
+        result = self._quantized(self._tensor(node.outputs[0]), _RESULT_SCALE, 0)
+        self.editor.tensors[result.index] = result
+        gate = NO_TENSOR._replace(type="FLOAT32", shape=(0,), has_rank=True)
+        intermediates = [self.editor.add_tensor(tensor) for tensor in (*(gate,) * 4, result._replace(name="", shape=(0,)))]
+        self.editor.nodes.append((origin, node._replace(inputs=tuple(inputs), intermediates=tuple(intermediates))))
 
     def _operand(self, node: Node, inputs: list[int], position: int) -> int:
         tensor = self._tensor(inputs[position])
