@@ -59,7 +59,10 @@ class DelegateApplication:
         cache: AnalysisCache,
         warnings: Sequence[str],
         removed: frozenset[int],
+        ended: frozenset[str],
     ) -> None:
+        self.ended = ended
+        """The codes of failures of LiteRT's loader that are ignored."""
         self.removed = removed
         """Subgraphs that are no longer in the model."""
         self.graphs = graphs
@@ -131,8 +134,9 @@ class DelegateApplication:
         if not self.graphs:
             return None
         refusal = self.delegate.accelerator.load_refusal(self.graphs[0].model, self.options, self.release)
-        if refusal is not None:
-            self.log_lines += refusal.log_lines
+        if refusal is None or refusal.code in self.ended:
+            return None
+        self.log_lines += refusal.log_lines
         return refusal
 
     def _apply_where_called(self, graph: Graph) -> Refusal | None:

@@ -129,7 +129,7 @@ class _Chain:
         current = tuple(self._current(graph) for graph in graphs)
         needs_static = is_static and not self._is_static
         simulation = DelegateApplication(
-            current, needs_static, self._is_static, target, self.cache, self._warnings, self._removed
+            current, needs_static, self._is_static, target, self.cache, self._warnings, self._removed, self.assumptions.ended
         )
         run = simulation.run()
         if run.outcome == "restored" or (run.outcome == REFUSED and run.is_prepared and delegate.accelerator.fails_with_model):

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...graph.graph import file_graphs
 from ...hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey, combined
-from ...refusal import Refusal
+from ...refusal import Refusal, Stage
 from ...rules.kinds import (
     CPU_KERNEL_NOT_PREPARED,
     DYNAMIC_TENSORS,
@@ -207,8 +207,8 @@ def dynamic(search: CauseSearch, state: SearchState) -> FoundEvidence:
 
 def stages(search: CauseSearch, state: SearchState) -> FoundEvidence:
     """Find the cause of a refusal of the whole model by LiteRT or a plugin."""
-    refusal = state.run.run.refusal
-    if refusal is None or not refusal.stage.is_of_plugin:
+    run, refusal = state.run.run, state.run.run.refusal
+    if refusal is None or not (refusal.stage.is_of_plugin or (refusal.stage is Stage.LOADING and run.is_loaded)):
         return ()
     options: Mapping[str, Any] = next(iter(search.delegate.remedies(refusal.code, state.run.run.options)), {})
     subject = tuple([f"{name}={value}" for name, value in options.items()]) or (refusal.code,)
