@@ -55,8 +55,8 @@ class _Change:
 
     @property
     def helps(self) -> bool:
-        """Whether the change delegates more, or as much in fewer kernels, partitions or bytes."""
-        return self.then is not None and (self.gain > (0, 0) or gain(self.diagnosis.now, self.then) > NO_GAIN)
+        """Whether the change delegates more multiply-adds, or as many in fewer kernels, partitions or bytes."""
+        return self.then is not None and (self.gain[0] > 0 or gain(self.diagnosis.now, self.then) > NO_GAIN)
 
     @property
     def title(self) -> str:

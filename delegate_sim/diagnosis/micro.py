@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from ..fixing.passes.base import Pass
 from ..fixing.passes.catalogue import PASSES
 from ..foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, Declared, attributes, within
 from ..graph.effort import REWRITING, Effort
-from ..hypothetical.model_editing import NodeKey
+from ..hypothetical.model_editing import Editor, NodeKey, edited
 from ..micro.preparation import MicroNode
 from ..micro.report import MicroReport, analyze
 from ..micro.target import EXPLAINED, HYBRID, MISSING_OPERATOR, NAME, TENSOR_TYPE, MicroTarget
@@ -81,12 +82,14 @@ def diagnose_micro(model: Model, target: MicroTarget) -> MicroDiagnosis:
     If the model is too large for a search for rewrites, the causes have no passes.
     """
     report = analyze(model, target)
+    with_int8 = functools.cache(lambda: _refused_for_types(analyze(edited(model, _use_int8).model, target)))
     groups: dict[tuple[str, str, str], list[tuple[MicroNode, str]]] = {}
     for node in report.refused:
         for reason in node.reasons:
             # Each missing operator is a separate cause. Nodes with uint8 have a separate cause, because their advice differs.
             detail = node.operator if reason.code == MISSING_OPERATOR.code(NAME) else reason.needed
-            advice = _CONVERT_UINT8 if reason.code in _OF_TYPES and "UINT8" in _types(model, node) else reason.hint
+            is_old = reason.code in _OF_TYPES and "UINT8" in _types(model, node)
+            advice = _CONVERT_UINT8 if is_old and (node.subgraph, node.index) not in with_int8() else reason.hint
             groups.setdefault((reason.code, detail, advice), []).append((node, reason.needed))
     causes = []
     effort = Effort(model)
@@ -97,6 +100,17 @@ def diagnose_micro(model: Model, target: MicroTarget) -> MicroDiagnosis:
         causes.append(MicroCause(code, EXPLAINED[code].title, members[0][1], nodes, advice, passes))
     causes.sort(key=lambda cause: (-cause.multiply_adds, -len(cause.nodes), cause.code))
     return MicroDiagnosis(model, report, tuple(causes))
+
+
+def _use_int8(editor: Editor) -> None:
+    editor.tensors = [tensor._replace(type="INT8") if tensor.type == "UINT8" else tensor for tensor in editor.tensors]
+
+
+def _refused_for_types(report: MicroReport) -> frozenset[tuple[int, int]]:
+    """Return the subgraph and the index of each node with a refused type."""
+    return frozenset(
+        [(node.subgraph, node.index) for node in report.refused if any(own.code in _OF_TYPES for own in node.reasons)]
+    )
 
 
 def _types(model: Model, node: MicroNode) -> set[str]:

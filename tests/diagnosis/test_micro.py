@@ -50,6 +50,14 @@ def test_uint8_is_to_be_converted_to_int8():
     assert cause.advice.startswith("convert the model again to int8")
 
 
+@pytest.mark.parametrize("kind", ["INT8", "UINT8"])
+def test_a_kernel_that_takes_only_float_is_not_to_be_converted_to_int8(kind):
+    fields = {"scale": 0.5, "zero_point": 0}
+    (cause,) = causes_of(single("EXP", [(kind, [1, 4], fields)], [(kind, [1, 4], fields)]))
+    assert (cause.code, cause.needed) == ("micro-tensor-type", "input 0 of type FLOAT32")
+    assert "int8" not in cause.advice
+
+
 def test_a_model_that_runs_has_no_causes():
     assert causes_of(chain("RELU")) == ()
 

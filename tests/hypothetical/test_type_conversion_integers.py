@@ -16,6 +16,7 @@ from delegate_sim.runtime.unloadable_tensors import invalid_tensors
 from fixtures.builder import ModelBuilder
 from fixtures.layers import Layers
 from tests.support.diagnoses import target
+from tests.support.models import lstm
 from tests.support.type_conversions import convolutions
 
 
@@ -377,27 +378,6 @@ def test_a_large_factor_of_an_input_does_not_change_the_scale_of_the_input():
     assert run.refusal is None
 
 
-def lstm(*, peephole=False, is_quantized=False):
-    def make(layers, x):
-        kind = "INT8" if is_quantized else "FLOAT32"
-        scale = {"scale": 0.1} if is_quantized else {}
-        data = layers.node("QUANTIZE", (x,), kind, **scale) if is_quantized else x
-        weights = [layers.weights(kind, 3, width, **scale) for width in (2, 2, 2, 2, 3, 3, 3, 3)]
-        holes = [layers.weights("FLOAT32", 3) if peephole else OPTIONAL_TENSOR] * 3
-        biases = [layers.weights("INT32" if is_quantized else "FLOAT32", 3, **scale)] * 4
-        states = [layers.state(kind, 1, 3, **scale), layers.state("INT16" if is_quantized else "FLOAT32", 1, 3, **scale)]
-        omitted = [OPTIONAL_TENSOR]
-        inputs = [data, *weights, *holes, *biases, *omitted * 2, *states, *omitted * 4]
-        gates = [layers.tensor("FLOAT32", 0) for _ in range(4)] if is_quantized else []
-        layers.node("UNIDIRECTIONAL_SEQUENCE_LSTM", inputs, kind, (1, 4, 3), intermediates=gates, **scale)
-
-    builder = ModelBuilder()
-    layers = Layers(builder.subgraph())
-    make(layers, layers.input("FLOAT32", 1, 4, 2))
-    layers.finish()
-    return load(builder.bytes())
-
-
 def lstm_types(model, conversion):
     (subgraph,) = changed(model, HypotheticalChanges(conversion=conversion)).model.subgraphs
     (node,) = [node for node in subgraph.nodes if node.op == "UNIDIRECTIONAL_SEQUENCE_LSTM"]
@@ -410,7 +390,7 @@ def lstm_types(model, conversion):
 @pytest.mark.parametrize("is_quantized", [False, True])
 def test_an_lstm_is_quantized_with_its_states(is_quantized):
     """Compared with ``lstm_mnist.f32`` and ``lstm_mnist.int8`` of TensorFlow 2.15: the types of all tensors are equal."""
-    node, (inputs, outputs, intermediates) = lstm_types(lstm(is_quantized=is_quantized), "int8")
+    node, (inputs, outputs, intermediates) = lstm_types(load(lstm(is_quantized=is_quantized).bytes()), "int8")
     assert [tensor.type for tensor in inputs] == ["INT8"] * 9 + ["INT32"] * 4 + ["INT8", "INT16"]
     assert [len(tensor.quantization.scales) for tensor in inputs] == [1] * 15
     assert [tensor.is_variable for tensor in inputs] == [False] * 13 + [True] * 2
@@ -421,18 +401,18 @@ def test_an_lstm_is_quantized_with_its_states(is_quantized):
 
 
 def test_an_lstm_in_float_has_no_intermediate_tensors():
-    node, (inputs, *_) = lstm_types(lstm(is_quantized=True), "float")
+    node, (inputs, *_) = lstm_types(load(lstm(is_quantized=True).bytes()), "float")
     assert node.intermediates == ()
     assert {tensor.type for tensor in inputs} == {"FLOAT32"}
 
 
 def test_an_lstm_of_a_form_that_was_not_measured_stays_in_float():
-    _, (inputs, outputs, _) = lstm_types(lstm(peephole=True), "int8")
+    _, (inputs, outputs, _) = lstm_types(load(lstm(peephole=True).bytes()), "int8")
     assert {tensor.type for tensor in (*inputs, *outputs)} == {"FLOAT32"}
 
 
 @pytest.mark.parametrize("delegate", ["vx-nxp", "nnapi"])
 def test_a_quantized_lstm_has_the_verdict_of_a_real_file(delegate):
     """``lstm_mnist.int8`` of TensorFlow 2.15: VX takes all nodes, and NNAPI refuses the model."""
-    run = simulate_if(lstm(), target(delegate), HypotheticalChanges(conversion="int8"))
+    run = simulate_if(load(lstm().bytes()), target(delegate), HypotheticalChanges(conversion="int8"))
     assert (run.refusal is None) == (delegate == "vx-nxp")

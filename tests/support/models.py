@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from delegate_sim import load
+from delegate_sim.model.model import OPTIONAL_TENSOR
 from fixtures.builder import ZEROS, ModelBuilder
+from fixtures.layers import Layers
 
 MIXED = ("ADD", "ROUND", "ADD 4", "ADD")
 """Three partitions on NNAPI, which takes neither ROUND nor version 4 of ADD."""
@@ -66,3 +68,24 @@ def convolution_without_bias():
     graph.node("CONV_2D", [image, weights], [output], options=options)
     graph.outputs(output)
     return builder.bytes()
+
+
+def lstm(*, peephole: bool = False, is_quantized: bool = False) -> ModelBuilder:
+    """Return an LSTM as TensorFlow 2.15 writes it."""
+    builder = ModelBuilder()
+    layers = Layers(builder.subgraph())
+    kind = "INT8" if is_quantized else "FLOAT32"
+    scale = {"scale": 0.1} if is_quantized else {}
+    x = layers.input("FLOAT32", 1, 4, 2)
+    data = layers.node("QUANTIZE", (x,), kind, **scale) if is_quantized else x
+    weights = [layers.weights(kind, 3, width, **scale) for width in (2, 2, 2, 2, 3, 3, 3, 3)]
+    holes = [layers.weights("FLOAT32", 3) if peephole else OPTIONAL_TENSOR] * 3
+    biases = [layers.weights("INT32" if is_quantized else "FLOAT32", 3, **scale)] * 4
+    states = [layers.state(kind, 1, 3, **scale), layers.state("INT16" if is_quantized else "FLOAT32", 1, 3, **scale)]
+    omitted = [OPTIONAL_TENSOR]
+    inputs = [data, *weights, *holes, *biases, *omitted * 2, *states, *omitted * 4]
+    gates = [layers.tensor("FLOAT32", 0) for _ in range(4)] if is_quantized else []
+    gates += [layers.tensor("INT8", 0, **scale)] if is_quantized else []
+    layers.node("UNIDIRECTIONAL_SEQUENCE_LSTM", inputs, kind, (1, 4, 3), intermediates=gates, **scale)
+    layers.finish()
+    return builder

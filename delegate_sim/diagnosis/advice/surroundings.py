@@ -12,7 +12,10 @@ from ...delegates.registry import DELEGATE_NAMES, PLUGIN_NAMES, find_delegate
 from ...graph.effort import Effort
 from ...graph.partition import PartitionError
 from ...hypothetical.hypothetical_changes import NodeKey
+from ...results.report.measures import TAKEN, measure
+from ...runtime.interpreter import simulate
 from ...runtime.run import SubgraphRun
+from ...runtime.target import Target
 from ..examiner import Examined
 
 
@@ -85,12 +88,16 @@ def _accepted(subgraph: SubgraphRun) -> frozenset[int]:
 
 
 class Others:
-    """Other delegates for the nodes of a run. The rules of each delegate, with default options, are applied once to the run."""
+    """Other delegates for the nodes of a run. The rules of each delegate, with default options, are applied once to the run.
+
+    A delegate that accepts the nodes counts only if the runtime then applies it to the model.
+    """
 
     def __init__(self, examined: Examined, effort: Effort) -> None:
         self._examined = examined
         self._effort = effort
         self._taken: dict[str, frozenset[NodeKey]] = {}
+        self._applied: dict[str, bool] = {}
 
     def taking(self, nodes: Collection[NodeKey], operators: Collection[str]) -> Iterator[str]:
         """Yield the names of the delegates that accept all nodes in ``nodes``.
@@ -101,13 +108,22 @@ class Others:
         if not present:
             return
         for other in self._effort.limit(self._delegates):
-            if all(map(other.rules.has_rule, operators)) and present <= self._taken_by(other):
+            if all(map(other.rules.has_rule, operators)) and present <= self._taken_by(other) and self._applies(other):
                 yield other.name
 
     @functools.cached_property
     def _delegates(self) -> tuple[Delegate, ...]:
         own = self._examined.run.delegate.name
         return tuple([find_delegate(name) for name in DELEGATE_NAMES if name not in (own, *PLUGIN_NAMES)])
+
+    def _applies(self, delegate: Delegate) -> bool:
+        """Return whether the model runs with the delegate. A stage behind the rules may refuse all nodes."""
+        if delegate.name not in self._applied:
+            run = self._examined.run
+            target = Target(delegate, parse_options(delegate.name, delegate.options, {}), run.release)
+            self._effort.spend(target.effort)
+            self._applied[delegate.name] = measure(simulate(self._examined.change.model, target)).outcome == TAKEN
+        return self._applied[delegate.name]
 
     def _taken_by(self, delegate: Delegate) -> frozenset[NodeKey]:
         if delegate.name not in self._taken:

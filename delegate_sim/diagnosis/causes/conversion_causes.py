@@ -115,7 +115,8 @@ def _form_of(tensor: Tensor) -> str:
         return "float16"
     if tensor.is_constant and tensor.type in _STORED_NARROWLY and has_scales:
         return "weights"
-    if has_scales and not tensor.is_constant:
+    # An LSTM that is quantized to int8 has an INT16 state.
+    if has_scales and not tensor.is_constant and not tensor.is_variable:
         return "int16" if tensor.type == "INT16" else "integer"
     return ""
 

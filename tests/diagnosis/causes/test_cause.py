@@ -14,7 +14,7 @@ from fixtures.layers import Layers
 from fixtures.runtime_cases import int64_tensor
 from tests.support.diagnoses import cause_names, cost_without, diagnosed
 from tests.support.gate_models import classifier, reshaper
-from tests.support.models import chain_model
+from tests.support.models import chain_model, lstm
 
 OPS = ("ADD", "RELU", "GELU", "ROUND", "TANH", "ADD 4", "CEIL", "ELU")
 
@@ -184,3 +184,15 @@ def test_other_delegates_are_named_if_they_take_the_nodes(rank, taken):
     names = cause.change.partition("; other delegates that take GELU: ")[2].split(", ")
     assert "xnnpack" in names
     assert ("gpu" in names) == taken
+
+
+def test_a_delegate_that_does_not_run_the_model_is_not_named():
+    """The rules of NNAPI accept a quantized LSTM, and the runtime behind them refuses its operands."""
+    cause = next(
+        finding.cause
+        for finding in diagnosed(lstm(is_quantized=True), "gpu").findings
+        if finding.cause.name == "operator:UNIDIRECTIONAL_SEQUENCE_LSTM"
+    )
+    names = cause.change.partition("; other delegates that take UNIDIRECTIONAL_SEQUENCE_LSTM: ")[2].split(", ")
+    assert "vx-nxp" in names
+    assert "nnapi" not in names

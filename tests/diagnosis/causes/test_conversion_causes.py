@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from delegate_sim import load
 from delegate_sim.diagnosis.advice.converter_settings import ConverterSetting, settings_for
 from delegate_sim.diagnosis.causes.cause import Identity
+from delegate_sim.diagnosis.causes.conversion_causes import form
 from delegate_sim.hypothetical.hypothetical_changes import NodeKey
 from delegate_sim.results.report.verdict import verdict
 from delegate_sim.rules.kinds import Problem
@@ -13,10 +15,15 @@ from fixtures.builder import ModelBuilder
 from fixtures.layers import Layers
 from fixtures.runtime_cases import dynamic_shape_chain
 from tests.support.diagnoses import cause_names, cost_without, diagnosed
-from tests.support.models import chain_model
+from tests.support.models import chain_model, lstm
 from tests.support.type_conversions import convolutions, open_batch
 
 INPUTS = Identity(Problem.DYNAMIC_SHAPE, ("inputs",))
+
+
+@pytest.mark.parametrize(("is_quantized", "expected"), [(True, "integer"), (False, "float")])
+def test_the_int16_state_of_an_lstm_is_no_16_bit_data(is_quantized, expected):
+    assert form(load(lstm(is_quantized=is_quantized).bytes())) == expected
 
 
 @pytest.mark.parametrize("delegate", ["nnapi", "gpu", "xnnpack", "vx"])

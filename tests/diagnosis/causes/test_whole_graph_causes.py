@@ -12,7 +12,7 @@ from delegate_sim.runtime.model_loading import first_loading_after
 from fixtures.builder import ModelBuilder
 from fixtures.layers import Layers
 from tests.support.diagnoses import cause_names, cost_without, diagnosed
-from tests.support.models import chain_model
+from tests.support.models import chain_model, lstm
 
 
 def per_channel(op="GELU"):
@@ -120,3 +120,23 @@ def test_every_delegate_says_of_a_node_that_cannot_be_prepared_what_it_is(delega
     if diagnosis.now.measures.outcome == "refused, not prepared":
         assert cause_names(diagnosis)[0] == "model:cpu-kernel-not-prepared:CONCATENATION"
     assert diagnosis.findings
+
+
+def test_the_fix_of_a_model_that_the_loader_of_litert_refuses_is_simulated():
+    builder = ModelBuilder()
+    layers = Layers(builder.subgraph())
+    layers.node("ADD", (layers.state("FLOAT32", 1, 8), layers.input("FLOAT32", 1, 8)))
+    layers.finish()
+    diagnosis = diagnosed(builder, "mldrift")
+    assert diagnosis.now.measures.outcome == "refused"
+    (finding,) = diagnosis.findings
+    assert finding.cause.name == "model:litert-loader"
+    assert (finding.alone.measures.outcome, finding.needs) == ("delegated", ())
+    assert diagnosis.without_all.measures.fallback_nodes == 0
+
+
+def test_a_cause_behind_the_loader_of_litert_needs_its_fix():
+    diagnosis = diagnosed(lstm(is_quantized=True), "mldrift")
+    needs = {finding.cause.name: finding.needs for finding in diagnosis.findings}
+    assert needs["operator:UNIDIRECTIONAL_SEQUENCE_LSTM"] is not None
+    assert diagnosis.without_all.measures.fallback_nodes == 0
