@@ -158,12 +158,27 @@ def reconcile(
 ) -> Reconciliation:
     """Simulate a model with the setting that a log shows, and explain how the simulation differs from the log.
 
-    ``profile`` is the driver profile that was learned from earlier logs. ``effort`` is shared with other logs. Raises
-    ReconcileError if the log belongs to another model or does not show the applied delegate.
+    If this leaves differences, and another delegate prints the same lines, simulate the other delegate too. ``profile`` is the
+    driver profile that was learned from earlier logs. ``effort`` is shared with other logs. Raises ReconcileError if the log
+    belongs to another model or does not show the applied delegate.
     """
     runs = separate_runs([log], sum([bool(subgraph.nodes) for subgraph in model.subgraphs]))
     log, note = runs[-1], run_note(len(runs), None)
     setting = setting_of(log) if setting is None else setting
+    setting = replace(setting, notes=(*filter(None, [note]), *setting.notes))
+    found = _reconcile(model, log, setting, profile, effort)
+    for other in setting.others if found.status == UNEXPLAINED else ():
+        about = f"{other.delegate.name} prints the same lines as {setting.delegate.name}, whose simulation does not fit the log"
+        instead = _reconcile(model, log, replace(other, notes=(*setting.notes, about)), profile, effort)
+        if instead.status in (REPRODUCED, EXPLAINED):
+            return instead
+    return found
+
+
+def _reconcile(
+    model: Model, log: DeviceLog, setting: DeviceSetting, profile: Driver | None, effort: Effort | None
+) -> Reconciliation:
+    """Compare a log with the simulation of one delegate."""
     run = simulate_setting(model, setting, setting.release)
     facts = facts_of(log, setting.delegate, [subgraph.graph for subgraph in run.subgraphs])
     setting, run = _fitting_platform(model, setting, facts, as_observed(run, facts))
@@ -199,7 +214,7 @@ def reconcile(
             dict.fromkeys(
                 [
                     *([_AFTER_PLUGIN] if is_after_plugin else []),
-                    *filter(None, [sign, note, long_lines_note(log)]),
+                    *filter(None, [sign, long_lines_note(log)]),
                     *setting.notes,
                     *facts.notes,
                     *_notes(trials, best),
