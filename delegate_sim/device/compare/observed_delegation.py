@@ -120,6 +120,11 @@ class Facts:
         return "partial" if self.listed else "lines"
 
 
+def shows_refusal(log: DeviceLog, run: Run) -> bool:
+    """Return whether the log has an error line with which the simulated model or delegate fails."""
+    return run.refusal is not None and any(error.line in run.log_lines for error in log.errors)
+
+
 def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Facts:
     """Return the facts about a delegate in a log.
 

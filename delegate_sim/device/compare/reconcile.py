@@ -33,7 +33,7 @@ from ..parse.log_contents import DeviceLog, long_lines_note
 from ..parse.log_runs import run_note, separate_runs
 from .assumption_search import disproved_limit, fitting_levels, matches
 from .differences import ListedRefusal, RefusalDifference, differences, is_disproved, listed_refusals, refusal_differences
-from .observed_delegation import Facts, Tally, device_tally, facts_of, simulated_tally
+from .observed_delegation import Facts, Tally, device_tally, facts_of, shows_refusal, simulated_tally
 from .runtime_log_check import other_operations, split_differences, stage_notes
 from .trial_simulations import Account, AssumptionTrial, CpuNode, Trials, as_observed, cpu_nodes, simulate_setting
 from .wrong_model import counts_agree, other_model_note
@@ -199,7 +199,7 @@ def _reconcile(
         model=model,
         log=log,
         setting=setting,
-        status=_status(facts, texts, account),
+        status=_status(texts, account, is_shown=facts.can_be_compared or shows_refusal(log, first)),
         device=device_tally(facts, first),
         simulated=simulated_tally(first),
         differences=tuple(texts),
@@ -233,12 +233,12 @@ def _reconcile(
     )
 
 
-def _status(facts: Facts, texts: Sequence[str], account: Account | None) -> str:
+def _status(texts: Sequence[str], account: Account | None, *, is_shown: bool) -> str:
     if account is not None and account.kind == NOT_CREATED:
         return NOT_COMPARED
     if texts:
         return UNEXPLAINED if account is None else EXPLAINED
-    return REPRODUCED if facts.can_be_compared else NOT_COMPARED
+    return REPRODUCED if is_shown else NOT_COMPARED
 
 
 def _fitting_platform(model: Model, setting: DeviceSetting, facts: Facts, run: Run) -> tuple[DeviceSetting, Run]:
