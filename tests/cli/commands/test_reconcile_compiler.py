@@ -41,7 +41,8 @@ def test_a_model_that_could_not_be_compiled(run, paths):
 
 
 def test_an_error_before_the_failure_of_the_compiler_is_shown(run, paths):
-    error = "ERROR: Attempting to use a delegate that only supports static-sized tensors with a graph that has dynamic-sized tensors."
+    tensors = "static-sized tensors with a graph that has dynamic-sized tensors"
+    error = f"ERROR: Attempting to use a delegate that only supports {tensors}."
     paths[2].write_text(f"{error}\n{FAILURE}", encoding="utf-8")
     content = json.loads(run("reconcile", paths[0], "--log", paths[2], "--format", "json").stdout)
     assert [note for note in content["notes"] if "dynamic-sized tensors" in note]
