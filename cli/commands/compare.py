@@ -12,6 +12,7 @@ import click
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.options import canonical_names, option_names, parse_options
 from delegate_sim.delegates.registry import DEFAULT_DELEGATE, find_live
+from delegate_sim.delegates.traits import Ranking
 from delegate_sim.diagnosis.advice.node_advice import advised_comparison
 from delegate_sim.errors import ModelError
 from delegate_sim.foundation.printable import suggestion
@@ -19,6 +20,7 @@ from delegate_sim.live.live_runs import run_side
 from delegate_sim.model.model import Model
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
 from delegate_sim.results.compare.comparison import Side, compare
+from delegate_sim.results.report.measures import awaits_compiler
 from delegate_sim.results.report.verdict import best_run
 from delegate_sim.runtime.target import Target
 
@@ -161,10 +163,15 @@ def _answer(
 
 
 def _side(model: Model, targets: Sequence[Target]) -> Side:
-    """Return the side with the target that runs the model best."""
+    """Return the side with the target that runs the model best.
+
+    If no accelerator runs a node, but one first needs the model from its compiler, return the side of this accelerator.
+    """
     sides = [run_side(model, target) for target in targets]
     best = best_run([side.run for side in sides])
-    return next(side for side in sides if side.run is best)
+    waiting = [side for side in sides if awaits_compiler(side.run.delegate, side.measures)]
+    chosen = next(side for side in sides if side.run is best)
+    return waiting[0] if waiting and best.delegate.ranking != Ranking.ACCELERATORS else chosen
 
 
 def _second_values(arguments: TargetArguments) -> dict[str, str]:

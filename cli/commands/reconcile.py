@@ -232,10 +232,16 @@ def command(
 def _join_compiler_table(model: Model, log: DeviceLog, notes: tuple[str, ...], outputs: _Outputs) -> int:
     """Show the status that the Edge TPU compiler gave to each node of the model."""
     from delegate_sim.device.compare.row_matching import join_compiler_table
+    from delegate_sim.device.parse.error_meanings import explained_errors
 
     from ..text.device.log import compiler_join_lines
 
-    join = join_compiler_table(model, log.edge_tpu, notes)
+    errors = [
+        f"an error in the log: {error.line}{f' ({error.meaning})' if error.meaning else ''}"
+        for error in explained_errors(log)
+        if error.line != log.edge_tpu.failure
+    ]
+    join = join_compiler_table(model, log.edge_tpu, (*notes, *errors))
     write_result(outputs.form, outputs.output, join.to_dict, lambda: compiler_join_lines(join, width(), outputs.verbose))
     return DONE if join.is_joined else FINDINGS
 

@@ -89,7 +89,7 @@ class _Text:
         if not (comparison.to_cpu or comparison.to_delegate or comparison.only_in_a or comparison.only_in_b):
             yield Line("")
             yield Line("No node moves: every node runs in the same place on both sides.")
-        yield from plugin_lines([comparison.a.run, comparison.b.run], self.width)
+        yield from plugin_lines([comparison.a.run, comparison.b.run], self.width, only_plugins=True)
 
     def _side(self, title: str, side: Side, other: Side) -> Iterator[Line]:
         """Yield the text of one side. Log lines are neither wrapped nor styled."""

@@ -198,7 +198,7 @@ def _view_entry(view: PageView, model: int, graphs: PageGraphs) -> dict[str, Any
         "headline": short_text(verdict(run, measures)),
         "summary": short_text(verdict_summary(run, measures)),
         "words": _words(run.delegate.name),
-        "note": next(plugin_notes([run]), "") if run.takes_nodes else "",
+        "note": next(plugin_notes([run], only_plugins=True), "") if run.takes_nodes else "",
         "grade": _grade(run, measures, compute.totals),
         "measures": {**measures.to_dict(), **entry(COMPUTE, compute)},
         "refusal": None

@@ -372,7 +372,8 @@ def _verdict(join: CompilerJoin, width: int) -> Iterator[Line]:
         yield from paragraph(text, width, "", "  ", style=BAD)
         if join.compilation.failure:
             yield from paragraph(message(join.compilation.failure), width, "  ", "  ")
-            yield from paragraph(join.compilation.failure_meaning, width, "  ", "  ")
+            if join.compilation.failure_meaning:
+                yield from paragraph(join.compilation.failure_meaning, width, "  ", "  ")
         return
     mapped = sum([len(joined.nodes) for joined in join.rows if joined.row.is_mapped])
     text = f"The Edge TPU runs {mapped:,} of {counted(join.node_count, 'node')} ({share(mapped, join.node_count)})"

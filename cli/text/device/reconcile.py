@@ -185,7 +185,7 @@ def _result(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
         yield from paragraph(text, width, "", "  ", style=BAD)
         run = reconciliation.run
         if own := run.delegate.own_release(run.target.options):
-            who = run.delegate.display_name
+            who = run.delegate.display_name.replace("The ", "the ", 1)
             text = f"the simulated rules are those of {who} in {own}; another release on the device may decide differently"
             yield from paragraph(text, width, "  ", "    ", style=BAD)
         if text := unchecked_note(run.delegate, run.release):

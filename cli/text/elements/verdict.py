@@ -45,9 +45,9 @@ def chain_verdict_lines(runs: Sequence[Run], width: int) -> list[Line]:
     return lines
 
 
-def plugin_lines(results: Sequence[DelegateResult], width: int) -> Iterator[Line]:
-    """Yield an empty line and the notes, or nothing if no result is from a compiler plugin."""
-    for number, note in enumerate(plugin_notes(results)):
+def plugin_lines(results: Sequence[DelegateResult], width: int, *, only_plugins: bool = False) -> Iterator[Line]:
+    """Yield an empty line and the notes on the results, or nothing if there are no notes."""
+    for number, note in enumerate(plugin_notes(results, only_plugins=only_plugins)):
         if not number:
             yield Line("")
         yield from paragraph(message(note), width, "", "  " if number else "")

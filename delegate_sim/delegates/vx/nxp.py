@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Any
 
 from ...foundation.parsing.invalid_value import InvalidValueError
@@ -40,8 +41,10 @@ class NxpVxDelegate(VxDelegate):
     )
     rules = NXP_RULES[NEWEST_RELEASE]
     rule_options = ("release",)
-    log = LogTraits()
-    """Empty, because both variants of the delegate print the same lines. These lines are attributed to VeriSilicon's delegate."""
+    log = LogTraits(tried_options=MappingProxyType({"release": tuple(NXP_RULES)[-1]}))
+    """Without names, because both variants of the delegate print the same lines. These lines are attributed to VeriSilicon's
+    delegate first.
+    """
 
     def own_release(self, options: OptionValues) -> str:
         """Return the release of NXP's board support package."""

@@ -24,7 +24,7 @@ from ..parse.log import read_lines
 from ..parse.log_contents import DeviceLog, Replacement, long_lines_note
 from ..parse.log_runs import run_note, separate_runs
 from .differences import ListedRefusal, differences, listed_refusals
-from .observed_delegation import Facts, Tally, device_tally, facts_of, simulated_tally
+from .observed_delegation import Facts, Tally, device_tally, facts_of, shows_refusal, simulated_tally
 from .reconcile import EXPLAINED, LINES, NOT_COMPARED, REPRODUCED, UNEXPLAINED
 from .row_matching import OTHER_MODEL
 from .wrong_model import plugin_notes
@@ -182,7 +182,8 @@ class _Trial:
         theirs = [replacement for replacement in self.log.replacements if replacement.kernel == DISPATCH_KERNEL]
         ours = Tally((), 0, 0, None, None) if run is None else simulated_tally(run)
         if not self.log.plugins and not theirs:
-            return StepReconciliation(accelerator, delegate.name, NOT_APPLIED, _NOTHING, ours, (), (), notes)
+            status = REPRODUCED if run is not None and shows_refusal(self.log, run) else NOT_APPLIED
+            return StepReconciliation(accelerator, delegate.name, status, _NOTHING, ours, (), (), notes)
         if run is None:
             return StepReconciliation(accelerator, delegate.name, NOT_COMPARED, _NOTHING, ours, (), (), notes)
         step_differences: list[str] = []

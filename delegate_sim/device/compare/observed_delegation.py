@@ -24,7 +24,7 @@ from ..parse.delegate_identity import (
     plain_name,
 )
 from ..parse.delegated_counts import kernels_before, npu_counts
-from ..parse.error_meanings import is_while_running
+from ..parse.error_meanings import is_while_building, is_while_running
 from ..parse.kinds import Event
 from ..parse.known_lines import Statement
 from ..parse.log import read_lines
@@ -49,7 +49,10 @@ class Facts:
     """Index of the dynamic-size tensor that made the delegate refuse the graph."""
     is_restored: bool
     driver_errors: tuple[str, ...]
-    """Lines about errors that a driver returned, and about delegate kernels that failed to prepare."""
+    """Lines about errors that a driver returned, and about delegate kernels that failed to prepare.
+
+    Empty if the NNAPI runtime refused the model before a driver got it.
+    """
     on_cpu: Mapping[int, frozenset[int]]
     """CPU nodes, keyed by subgraph, for subgraphs with a complete operator table."""
     listed: Mapping[int, frozenset[int]]
@@ -117,6 +120,11 @@ class Facts:
         return "partial" if self.listed else "lines"
 
 
+def shows_refusal(log: DeviceLog, run: Run) -> bool:
+    """Return whether the log has an error line with which the simulated model or delegate fails."""
+    return run.refusal is not None and any(error.line in run.log_lines for error in log.errors)
+
+
 def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Facts:
     """Return the facts about a delegate in a log.
 
@@ -160,7 +168,7 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
         application=(application.outcome, application.kernels) if application else None,
         dynamic=log.dynamic_tensor,
         is_restored=log.has(Event.RESTORED),
-        driver_errors=tuple([statement.line for statement in early]),
+        driver_errors=() if any(map(is_while_building, early)) else tuple([statement.line for statement in early]),
         failed_nodes=tuple([int(statement.values["node"]) for statement in early if statement.kind == Event.NODE_ERROR]),
         has_ended=log.has(Event.BENCHMARK_FAILED, Event.CRASH),
         own_counts=tuple(

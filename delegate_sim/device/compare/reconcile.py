@@ -33,7 +33,7 @@ from ..parse.log_contents import DeviceLog, long_lines_note
 from ..parse.log_runs import run_note, separate_runs
 from .assumption_search import disproved_limit, fitting_levels, matches
 from .differences import ListedRefusal, RefusalDifference, differences, is_disproved, listed_refusals, refusal_differences
-from .observed_delegation import Facts, Tally, device_tally, facts_of, simulated_tally
+from .observed_delegation import Facts, Tally, device_tally, facts_of, shows_refusal, simulated_tally
 from .runtime_log_check import other_operations, split_differences, stage_notes
 from .trial_simulations import Account, AssumptionTrial, CpuNode, Trials, as_observed, cpu_nodes, simulate_setting
 from .wrong_model import counts_agree, other_model_note
@@ -158,12 +158,27 @@ def reconcile(
 ) -> Reconciliation:
     """Simulate a model with the setting that a log shows, and explain how the simulation differs from the log.
 
-    ``profile`` is the driver profile that was learned from earlier logs. ``effort`` is shared with other logs. Raises
-    ReconcileError if the log belongs to another model or does not show the applied delegate.
+    If this leaves differences, and another delegate prints the same lines, simulate the other delegate too. ``profile`` is the
+    driver profile that was learned from earlier logs. ``effort`` is shared with other logs. Raises ReconcileError if the log
+    belongs to another model or does not show the applied delegate.
     """
     runs = separate_runs([log], sum([bool(subgraph.nodes) for subgraph in model.subgraphs]))
     log, note = runs[-1], run_note(len(runs), None)
     setting = setting_of(log) if setting is None else setting
+    setting = replace(setting, notes=(*filter(None, [note]), *setting.notes))
+    found = _reconcile(model, log, setting, profile, effort)
+    for other in setting.others if found.status == UNEXPLAINED else ():
+        about = f"{other.delegate.name} prints the same lines as {setting.delegate.name}, whose simulation does not fit the log"
+        instead = _reconcile(model, log, replace(other, notes=(*setting.notes, about)), profile, effort)
+        if instead.status in (REPRODUCED, EXPLAINED):
+            return instead
+    return found
+
+
+def _reconcile(
+    model: Model, log: DeviceLog, setting: DeviceSetting, profile: Driver | None, effort: Effort | None
+) -> Reconciliation:
+    """Compare a log with the simulation of one delegate."""
     run = simulate_setting(model, setting, setting.release)
     facts = facts_of(log, setting.delegate, [subgraph.graph for subgraph in run.subgraphs])
     setting, run = _fitting_platform(model, setting, facts, as_observed(run, facts))
@@ -184,7 +199,7 @@ def reconcile(
         model=model,
         log=log,
         setting=setting,
-        status=_status(facts, texts, account),
+        status=_status(texts, account, is_shown=facts.can_be_compared or shows_refusal(log, first)),
         device=device_tally(facts, first),
         simulated=simulated_tally(first),
         differences=tuple(texts),
@@ -199,7 +214,7 @@ def reconcile(
             dict.fromkeys(
                 [
                     *([_AFTER_PLUGIN] if is_after_plugin else []),
-                    *filter(None, [sign, note, long_lines_note(log)]),
+                    *filter(None, [sign, long_lines_note(log)]),
                     *setting.notes,
                     *facts.notes,
                     *_notes(trials, best),
@@ -218,12 +233,12 @@ def reconcile(
     )
 
 
-def _status(facts: Facts, texts: Sequence[str], account: Account | None) -> str:
+def _status(texts: Sequence[str], account: Account | None, *, is_shown: bool) -> str:
     if account is not None and account.kind == NOT_CREATED:
         return NOT_COMPARED
     if texts:
         return UNEXPLAINED if account is None else EXPLAINED
-    return REPRODUCED if facts.can_be_compared else NOT_COMPARED
+    return REPRODUCED if is_shown else NOT_COMPARED
 
 
 def _fitting_platform(model: Model, setting: DeviceSetting, facts: Facts, run: Run) -> tuple[DeviceSetting, Run]:

@@ -63,6 +63,8 @@ class DeviceSetting:
     notes: tuple[str, ...] = ()
     may_be_older: bool = False
     """True if a release older than all known releases may have printed the log."""
+    others: tuple[DeviceSetting, ...] = ()
+    """The settings of further delegates that print the same lines. Empty if the caller names the delegate or its options."""
 
     @property
     def release(self) -> Release:
@@ -119,6 +121,7 @@ def setting_of(
     lowest = 0 if levels is None else max([levels.known[0], *shown_levels])
     if log.is_benchmark and log.parameters and chosen.limits.option:  # benchmark_model prints the limit only if it is set
         known |= {chosen.limits.option}
+    alike = [] if delegate is not None or options or chosen.is_plugin else _with_kernels_of(chosen)
     return DeviceSetting(
         chosen,
         values,
@@ -128,7 +131,14 @@ def setting_of(
         lowest,
         tuple(notes),
         runtime is None and not chosen.history.starts_at_known and may_be_older(log),
+        tuple([setting_of(log, name, None, runtime, defaults) for name in alike]),
     )
+
+
+def _with_kernels_of(delegate: Delegate) -> list[str]:
+    """Return the names of the other delegates with the same kernels."""
+    known = map(find_delegate, DELEGATE_NAMES)
+    return [own.name for own in known if own.name != delegate.name and own.kernel_names == delegate.kernel_names]
 
 
 def on_device(log: DeviceLog, name: str) -> DelegateOnDevice:

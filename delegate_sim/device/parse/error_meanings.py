@@ -242,7 +242,7 @@ class LogMeanings:
         if code.isdigit() and int(code) < len(_NUMBERS):
             code = _PREFIX + _NUMBERS[int(code)]
         meaning = _CODES.get(code, "the meaning of this code is unknown")
-        call = meaning_by_words("call", doing) or meaning_by_words("running-call", doing)
+        call = next(filter(None, [meaning_by_words(kind, doing) for kind in ("call", "building-call", "running-call")]), "")
         return f"{code}: {meaning}; returned by {call}" if call else f"{code}: {meaning}"
 
     def _node(self, error: Statement) -> str:
@@ -364,6 +364,11 @@ def is_while_running(statement: Statement) -> bool:
     if statement.kind == Event.API_ERROR:
         return bool(meaning_by_words("running-call", values.get("doing", "")))
     return "running" in values or values.get("stage") == "Invoke"
+
+
+def is_while_building(statement: Statement) -> bool:
+    """Return whether the NNAPI runtime refused a model while it was being built, before any driver got it."""
+    return statement.kind == Event.API_ERROR and bool(meaning_by_words("building-call", statement.values.get("doing", "")))
 
 
 def has_run(log: DeviceLog) -> bool | None:

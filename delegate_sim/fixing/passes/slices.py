@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 from ...foundation.late_numpy import np
 from ...foundation.limits import element_count
@@ -15,26 +15,49 @@ from .base import Exactness, Pass, node_pass
 
 MOST = 4
 """Largest number of dimensions that delegates support."""
+_LARGEST = 65535
+"""The largest size of a dimension that is not the first, which all delegates take."""
 
-_Axis = TypeVar("_Axis")
+
+class _Sized(Protocol):
+    """A dimension with a size."""
+
+    @property
+    def size(self) -> int:
+        """The number of elements along the dimension."""
+
+
+_Axis = TypeVar("_Axis", bound=_Sized)
 
 
 def joined(axes: Sequence[_Axis], *joins: Callable[[_Axis, _Axis], _Axis | None], most: int = MOST) -> list[_Axis] | None:
     """Join neighboring dimensions, beginning with the first, until at most ``most`` are left. Return None if that is impossible.
 
     Each function in ``joins`` joins two neighbors, or returns None. A function is used only if the earlier functions cannot
-    join any pair.
+    join any pair. A first dimension of size 1 stays if another pair can be joined, because many delegates need a batch of 1.
     """
     remaining = list(axes)
     while len(remaining) > most:
-        for join, place in itertools.product(joins, range(len(remaining) - 1)):
-            both = join(remaining[place], remaining[place + 1])
-            if both is not None:
+        for join in joins:
+            neighbors = enumerate(itertools.pairwise(remaining))
+            pairs = [(place, both) for place, (one, other) in neighbors if (both := join(one, other)) is not None]
+            if pairs:
+                place, both = min(pairs, key=lambda pair: _cost(remaining[0].size, pair[0], pair[1].size))
                 remaining[place : place + 2] = [both]
                 break
         else:
             return None
     return remaining
+
+
+def _cost(first: int, place: int, size: int) -> int:
+    """Return how late the dimensions at ``place`` and ``place + 1`` are joined to one of ``size`` elements.
+
+    ``first`` is the size of the first dimension.
+    """
+    if first != 1:
+        return 0
+    return 1 if not place else 2 * (size > _LARGEST)
 
 
 class SharedAxis(NamedTuple):

@@ -146,7 +146,7 @@ def _equal(side: Side, other: Side) -> str:
     measures, compute = side.measures, side.compute
     if _fails(side):
         return "A and B are equal: the model does not run"
-    if not measures.delegated_nodes:
+    if not measures.delegated_nodes and not other.measures.delegated_nodes:
         return "A and B are equal: no node is delegated"
     if measures.nodes != other.measures.nodes:
         return f"A and B are equal: both leave {counted(measures.fallback_nodes, 'node')} {words_of(side.run.delegate.name).left}"

@@ -131,10 +131,11 @@ def if_not_applied(delegate: str, refusal: Refusal | None) -> str:
     return "the process ends" if refusal.effect is Effect.ABORT else "the program ends unless it catches the exception"
 
 
-def plugin_notes(results: Sequence[DelegateResult]) -> Iterator[str]:
-    """Yield notes on the results: that nothing is compiled yet, and the warnings of compiler plugins.
+def plugin_notes(results: Sequence[DelegateResult], *, only_plugins: bool = False) -> Iterator[str]:
+    """Yield notes on the results: that nothing is compiled yet, and the warnings.
 
-    If there are results of several delegates, each warning names its plugins.
+    With ``only_plugins``, the warnings of other delegates are left out. If there are results of several delegates, each warning
+    names its delegates.
     """
     plugins = [result for result in results if words_of(result.delegate.name).note]
     if any(result.takes_nodes for result in plugins):
@@ -145,7 +146,7 @@ def plugin_notes(results: Sequence[DelegateResult]) -> Iterator[str]:
         yield f"{', '.join(waiting)}: {NOT_BUILT}" if is_named else NOT_BUILT
     is_single = len({result.delegate.name for result in results}) == 1
     warned: dict[str, list[str]] = {}
-    for result in plugins:
+    for result in plugins if only_plugins else results:
         for text in result.warnings:
             warned.setdefault(text, []).append(result.delegate.name)
     for text, names in warned.items():

@@ -403,3 +403,10 @@ def test_two_devices_are_compared_with_the_best_target_of_each(tmp_path, run):
     path.write_bytes(chain_model(["RELU_0_TO_1", "ADD"]).bytes())
     entry = json.loads(run("compare", str(path), "--device", "imx8mp", "--device", "pixel10", "--format", "json").stdout)
     assert (entry["a"]["delegate"], entry["b"]["delegate"], entry["better"]) == ("vx-nxp", "gpu", "B")
+
+
+def test_an_accelerator_that_needs_a_compiled_model_is_not_compared_by_its_cpu(tmp_path, run):
+    path = tmp_path / "m.tflite"
+    path.write_bytes(chain_model(["ADD", "RELU"]).bytes())
+    entry = json.loads(run("compare", str(path), "--device", "coral", "--device", "imx8mp", "--format", "json").stdout)
+    assert (entry["a"]["delegate"], entry["b"]["delegate"], entry["better"]) == ("edgetpu", "vx-nxp", None)

@@ -40,6 +40,14 @@ def test_a_model_that_could_not_be_compiled(run, paths):
     assert (result.exit_code, content["status"], content["compiler"]["is_done"]) == (1, "not-compared", False)
 
 
+def test_an_error_before_the_failure_of_the_compiler_is_shown(run, paths):
+    tensors = "static-sized tensors with a graph that has dynamic-sized tensors"
+    error = f"ERROR: Attempting to use a delegate that only supports {tensors}."
+    paths[2].write_text(f"{error}\n{FAILURE}", encoding="utf-8")
+    content = json.loads(run("reconcile", paths[0], "--log", paths[2], "--format", "json").stdout)
+    assert [note for note in content["notes"] if "dynamic-sized tensors" in note]
+
+
 def test_a_log_without_a_table_does_not_say_that_nothing_was_compiled(run, paths):
     text = "Edge TPU Compiler version 16.0\nModel compiled successfully in 2 ms.\nTotal number of operations: 84\n"
     paths[2].write_text(text, encoding="utf-8")

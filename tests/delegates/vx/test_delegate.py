@@ -210,6 +210,16 @@ def test_kernels_after_a_dynamic_tensor_keep_the_sizes_of_the_first_invoke():
     assert "at the first Invoke" in warning
 
 
+def test_notes_below_a_table_have_the_warnings():
+    from delegate_sim.results.report.outcome_words import plugin_notes
+
+    model = with_computed_operand("TILE", followers=["RELU"]).bytes()
+    runs = delegate_sim.simulate(model, [("vx", {}), ("gpu", {})]).runs
+    (warning,) = runs[0].warnings
+    assert [note for note in plugin_notes(runs) if warning in note] == [f"vx: {warning}"]
+    assert not [note for note in plugin_notes(runs, only_plugins=True) if warning in note]
+
+
 def test_a_dynamic_graph_of_which_nothing_is_taken_needs_no_warning():
     result = run(with_computed_operand("TILE", followers=["CEIL"]))
     assert (result["outcome"], result["warnings"]) == ("none", [])

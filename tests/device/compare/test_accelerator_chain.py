@@ -78,3 +78,14 @@ def test_without_the_npu():
     found = reconcile_stack(MODEL, read_log(ALL_DRIFT), Stack(("gpu", "cpu")))
     assert found.status == "reproduced"
     assert found.to_dict()["soc"] == ""
+
+
+@pytest.mark.parametrize(
+    ("is_variable", "status", "of_npu"), [(True, "reproduced", "reproduced"), (False, "not-compared", "not-applied")]
+)
+def test_the_loader_refuses_a_model_before_any_accelerator(is_variable, status, of_npu):
+    model = delegate_sim.load(chain(["RELU"], variable=is_variable).bytes())
+    log = read_log("ERROR: [model_load.cc:316] Variable tensors not yet supported.\nERROR: Failed to load model\n")
+    found = reconcile_stack(model, log, MEDIATEK)
+    assert (found.status, found.steps[0].status) == (status, of_npu)
+    assert all(error.meaning for error in found.errors)

@@ -230,6 +230,26 @@ def test_other_delegates(delegate):
     assert (found.setting.delegate.name, found.status) == (delegate, "reproduced")
 
 
+@pytest.mark.parametrize(
+    ("name", "release", "delegate", "status", "found_options"),
+    [
+        ("convolutions", "lf-6.6.3", None, "reproduced", None),
+        ("arithmetic", "lf-5.15.71", None, "explained", {"release": "lf-5.15.71"}),
+        ("arithmetic", "lf-5.15.71", "vx", "unexplained", None),
+        ("arithmetic", "lf-5.15.71", "vx-nxp", "explained", {"release": "lf-5.15.71"}),
+    ],
+)
+def test_another_delegate_with_the_same_lines(name, release, delegate, status, found_options):
+    model = delegate_sim.load(f"fixtures/models/{name}.tflite")
+    target = delegate_sim.delegates.registry.find_delegate("vx-nxp")
+    options = parse_options("vx-nxp", target.options, {"release": release}, "benchmark")
+    run = simulate(model, Target(target, options, parse_release("litert-2.3"), "benchmark"))
+    log = read_log("INFO: STARTING!\n" + "".join(f"INFO: {line}\n" for line in run.log_lines))
+    found = reconcile(model, log, setting_of(log, delegate))
+    assert (found.setting.delegate.name, found.status) == (delegate or "vx-nxp", status)
+    assert (found.account and found.account.options) == found_options
+
+
 def test_a_driver_that_cannot_compile():
     model = chain("ADD", "RELU")
     line = Device().run(model).log_lines[0]
@@ -319,6 +339,21 @@ ERROR: Restored original execution plan after delegate application failure.
 Failed to apply NNAPI delegate.
 Benchmarking failed.
 """
+
+
+@pytest.mark.parametrize(
+    ("doing", "status"),
+    [("adding operation", "unexplained"), ("finalizing the model", "unexplained"), ("completing NNAPI compilation", "explained")],
+)
+def test_only_a_driver_that_got_the_model_can_fail_to_compile_it(doing, status):
+    log = read_log(
+        "INFO: STARTING!\nINFO: Use NNAPI: [1]\nINFO: Created TensorFlow Lite delegate for NNAPI.\n"
+        f"ERROR: NN API returned error ANEURALNETWORKS_BAD_DATA at line 1144 while {doing}.\n"
+        "ERROR: Restored original execution plan after delegate application failure.\nFailed to apply NNAPI delegate.\n"
+    )
+    found = reconcile(chain("ADD", "RELU"), log)
+    assert (found.status, found.account and found.account.kind) == (status, "compilation" if status == "explained" else None)
+    assert found.device.delegated == 0
 
 
 @pytest.mark.parametrize("line", ["", REPLACING])

@@ -34,7 +34,7 @@ def test_no_row_has_more_cells_than_its_table_has_columns(table):
 
 def test_every_row_is_of_a_known_kind():
     assert {row["kind"] for row in ROWS} <= set(KINDS)
-    kinds = {"call", "running-call", "code", "compiler-status", *KINDS}
+    kinds = {"call", "building-call", "running-call", "code", "compiler-status", *KINDS}
     assert {row["kind"] for row in rows_of("meanings")} <= kinds
 
 

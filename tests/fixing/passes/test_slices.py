@@ -155,3 +155,18 @@ def test_a_shape_that_values_decide_is_not_known():
     graph.node("EXPAND_DIMS", [y, graph.tensor("axis", "INT32", [], data=[2])], [z], 1, {})
     graph.outputs(z)
     assert apply_pass(start(load(builder.bytes())), PASSES["expand-dims-as-reshape"]) is None
+
+
+@pytest.mark.parametrize(
+    ("shape", "of_four"),
+    [
+        ((1, 32, 32, 3, 2), [1, 1024, 3, 2]),
+        ((2, 32, 32, 3, 2), [64, 32, 3, 2]),
+        ((1, 1, 1, 1, 2, 3), [1, 1, 2, 3]),
+        ((1, 640, 640, 3, 2), [1, 640, 1920, 2]),
+        ((1, 60000, 60000, 30000, 30000), [60000, 60000, 30000, 30000]),
+    ],
+)
+def test_a_batch_of_1_stays_if_other_dimensions_can_be_joined(shape, of_four):
+    axes = joined([SharedAxis(size, (False,)) for size in shape], SharedAxis.joined)
+    assert [axis.size for axis in axes] == of_four

@@ -74,6 +74,12 @@ def side(delegate="gpu", multiply_adds=(50, 100), size=1000, **measures):
         ),
         (side(nodes=8), side(), "A", "A is better: 3 instead of 5 nodes on the CPU"),
         (side(), side(nodes=7, delegated_nodes=2), "", "A and B are equal: both leave 5 nodes on the CPU"),
+        (
+            side(outcome="none", nodes=5, delegated_nodes=0, multiply_adds=(0, 9)),
+            side(nodes=7, delegated_nodes=2, multiply_adds=(0, 9)),
+            "",
+            "A and B are equal: both leave 5 nodes on the CPU",
+        ),
         (side("npu-google", nodes=8), side("npu-intel"), "A", "A is better: 3 instead of 5 nodes off the NPU"),
         (
             side(outcome="none", nodes=8, delegated_nodes=0, multiply_adds=(0, 9)),

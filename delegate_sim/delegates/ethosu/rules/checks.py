@@ -164,7 +164,8 @@ def _batch(operands: tuple[int, ...]) -> Check[object]:
             None,
         )
 
-    return check(SHAPE, "a batch of 1 in operands of rank 4", find, "run with a batch of 1")
+    hint = "run with a batch of 1; if the first dimension is no batch, merge it into the next one with RESHAPE"
+    return check(SHAPE, "a batch of 1 in operands of rank 4", find, hint)
 
 
 def upstream(symbol: str, *checks: Check[object]) -> tuple[Check[object], ...]:
