@@ -12,6 +12,8 @@ import pytest
 
 import delegate_sim
 from delegate_sim.delegates.registry import DELEGATE_NAMES
+from fixtures.builder import ModelBuilder
+from fixtures.layers import Layers
 from fixtures.suggestion_cases import EXAMPLES
 from tests.support.cli.own_schemas import validate
 from tests.support.edge_tpu import edge_tpu_model
@@ -327,6 +329,20 @@ def test_the_best_changes_of_accelerators_are_ordered_by_gain(run, tmp_path):
     chain_model(["ADD", "SIGN", "SIGN", "SIGN", "RELU_0_TO_1"]).write(tmp_path / "m.tflite")
     targets, _ = best_changes(run, tmp_path / "m.tflite", "mldrift", "vx")
     assert targets == ["vx", "vx", "mldrift"]
+
+
+def test_a_raised_limit_that_does_not_help_is_not_among_the_best_changes(run, run_json, tmp_path):
+    builder = ModelBuilder()
+    layers = Layers(builder.subgraph())
+    dense = layers.node("FULLY_CONNECTED", (layers.input("FLOAT32", 1, 8), layers.weights("FLOAT32", 8, 8), -1), options={})
+    layers.node("RELU", (layers.node("ROUND", (layers.node("RELU", (dense,)),)),))
+    layers.finish()
+    builder.write(tmp_path / "m.tflite")
+    document = run_json("diagnose", tmp_path / "m.tflite", "--delegate", "gpu")
+    assert {cause["name"]: cause["needs"] for cause in document["causes"]}["limit:max_delegated_partitions=1000000"] is None
+    text = run("diagnose", tmp_path / "m.tflite", "--delegate", "gpu", "--delegate", "vx").stdout.partition("The best change")[2]
+    assert "ROUND" in text
+    assert "a limit drops" not in text
 
 
 def test_a_change_says_for_which_targets_it_is_worse(run, tmp_path):
