@@ -260,7 +260,8 @@ def _rows(a: Side, b: Side) -> Iterator[tuple[str, str, str, str]]:
     yield "share delegated", share(old.delegated_nodes, old.nodes), share(new.delegated_nodes, new.nodes), ""
     yield "share of multiply-adds", work[0], work[1], ""
     yield _row(_either(first.left, second.left), old.fallback_nodes, new.fallback_nodes)
-    yield _row("partitions", old.partitions, new.partitions)
+    if a.run.delegate.counts_cpu_partitions == b.run.delegate.counts_cpu_partitions:
+        yield _row("partitions", old.partitions, new.partitions)
     yield _row(_either(first.kernels, second.kernels), old.delegate_kernels, new.delegate_kernels)
     yield from [_row(column.title, column.of(old), column.of(new)) for column in FURTHER]
     numbers = [(column.title, column.of(old), column.of(new)) for column in NUMBERS]

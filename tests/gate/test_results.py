@@ -124,3 +124,14 @@ def test_a_finding_in_full():
     (found,) = entry["findings"]
     assert found["fingerprint"] == fingerprints(with_findings(FINDING))[0]
     assert found["location"] == {"subgraph": 0, "subgraph_name": "main", "node": 3, "op": "ADD", "name": "sum"}
+
+
+@pytest.mark.parametrize(("outcome", "shares"), [("delegated", (0.75, 0.5)), ("delegated, then fails", (0, 0))])
+def test_both_shares_are_0_if_the_model_does_not_run(outcome, shares):
+    measures = Measures(outcome, nodes=4, delegated_nodes=3, partitions=2, delegate_kernels=1, border_bytes=8)
+    results = Results("check", (replace(CASE, measures=measures, compute=ComputeTotals(100, 50)),))
+    entry = results.to_dict()["cases"][0]["measures"]
+    assert (entry["delegated_share"], entry["multiply_add_share"]) == shares
+    pytest.importorskip("pandas")
+    (row,) = results.to_pandas("cases").to_dict("records")
+    assert (row["delegated_share"], row["multiply_add_share"]) == shares

@@ -166,13 +166,13 @@ def reconcile(
     log, note = runs[-1], run_note(len(runs), None)
     setting = setting_of(log) if setting is None else setting
     setting = replace(setting, notes=(*filter(None, [note]), *setting.notes))
-    found = _reconcile(model, log, setting, profile, effort)
-    for other in setting.others if found.status == UNEXPLAINED else ():
+    result = _reconcile(model, log, setting, profile, effort)
+    for other in setting.others if result.status == UNEXPLAINED else ():
         about = f"{other.delegate.name} prints the same lines as {setting.delegate.name}, whose simulation does not fit the log"
         instead = _reconcile(model, log, replace(other, notes=(*setting.notes, about)), profile, effort)
         if instead.status in (REPRODUCED, EXPLAINED):
             return instead
-    return found
+    return result
 
 
 def _reconcile(

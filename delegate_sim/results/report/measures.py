@@ -91,7 +91,7 @@ MEASURES = (
     Column("outcome", TEXT, "delegated, none, refused or restored, with a note if the model cannot run at all"),
     Column("nodes", INTEGER, "number of nodes in all subgraphs"),
     Column("delegated_nodes", INTEGER, "number of nodes that the delegate takes", better=1),
-    Column("partitions", INTEGER, "number of partitions, as the runtime counts them", "partition", better=-1),
+    Column("partitions", INTEGER, "number of partitions, as the delegate or the runtime counts them", "partition", better=-1),
     Column("delegate_kernels", INTEGER, "number of partitions that run on the delegate", better=-1),
     *FURTHER,
     *NUMBERS,

@@ -410,3 +410,11 @@ def test_an_accelerator_that_needs_a_compiled_model_is_not_compared_by_its_cpu(t
     path.write_bytes(chain_model(["ADD", "RELU"]).bytes())
     entry = json.loads(run("compare", str(path), "--device", "coral", "--device", "imx8mp", "--format", "json").stdout)
     assert (entry["a"]["delegate"], entry["b"]["delegate"], entry["better"]) == ("edgetpu", "vx-nxp", None)
+
+
+@pytest.mark.parametrize(("other", "is_shown"), [("gpu", True), ("ethosu-imx93", False)])
+def test_partitions_that_are_counted_differently_are_not_compared(tmp_path, run, other, is_shown):
+    path = tmp_path / "m.tflite"
+    path.write_bytes(chain_model(["ADD", "RELU"]).bytes())
+    text = run("compare", str(path), "--delegate", "xnnpack", "--delegate", other).stdout
+    assert any(line.strip().startswith("partitions ") for line in text.splitlines()) == is_shown
