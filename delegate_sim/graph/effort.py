@@ -39,7 +39,12 @@ _OF_A_NEW_FORM = 25
 _LARGE_MODEL = 3500
 """If a model has more nodes than this number, the time for a simulation grows with the square of the number of nodes."""
 _USUAL_OPERANDS = 8
-"""Number of operands and of tensors that are included in the cost of a node. Each further one costs as much as a node."""
+"""Number of operands and of tensors that are included in the cost of a node. Each further operand costs as much as a node.
+
+So does each further tensor of a body.
+"""
+_TENSORS_LIKE_A_NODE = 4
+"""Number of further tensors of a subgraph that cost as much as a node."""
 _COMPOSITE = "STABLEHLO_COMPOSITE"
 _SMALL_CONSTANT = 64
 """Largest size in bytes of a constant whose value is part of a node's form, such as a shape, axes or a permutation."""
@@ -218,7 +223,7 @@ def _reason(limit: int) -> str:
 
 
 def _sizes(model: Model) -> Mapping[str, int]:
-    """Return the sizes of operands, subgraphs and bodies of composites, by words for them.
+    """Return the sizes of operands, tensors, subgraphs and bodies of composites, by words for them.
 
     The body of a composite is counted once more for each composite, because it may replace the composite. The same holds for the
     bodies of the composites in this body.
@@ -228,6 +233,7 @@ def _sizes(model: Model) -> Mapping[str, int]:
     bodies = _size_of_bodies(model)
     return {
         f"{operands:,} operands of nodes": sum(map(_size_of_operands, nodes)),
+        f"{sum([len(subgraph.tensors) for subgraph in model.subgraphs]):,} tensors": sum(map(_size_of_tensors, model.subgraphs)),
         f"{len(model.subgraphs):,} subgraphs": _WEIGHT_OF_A_SUBGRAPH * len(model.subgraphs),
         f"{bodies:,} nodes, operands and tensors in the bodies of all composites": bodies,
     }
@@ -235,6 +241,10 @@ def _sizes(model: Model) -> Mapping[str, int]:
 
 def _size_of_operands(node: Node) -> int:
     return max(len(node.inputs) + len(node.outputs) - _USUAL_OPERANDS, 0)
+
+
+def _size_of_tensors(subgraph: Subgraph) -> int:
+    return max(len(subgraph.tensors) - _USUAL_OPERANDS * len(subgraph.nodes), 0) // _TENSORS_LIKE_A_NODE
 
 
 def size_of_body(body: Subgraph) -> int:

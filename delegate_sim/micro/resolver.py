@@ -21,6 +21,8 @@ from ..rules.rule import Reason
 from .target import MISSING_OPERATOR, MicroTarget, reason
 
 _LARGEST_SOURCE = 1 << 24
+_READING = "reading C++ source"
+_STEPS_OF_A_STRING = 4
 _SPLICE = re.compile(r"\\\r?\n")
 _TOKENS = re.compile(
     r"""
@@ -53,7 +55,7 @@ class CppSource:
 
 def read_cpp(text: str) -> CppSource:
     """Return the code that the compiler may see, and the string literals of the whole text. Raises LimitError."""
-    spend_steps(len(text), "reading C++ source")  # a token may be a single character
+    spend_steps(len(text), _READING)  # a token may be a single character
     strings: list[str] = []
 
     def replacement(token: re.Match[str]) -> str:
@@ -61,6 +63,7 @@ def read_cpp(text: str) -> CppSource:
             return " "
         if token["raw"] is None and token["string"] is None:
             return token[0]
+        spend_steps(_STEPS_OF_A_STRING, _READING)
         strings.append(_unescaped(token["string"]) if token["raw"] is None else token["raw"])
         return f'"{len(strings) - 1}"'
 

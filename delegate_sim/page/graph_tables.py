@@ -14,7 +14,7 @@ from ..foundation.printable import printable, shortened
 from ..graph.graph import Graph
 from ..rules.rule import Reason
 from ..runtime.interpreter import SubgraphRun
-from .layout import draw
+from .layout import RoutingLimit, draw
 
 _LONGEST_NAME = 200
 _LONGEST_TEXT = 2000
@@ -26,6 +26,7 @@ class PageGraphs:
     def __init__(self) -> None:
         self.entries: list[dict[str, Any]] = []
         self._numbers: dict[str, int] = {}
+        self._limit = RoutingLimit()
 
     def number(self, graph: Graph) -> int:
         """Return the number of a graph."""
@@ -48,7 +49,7 @@ class PageGraphs:
 
         ``reasons_of`` has the reasons by position. New reasons are added to ``reasons``, which numbers them.
         """
-        plan, drawing = run.graph.execution_plan, draw(run)
+        plan, drawing = run.graph.execution_plan, draw(run, self._limit)
         part_of = {node: number for number, subset in enumerate(run.subsets) for node in subset.nodes}
         numbers = {at: [reasons.setdefault(reason, len(reasons)) for reason in own] for at, own in reasons_of.items() if own}
         return {

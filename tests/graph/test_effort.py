@@ -203,7 +203,7 @@ def test_a_node_of_many_operands_takes_linear_time():
     result = graph.tensor("y", "FLOAT32", (1, 4))
     graph.node("ADD_N", [*sources, sources[0]], [result])
     graph.outputs(result)
-    assert Effort(load(builder.bytes())).left == 25
+    assert Effort(load(builder.bytes())).left == 20
 
 
 def test_the_bodies_of_composites_count_for_each_composite():
@@ -289,3 +289,12 @@ def test_a_further_operand_costs_as_much_as_a_node(monkeypatch, operands, is_ref
     graph.outputs(y)
     refusal = Effort(load(builder.bytes())).refusal(SIMULATION)
     assert bool(refusal) is is_refused
+
+
+def test_tensors_that_no_node_uses_cost_simulations():
+    builder = ModelBuilder()
+    graph = builder.subgraph()
+    for number in range(8 + 40):
+        graph.tensor(f"t{number}", "FLOAT32", (1,))
+    graph.node("RELU", [0], [1])
+    assert Effort(load(builder.bytes()))._size == 1 + 16 + 40 // 4

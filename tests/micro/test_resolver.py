@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import pytest
 
 import delegate_sim
@@ -220,3 +222,10 @@ def test_source_beyond_the_limit(monkeypatch):
         read_cpp("a" * 101)
     with work_budget.work_budget(), pytest.raises(OptionError, match=r"cannot be read: reading C\+\+ source takes more"):
         parse_resolver("a" * 101)
+
+
+def test_string_literals_cost_steps(monkeypatch):
+    monkeypatch.setattr(work_budget, "_MOST_STEPS", 500)
+    for text, fits in (("a" * 400, True), ('""' * 150, False)):
+        with work_budget.work_budget(), nullcontext() if fits else pytest.raises(LimitError, match="source"):
+            read_cpp(text)

@@ -82,7 +82,15 @@ class TestDrawing:
         (box,) = found.boxes
         assert 1 < box.width / box.height < 4
 
-    def test_a_graph_of_many_long_edges_is_placed_more_simply(self, monkeypatch):
-        monkeypatch.setattr(layout, "_MOST_ROUTED", 0)
+    @pytest.mark.parametrize("limit", ["_MOST_ROUTED", "_MOST_ROUTED_ON_A_PAGE"])
+    def test_a_graph_of_many_long_edges_is_placed_more_simply(self, limit, monkeypatch):
+        monkeypatch.setattr(layout, limit, 0)
         for name in MODELS:
             self.test_every_node_lies_in_the_box_of_its_partition_and_nothing_overlaps(name)
+
+
+def test_the_drawings_of_a_page_share_a_limit(monkeypatch):
+    monkeypatch.setattr(layout, "_MOST_ROUTED", 5)
+    monkeypatch.setattr(layout, "_MOST_ROUTED_ON_A_PAGE", 9)
+    limit = layout.RoutingLimit()
+    assert [limit.takes(length) for length in (6, 5, 5, 4, 1)] == [False, True, False, True, False]

@@ -74,7 +74,7 @@ class _Kernels(NamedTuple):
     """The kernels that delegates may have created in a subgraph up to a line.
 
     Their numbers follow the numbers of the subgraph's own ``nodes``. ``most`` is infinite if a line does not give the number of
-    partitions.
+    partitions. ``names`` has the names of the first two different kernels.
     """
 
     place: int
@@ -303,7 +303,7 @@ class LogMeanings:
             _, nodes, most, names = known[-1] if known else _Kernels(0, None, 0, frozenset())
             nodes = nodes if line.total is None else max(nodes or 0, line.total)
             most += math.inf if line.partitions is None else line.partitions
-            known.append(_Kernels(line.place, nodes, most, names | {line.kernel}))
+            known.append(_Kernels(line.place, nodes, most, names if len(names) > 1 else names | {line.kernel}))
         return kernels
 
     @cached_property

@@ -75,8 +75,9 @@ _KNOWN = re.compile(
 )
 """Matches the beginning of a line that only TensorFlow Lite prints."""
 _LIST = re.compile(r"not supported by \w{1,60} delegate:(?P<end>.{1,20})$")
-_VARYING = re.compile(r"(0x[0-9a-f]{1,16}|\d{1,20}|\s{1,40})", re.IGNORECASE)
-"""Matches the parts of a prefix that differ between lines."""
+_NUMBER = r"0x[0-9a-f]+|\d+"
+_VARYING = re.compile(rf"({_NUMBER}|\s+)", re.IGNORECASE)
+"""Matches the parts of a prefix that differ between lines. No limit cuts a number or blanks into several parts."""
 _LEVEL = re.compile(r"\b(VERBOSE|DEBUG|INFO|WARN|ERROR|FATAL)(?:ING)?\b", re.IGNORECASE)
 _LONGEST_PREFIX = 200
 _MOST_SHAPES = 8
@@ -111,10 +112,15 @@ class LearnedPrefixes:
         return message if text == message.text else replace(message, text=text)
 
     def _learn(self, prefix: str) -> None:
+        """Learn the form of a prefix. A number is matched in one way only, or the time could grow exponentially."""
         parts = _VARYING.split(prefix)
         form = "".join(
             [
-                re.escape(part) if not number % 2 else r"\s+" if part.isspace() else r"(?:0x[0-9a-f]{1,16}|\d{1,20})"
+                re.escape(part)
+                if not number % 2
+                else r"\s+"
+                if part.isspace()
+                else rf"(?=(?P<n{number}>{_NUMBER}))(?P=n{number})"
                 for number, part in enumerate(parts)
             ]
         )

@@ -309,8 +309,8 @@ class Reader:
 
     def _said_above(self) -> None:
         """If the line above plainly shows a failure, it gives the reason of a kernel's failure."""
-        above = self.plain_errors.latest()
-        if above is not None and max(above.places) == self.place - 1:
+        above = self.plain_errors.latest_at(self.place - 1)
+        if above is not None:
             self._add(replace(above, kind=Event.OTHER_ERROR))
 
     def _add(self, statement: Statement) -> None:
@@ -530,9 +530,9 @@ class Statements:
         self.found[self.last] = replace(last, times=last.times + times)
         return True
 
-    def latest(self) -> Statement | None:
-        """Return the statement that was added last, or None."""
-        return None if self.last is None else replace(self.found[self.last], places=tuple(self.places[self.last]))
+    def latest_at(self, place: int) -> Statement | None:
+        """Return the statement that was added last, without its lines, or None if its last line is not line ``place``."""
+        return self.found[self.last] if self.last is not None and self.places[self.last][-1] == place else None
 
     def all(self) -> tuple[Statement, ...]:
         """Return the collected statements in order."""

@@ -133,12 +133,16 @@ def score_records(
     if release is not None:
         parse_release(release)
     predictions = _Predictions(models, delegate, release)
-    return Scoreboard(tuple([predictions.score(asked, recorded) for asked, recorded in records]))
+    only = next(iter(models.values()), "")
+    by_model = sorted(range(len(records)), key=lambda number: models.get(records[number][0].model, only))
+    scores = {number: predictions.score(*records[number]) for number in by_model}
+    return Scoreboard(tuple([scores[number] for number in range(len(records))]))
 
 
 class _Predictions:
-    """Predictions for records. Each model is predicted once for a target. The last model is kept, because its records follow.
+    """Predictions for records. Each model is predicted once for a target.
 
+    The last model is kept, because the caller scores the records of a model one after another.
     All records of a model share its limit on simulations. Records beyond it are not compared.
     """
 

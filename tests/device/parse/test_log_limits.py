@@ -7,10 +7,12 @@ from contextlib import nullcontext
 import pytest
 
 from delegate_sim.device.parse.delegated_counts import kernels_before
-from delegate_sim.device.parse.error_meanings import explained_errors, explained_notes
+from delegate_sim.device.parse.error_meanings import LogMeanings, explained_errors, explained_notes
+from delegate_sim.device.parse.kinds import Event
+from delegate_sim.device.parse.known_lines import Statement
 from delegate_sim.device.parse.log import ProcessReaders, join_logs, read_log, read_runs_file
 from delegate_sim.device.parse.log_contents import LONGEST_LINE, LogError
-from delegate_sim.device.parse.log_reader import replacement_in
+from delegate_sim.device.parse.log_reader import Statements, replacement_in
 from delegate_sim.device.parse.log_runs import separate_runs
 from delegate_sim.device.parse.log_summary import summary_of
 from delegate_sim.errors import LimitError
@@ -125,6 +127,10 @@ class Counted:
             yield item
 
 
+class CountedList(Counted, list):
+    pass
+
+
 class CountedDict(Counted, dict):
     pass
 
@@ -199,3 +205,26 @@ def test_each_delegate_that_reads_all_rows_of_a_table_costs_steps(monkeypatch, d
     monkeypatch.setattr(work_budget, "_MOST_STEPS", 10_000)
     with work_budget.work_budget(), nullcontext() if fits else pytest.raises(LimitError, match="reading the log"):
         assert len(summary_of(log).others) == delegates - 1
+
+
+@pytest.mark.parametrize("varying", ["1" * 170, " " * 190, ("0x" + "1" * 16) * 9, "1x" * 80])
+@pytest.mark.parametrize("other", ["1" * 170, " " * 2000, "0x" * 170])
+def test_a_learned_prefix_matches_in_one_way_only(varying, other):
+    """With several adjacent repetitions, the second line would take years."""
+    log = read_log(f"<{varying}> {CREATED}<{other}X foo\n<{varying}> {REPLACED}.\n")
+    assert (len(log.replacements), log.unused) == (1, (f"<{other}X foo",))
+
+
+def test_a_failure_above_a_failed_kernel_does_not_read_all_its_lines():
+    statements = Statements()
+    for place in range(1, 100):
+        statements.add(Statement(Event.PLAIN_ERROR, "x", {}), place)
+    statements.places = {key: CountedList(places) for key, places in statements.places.items()}
+    assert (statements.latest_at(99).line, statements.latest_at(98)) == ("x", None)
+    assert [places.read for places in statements.places.values()] == [0]
+
+
+def test_the_kernels_before_a_line_are_few_names():
+    lines = "".join(f"{REPLACED.replace('TfLiteXNNPackDelegate', f'K{n}')} for subgraph 0.\n" for n in range(50))
+    meanings = LogMeanings(read_log(lines.replace("3 node", "1 out of 9 node")))
+    assert [len(kernels.names) for kernels in meanings._kernels[0]] == [1, *[2] * 49]

@@ -12,6 +12,7 @@ from delegate_sim.device.records import scoreboard
 from delegate_sim.device.records.reading import Asked, Recorded
 from delegate_sim.device.records.scoreboard import score_records
 from delegate_sim.errors import OptionError
+from delegate_sim.model.reader import load
 from delegate_sim_cli.text.device.scoreboard import CLASSES
 from tools.packaging.wheel import MODEL
 
@@ -143,3 +144,16 @@ def test_all_records_of_a_model_share_a_limit(models, monkeypatch):
 def test_an_unknown_release_of_the_user_is_an_error(models):
     with pytest.raises(OptionError, match="there is no runtime"):
         score_records([], models, release="litert-0.1")
+
+
+def test_each_model_is_read_once(models, monkeypatch):
+    read = []
+    monkeypatch.setattr(scoreboard, "load", lambda path: read.append(path) or load(path))
+    models = {**models, "other.tflite": str(MODEL.with_name("pooling.tflite"))}
+    names = ["m.tflite", "other.tflite"] * 3
+    records = [
+        (Asked("a.json", name, "gpu", "GPU", f"litert-2.{number // 2}"), Recorded(loads=True))
+        for number, name in enumerate(names)
+    ]
+    assert [found.subject for found in score_records(records, models).scores] == names
+    assert sorted(read) == sorted(models.values())
