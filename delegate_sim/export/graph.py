@@ -10,14 +10,18 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
-from ..errors import MissingPackageError
+from ..errors import LimitError, MissingPackageError
+from ..foundation.limits import how_to_raise, raised
 from ..foundation.printable import install_command, printable, shortened
+from ..model.model import Tensor
 from ..results.report.placement import node_reasons
 from ..results.report.plan_strip import DELEGATED, LEFT, REFUSED, node_state
 from ..runtime.interpreter import Run, SubgraphRun
 
 _COLORS = {DELEGATED: "#9fd8cd", REFUSED: "#f3b08c", LEFT: "#ecd27e"}
 _LONGEST = 200
+_MOST_LINKS = 200_000
+"""Largest number of tensors that nodes read from other nodes. The packages make several objects for each."""
 
 
 def networkx_graph(run: Run) -> Any:
@@ -28,6 +32,9 @@ def networkx_graph(run: Run) -> Any:
     """
     networkx = _package("networkx")
     graph = networkx.DiGraph(delegate=run.delegate.name, runtime=str(run.release), outcome=run.outcome)
+    count, most = sum([len(subgraph.graph.links) for subgraph in run.subgraphs]), raised(_MOST_LINKS)
+    if count > most:
+        raise LimitError(f"{count:,} uses of tensors are more than the limit of {most:,} for a graph{how_to_raise()}")
     for subgraph in run.subgraphs:
         _add(graph, run, subgraph)
     return graph
@@ -103,11 +110,13 @@ def _add(graph: Any, run: Run, subgraph: SubgraphRun) -> None:
             codes=", ".join(codes),
             color=_COLORS[state],
         )
+    tensors: dict[tuple[int, int], list[Tensor]] = {}
     for writer, reader, tensor in view.links:
-        source, target = _key(view.index, writer), _key(view.index, reader)
-        before = graph.get_edge_data(source, target, {"bytes": 0, "tensors": ""})
-        names = ", ".join(filter(None, [before["tensors"], _text(view.tensors[tensor].name)]))
-        graph.add_edge(source, target, bytes=before["bytes"] + view.tensors[tensor].byte_size, tensors=names)
+        tensors.setdefault((writer, reader), []).append(view.tensors[tensor])
+    for (writer, reader), own in tensors.items():
+        names = ", ".join(filter(None, [_text(tensor.name) for tensor in own]))
+        size = sum([tensor.byte_size for tensor in own])
+        graph.add_edge(_key(view.index, writer), _key(view.index, reader), bytes=size, tensors=names)
 
 
 def _key(subgraph: int, node: int) -> str:

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 import delegate_sim
-from delegate_sim.errors import MissingPackageError
+from delegate_sim.errors import LimitError, MissingPackageError
+from delegate_sim.export import graph
 from delegate_sim.export.graph import FORMATS, as_dot, as_graphml, as_node_link, networkx_graph
+from fixtures.builder import ModelBuilder
 from tests.support.hostile_names import hostile_model
 from tests.support.models import MIXED, chain_model
 
@@ -87,3 +89,25 @@ def test_without_the_packages_one_line_says_what_to_install(monkeypatch, mixed, 
     with pytest.raises(MissingPackageError, match=r"pip install '\.\[export\]'") as caught:
         FORMATS[form](mixed)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.usefixtures("networkx")
+def test_a_graph_of_too_many_edges_is_refused(mixed, monkeypatch):
+    monkeypatch.setattr(graph, "_MOST_LINKS", 3)
+    assert len(networkx_graph(mixed).edges) == 3
+    monkeypatch.setattr(graph, "_MOST_LINKS", 2)
+    with pytest.raises(LimitError, match="3 uses of tensors are more than the limit of 2 for a graph"):
+        networkx_graph(mixed)
+
+
+@pytest.mark.usefixtures("networkx")
+def test_an_edge_has_all_tensors_between_two_nodes():
+    builder = ModelBuilder()
+    main = builder.subgraph()
+    source = main.input("x", "FLOAT32", (4,))
+    halves = [main.tensor(f"half{number}", "FLOAT32", (2,)) for number in range(2)]
+    main.node("SPLIT", [main.tensor("axis", "INT32", (), [0]), source], halves, options={"num_splits": 2})
+    result = main.tensor("y", "FLOAT32", (2,))
+    main.node("ADD", halves, [result], options={})
+    main.outputs(result)
+    assert networkx_graph(run_of(builder.bytes())).edges["0:0", "0:1"] == {"bytes": 16, "tensors": "half0, half1"}
