@@ -103,6 +103,6 @@ def _findings(run: Run, times: Mapping[NodeKey, float]) -> Iterator[Finding]:
     for subgraph, index, reasons in on_cpu(run):
         code = code_of(reasons)
         if run.refusal is None or code != run.refusal.code:
-            finding = node_finding(code, WARNING, f"stays {words_of(run.delegate.name).left}", subgraph, index, reasons)
-            rank = ranks.of(finding.location.op, [reason.code for reason in reasons])
-            yield replace(finding, rank=rank, measured_ms=times.get(NodeKey(subgraph.graph.index, index)))
+            left = words_of(run.delegate.name).left
+            finding = node_finding(code, WARNING, f"stays {left}", subgraph, index, reasons, ranks=ranks)
+            yield replace(finding, measured_ms=times.get(NodeKey(subgraph.graph.index, index)))

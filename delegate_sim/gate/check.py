@@ -271,7 +271,6 @@ def _require_engines(configuration: Configuration, targets: Sequence[ConfiguredT
         raise ConfigurationError(f"{configuration.path}: none of the targets can run live (see delegate-sim doctor)")
 
 
-@dataclass
 class _ModelCheck:
     """The settings of a check, and its results so far: new entries of the baseline, and bug reports of live runs.
 
@@ -280,15 +279,20 @@ class _ModelCheck:
     ``left`` is the number of findings that may still be listed. When it is used up, a case lists one finding for each code.
     """
 
-    configuration: Configuration
-    baseline: Baseline
-    new_entries: dict[EntryKey, Entry] | None
-    reports: list[Mapping[str, Any]] | None
-    fault: Callable[[Exception], str]
-    run_configured_code: bool
-    accept: Sequence[str]
-    known: Collection[str]
-    left: int
+    def __init__(
+        self,
+        configuration: Configuration,
+        baseline: Baseline,
+        new_entries: dict[EntryKey, Entry] | None,
+        reports: list[Mapping[str, Any]] | None,
+        fault: Callable[[Exception], str],
+        run_configured_code: bool,
+        accept: Sequence[str],
+        known: Collection[str],
+        left: int,
+    ) -> None:
+        self.configuration, self.baseline, self.new_entries, self.reports = configuration, baseline, new_entries, reports
+        self.fault, self.run_configured_code, self.accept, self.known, self.left = fault, run_configured_code, accept, known, left
 
     def cases(self, job: _Job) -> Iterator[Case]:
         """Yield the cases of a model."""
@@ -352,7 +356,7 @@ class _ModelCheck:
         is_rewritable = job.source is None and not run.delegate.is_live_only
         if is_rewritable and any(finding.level == ERROR and finding.node_name for finding in case.findings):
             note = f"to see whether a rewrite of the file helps: {fix_plan_command(model, run.target)}"
-            return replace(case, notes=(note, *case.notes))
+            return replace(case, notes=(*case.notes, note))
         return case
 
 

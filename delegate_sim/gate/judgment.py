@@ -298,8 +298,7 @@ def _fallen(run: Run, entry: Entry, matching: Matching, level: str, listing: _Li
             continue
         outcome = f"is new and stays {words.left}" if is_new else f"fell back {words.back}"
         changed = _changed(changes.get((subgraph.graph.index, index), ()))
-        finding = node_finding(code_of(reasons), level, outcome, subgraph, index, reasons, changed)
-        yield replace(finding, rank=ranks.of(finding.location.op, [reason.code for reason in reasons]))
+        yield node_finding(code_of(reasons), level, outcome, subgraph, index, reasons, changed, ranks)
     refusal = run.refusal
     now = measure(run).outcome
     is_worse = with_graph or (now in NOT_RUNNING and entry.measures.outcome not in NOT_RUNNING)

@@ -10,6 +10,7 @@ from ...foundation.printable import counted
 from ...graph.reachability import WITH_WEIGHTS
 from ...rules.rule import Reason
 from ...runtime.interpreter import SubgraphRun
+from .blockers import Ranks
 
 ERROR, WARNING, NOTE = "error", "warning", "note"
 
@@ -100,12 +101,19 @@ def node_location(subgraph: SubgraphRun, index: int | None) -> Location:
 
 
 def node_finding(
-    code: str, level: str, outcome: str, subgraph: SubgraphRun, index: int, reasons: Sequence[Reason], change: str = ""
+    code: str,
+    level: str,
+    outcome: str,
+    subgraph: SubgraphRun,
+    index: int,
+    reasons: Sequence[Reason],
+    change: str = "",
+    ranks: Ranks | None = None,
 ) -> Finding:
     """Return a finding about a node.
 
     ``outcome`` says what happens to the node. The statement has the outcome, then the reasons. ``change`` says how the node
-    changed since the baseline.
+    changed since the baseline. ``ranks`` has the ranks of the run's causes.
     """
     place = node_location(subgraph, index)
     names = [f"node {index}", *([f"of subgraph {place.subgraph}"] if place.subgraph else [])]
@@ -114,7 +122,8 @@ def node_finding(
     hints = dict.fromkeys([reason.hint for reason in reasons if reason.hint])
     # A hint that another hint includes adds nothing.
     hint = "; ".join([own for own in hints if not any(own != other and own in other for other in hints)])
-    return Finding(code, level, f"{outcome}: {why}", hint, place, node, change)
+    rank = 0 if ranks is None else ranks.of(place.op, [reason.code for reason in reasons])
+    return Finding(code, level, f"{outcome}: {why}", hint, place, node, change, rank=rank)
 
 
 def missing_weights(variables: int) -> Finding:

@@ -173,7 +173,7 @@ def test_every_command_takes_a_device(run, model, command, names):
 
 def test_two_devices_are_compared(run, run_json, model):
     found = run_json("compare", model, "--device", "pixel10", "--device", "imx93")
-    assert [found[side]["delegate"] for side in "ab"] == ["mldrift", "ethosu-imx93"]
+    assert [found[side]["delegate"] for side in "ab"] == ["npu-google", "ethosu-imx93"]
     assert run("compare", model, *["--device", "pixel10", "--device", "imx93", "--device", "imx95"]).exit_code == 2
 
 

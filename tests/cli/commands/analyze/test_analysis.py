@@ -53,7 +53,7 @@ npu-samsung: the plugin selects every node, but nothing runs on the NPU if the c
   Only a run of the compiler shows which nodes it can compile
 
 Not simulated: npu-qualcomm, which only --live runs. For one device: --device NAME, such as pixel10 or imx8mp. For one
-kind of devices: --for phones, boards, computers or microcontrollers.
+kind of devices: --for phones, boards or computers; for microcontrollers: delegate-sim micro.
 
 For details: --delegate NAME, or --delegate all
 """
@@ -109,8 +109,8 @@ npu-samsung: the plugin selects every node, but nothing runs on the NPU if the
   which nodes it can compile
 
 Not simulated: npu-qualcomm, which only --live runs. For one device: --device
-NAME, such as pixel10 or imx8mp. For one kind of devices: --for phones, boards,
-computers or microcontrollers.
+NAME, such as pixel10 or imx8mp. For one kind of devices: --for phones, boards
+or computers; for microcontrollers: delegate-sim micro.
 
 For details: --delegate NAME, or --delegate all
 """
