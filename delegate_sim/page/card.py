@@ -272,9 +272,13 @@ def _sentence(results: Sequence[_TargetResult], stops: Sequence[_Stop]) -> str:
         begin = f"{phones[0].row.subject} does not start" if is_one else "No phone accelerator starts"
         others = "" if not right else f". {right[0].subject} runs {'all of it' if right[0].is_whole else share_of(right[0])}"
         return f"{begin}: {stop.reason}{others}"
-    if whole:
+    if len(whole) == 1:
+        nearly = next((row for row in right if not row.is_whole and _fraction(row) >= _NEARLY_ALL), None)
+        others = "" if nearly is None else f"; {nearly.subject} runs {share_of(nearly)}"
+        begin = f"{whole[0].subject} alone runs all of it{others}"
+    elif whole:
         compared = [row for row in ranked if not row.is_wrong]
-        begin = f"{len(whole):,} of {len(compared):,} accelerators {'runs' if len(whole) == 1 else 'run'} all of it"
+        begin = f"{len(whole):,} of {len(compared):,} accelerators run all of it"
     elif right:
         begin = f"{right[0].subject} runs {share_of(right[0])}"
     else:

@@ -84,6 +84,7 @@ def test_a_model_that_its_compiler_has_not_seen_has_no_share():
             ("gpu", "hexagon"),
             "GPU runs 33.3 % of the nodes. Hexagon runs none of it",
         ),
+        (chain_model(["RELU", "SIN"]), ("gpu", "coreml"), "GPU alone runs all of it. Core ML runs none of it"),
         (open_batch(), ("gpu", "mldrift", "xnnpack"), "No phone accelerator starts: the batch size is not fixed"),
         (chain_model(["ROUND", "ROUND"]), ("gpu", "coreml"), "None of 2 accelerators runs any of it"),
     ],

@@ -118,8 +118,8 @@ def verdict_summary(run: Run, measures: Measures | None = None) -> str:
         return f"{_rejection(run, measures.outcome)}: {reason}"
     if not measures.nodes:
         return "the model has no nodes"
+    compiled = "; compiled only on the board" if run.delegate.compiles_at_invoke else ""
     if measures.delegated_nodes == measures.nodes:
-        compiled = "; compiled only on the board" if run.delegate.compiles_at_invoke else ""
         return f"all nodes in {_kernels(run, measures)}{compiled}{risks_text(number_risks(run), _BUT)}"
     if awaits_compiler(run.delegate, measures):
         return f"not compiled with {run.delegate.compiler} yet, and the compiler is not simulated"
@@ -127,7 +127,7 @@ def verdict_summary(run: Run, measures: Measures | None = None) -> str:
     if not measures.is_delegated:
         return f"no node{_main_blocker(run, compute)}{kind}"
     staying = _staying(run, compute, words_of(run.delegate.name), kind)
-    return staying + risks_text(number_risks(run), "; the delegate ", "its nodes")
+    return staying + compiled + risks_text(number_risks(run), "; the delegate ", "its nodes")
 
 
 class Coverage(NamedTuple):
