@@ -115,7 +115,8 @@ def test_the_table_of_targets_has_both_shares_and_repeats_no_target(opened):
     page.click("#targets-section summary")
     assert page.locator("#targets th").all_inner_texts()[:3] == ["target", "nodes", "multiply-adds"]
     assert text(page, "#targets tbody tr") == (
-        "nnapi on litert-2.36 FULLY_CONNECTED stay on the CPU90.4 %11.1 %9" + text(page, "#targets tbody td:last-child")
+        "nnapi on litert-2.36 FULLY_CONNECTED (operator version above the maximum) stay on the CPU90.4 %11.1 %9"
+        + text(page, "#targets tbody td:last-child")
     )
     for delegate, summary in zip(("NNAPI", "GPU", "Hexagon"), page.locator(".summary").all_inner_texts(), strict=True):
         assert delegate not in summary

@@ -76,7 +76,7 @@ _KNOWN = re.compile(
 """Matches the beginning of a line that only TensorFlow Lite prints."""
 _LIST = re.compile(r"not supported by \w{1,60} delegate:(?P<end>.{1,20})$")
 _NUMBER = r"0x[0-9a-f]+|\d+"
-_VARYING = re.compile(rf"({_NUMBER}|\s+)", re.IGNORECASE)
+_VARYING = re.compile(rf"{_NUMBER}|\s+", re.IGNORECASE)
 """Matches the parts of a prefix that differ between lines. No limit cuts a number or blanks into several parts."""
 _LEVEL = re.compile(r"\b(VERBOSE|DEBUG|INFO|WARN|ERROR|FATAL)(?:ING)?\b", re.IGNORECASE)
 _LONGEST_PREFIX = 200
@@ -113,17 +113,12 @@ class LearnedPrefixes:
 
     def _learn(self, prefix: str) -> None:
         """Learn the form of a prefix. A number is matched in one way only, or the time could grow exponentially."""
-        parts = _VARYING.split(prefix)
-        form = "".join(
-            [
-                re.escape(part)
-                if not number % 2
-                else r"\s+"
-                if part.isspace()
-                else rf"(?=(?P<n{number}>{_NUMBER}))(?P=n{number})"
-                for number, part in enumerate(parts)
-            ]
-        )
+        form, end = "", 0
+        for number, part in enumerate(_VARYING.finditer(prefix)):
+            varying = r"\s+" if part[0].isspace() else rf"(?=(?P<n{number}>{_NUMBER}))(?P=n{number})"
+            form += re.escape(prefix[end : part.start()]) + varying
+            end = part.end()
+        form += re.escape(prefix[end:])
         if len(self.shapes) < _MOST_SHAPES:
             self.shapes.setdefault(form, re.compile(form, re.IGNORECASE))
 

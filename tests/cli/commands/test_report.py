@@ -57,7 +57,7 @@ class TestReport:
         assert (tmp_path / "p").exists()
 
     def test_a_drawing_without_memory_is_a_line_that_names_the_model(self, run, model, tmp_path, monkeypatch):
-        def refuse(run):
+        def refuse(*_):
             raise MemoryError
 
         monkeypatch.setattr("delegate_sim.page.graph_tables.draw", refuse)

@@ -50,7 +50,8 @@ def test_a_verdict_names_wrong_nodes(steps, outputs, text):
 def test_the_summary_of_a_table_names_wrong_nodes():
     assert verdict_summary(run_of([NEG, ADD])) == "all nodes in 1 kernel, but computes 1 of them wrongly: ADD 1"
     assert verdict_summary(run_of([NEG, ADD, ("LOG_SOFTMAX", "y", "z", {})])) == (
-        "1 LOG_SOFTMAX stays on the CPU; the delegate computes 1 of its nodes wrongly: ADD 1"
+        "1 LOG_SOFTMAX (operator that the delegate does not support) stays on the CPU; the delegate computes 1 of its nodes "
+        "wrongly: ADD 1"
     )
 
 
