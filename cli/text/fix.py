@@ -238,7 +238,7 @@ def answer_text(plan: FixPlan, fixed: Fixed | None, hint: str, complete: str = "
         if plan.exactness is Exactness.APPROXIMATE:
             bits = f"{plan.exactness.words}, but the outputs are the same for the tried inputs"
         if fixed.difference.shows_nothing:
-            bits = f"{plan.exactness.words}, but not compared, because the outputs do not depend on the tried inputs"
+            bits = f"{plan.exactness.words}, but the comparison shows nothing: the outputs do not depend on the tried inputs"
         proof = bits if fixed.difference.is_same else f"{plan.exactness.words}: see below"
     unread = f", including {fixed.unread_bytes:,} in unused constants" if fixed.unread_bytes else ""
     return f"Wrote {message(fixed.path)} ({fixed.size:,} bytes{unread}, before {plan.model.size:,}): {proof}"

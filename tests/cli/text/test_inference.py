@@ -1,11 +1,15 @@
-"""The measured latency as text."""
+"""The comparison of two models as text: the first line, and the measured latency."""
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
-from delegate_sim.inference.difference import Latency
-from delegate_sim_cli.text.inference import latency_text
+from delegate_sim.fixing.passes.base import Exactness
+from delegate_sim.inference.difference import Difference, Latency, TensorDifference
+from delegate_sim_cli.text.fix import answer_text
+from delegate_sim_cli.text.inference import difference_lines, latency_text
 
 
 @pytest.mark.parametrize(
@@ -23,3 +27,25 @@ from delegate_sim_cli.text.inference import latency_text
 )
 def test_the_latency_has_one_estimate(first, second, text):
     assert latency_text(Latency(first, second)).startswith(text)
+
+
+@pytest.mark.parametrize(
+    ("is_constant", "verified", "fixed"),
+    [
+        (False, "Outputs are the same, bit for bit: 1 output", "same outputs, bit for bit"),
+        (
+            True,
+            "Outputs are equal, but do not depend on the inputs: 1 output",
+            "exact, but the comparison shows nothing: the outputs do not depend on the tried inputs",
+        ),
+    ],
+)
+def test_the_first_line_claims_no_more_than_the_comparison_shows(is_constant, verified, fixed):
+    output = TensorDifference("y", 4, 0, 0, 0.0, 0.0, 1.0, "", is_constant=is_constant)
+    difference = Difference((output,), (), 2)
+    assert next(difference_lines(difference, 80, False)).text.startswith(verified)
+    plan = SimpleNamespace(
+        is_changed=True, simulations=1, holds_for=(), exactness=Exactness.EXACT, model=SimpleNamespace(size=10)
+    )
+    written = SimpleNamespace(path="f.tflite", size=10, unread_bytes=0, difference=difference)
+    assert answer_text(plan, written, "").endswith(f": {fixed}")
