@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import suppress
 
 from ...delegates.base import Delegate
 from ...delegates.options import parse_options
 from ...delegates.registry import DELEGATE_NAMES, PLUGIN_NAMES, find_delegate
 from ...graph.effort import Effort
-from ...graph.partition import PartitionError
 from ...hypothetical.hypothetical_changes import NodeKey
 from ...results.report.measures import TAKEN, measure
 from ...runtime.interpreter import simulate
@@ -88,16 +86,15 @@ def _accepted(subgraph: SubgraphRun) -> frozenset[int]:
 
 
 class Others:
-    """Other delegates for the nodes of a run. The rules of each delegate, with default options, are applied once to the run.
+    """Other delegates for the nodes of a run. Each delegate is simulated once, alone and with default options.
 
-    A delegate that accepts the nodes counts only if the runtime then applies it to the model.
+    A delegate that the runtime does not apply to the model takes no nodes.
     """
 
     def __init__(self, examined: Examined, effort: Effort) -> None:
         self._examined = examined
         self._effort = effort
         self._taken: dict[str, frozenset[NodeKey]] = {}
-        self._applied: dict[str, bool] = {}
 
     def taking(self, nodes: Collection[NodeKey], operators: Collection[str]) -> Iterator[str]:
         """Yield the names of the delegates that accept all nodes in ``nodes``.
@@ -108,7 +105,7 @@ class Others:
         if not present:
             return
         for other in self._effort.limit(self._delegates):
-            if all(map(other.rules.has_rule, operators)) and present <= self._taken_by(other) and self._applies(other):
+            if all(map(other.rules.has_rule, operators)) and present <= self._taken_by(other):
                 yield other.name
 
     @functools.cached_property
@@ -116,25 +113,12 @@ class Others:
         own = self._examined.run.delegate.name
         return tuple([find_delegate(name) for name in DELEGATE_NAMES if name not in (own, *PLUGIN_NAMES)])
 
-    def _applies(self, delegate: Delegate) -> bool:
-        """Return whether the model runs with the delegate. A stage behind the rules may refuse all nodes."""
-        if delegate.name not in self._applied:
-            run = self._examined.run
-            target = Target(delegate, parse_options(delegate.name, delegate.options, {}), run.release)
-            self._effort.spend(target.effort)
-            self._applied[delegate.name] = measure(simulate(self._examined.change.model, target)).outcome == TAKEN
-        return self._applied[delegate.name]
-
     def _taken_by(self, delegate: Delegate) -> frozenset[NodeKey]:
         if delegate.name not in self._taken:
-            self._effort.spend()
-            run = self._examined.run
-            options = parse_options(delegate.name, delegate.options, {})
-            accepted: list[NodeKey] = []
-            for subgraph in run.subgraphs:
-                with suppress(PartitionError):  # nodes that depend on each other in a cycle cannot be replaced
-                    graph = subgraph.graph.assuming(frozenset())
-                    verdicts = delegate.decide(graph, options, run.release).verdicts
-                    accepted += [NodeKey(graph.index, node) for node, verdict in verdicts.items() if verdict.is_supported]
+            target = Target(delegate, parse_options(delegate.name, delegate.options, {}), self._examined.run.release)
+            self._effort.spend(target.effort)
+            run = simulate(self._examined.change.model, target, cache=self._effort.cache)
+            is_applied = measure(run).outcome == TAKEN
+            accepted = [NodeKey(own.graph.index, node) for own in run.subgraphs if is_applied for node in _accepted(own)]
             self._taken[delegate.name] = frozenset(accepted)
         return self._taken[delegate.name]
