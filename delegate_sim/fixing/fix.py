@@ -117,8 +117,8 @@ def fix(
                 differences[0] = prove(plan, first, data, samples, then)
             except NotRunningError as error:
                 # The models run here without the application, so its operators are not registered.
-                texts = [unregistered_text(model, replace(target, assume_ops_registered=False)) for target in plan.targets[:1]]
-                text = "".join(texts)
+                own = [replace(target, assume_ops_registered=False) for target in plan.targets]
+                text = unregistered_text(model, own[0]) if own else ""
                 raise FixError(
                     f"{text}; --no-proof writes the file without running the models" if text else str(error)
                 ) from error

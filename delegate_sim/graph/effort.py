@@ -39,9 +39,9 @@ _OF_A_NEW_FORM = 25
 _LARGE_MODEL = 3500
 """If a model has more nodes than this number, the time for a simulation grows with the square of the number of nodes."""
 _USUAL_OPERANDS = 8
-"""Number of operands and of tensors that are included in the cost of a node. Each further operand costs as much as a node.
+"""Number of operands and of tensors that are included in the cost of a node.
 
-So does each further tensor of a body.
+Each further operand, and each further tensor of a body, costs as much as a node.
 """
 _TENSORS_LIKE_A_NODE = 4
 """Number of further tensors of a subgraph that cost as much as a node."""

@@ -84,7 +84,7 @@ _LSTM_STATE, _LSTM_CELL = 18, 19
 _LSTM_OPERANDS = frozenset({0, *_LSTM_WEIGHTS, *_LSTM_BIASES, _LSTM_STATE, _LSTM_CELL})
 """The operands of the only form of LSTM whose quantization is known: without peepholes, projection and layer normalization."""
 _CELL_SCALE = 2.0**-12
-"""The scale of the state of an LSTM's cell, a power of two."""
+"""The scale of the cell state of an LSTM. The quantizer chooses a power of two."""
 
 
 def as_float(model: Model, cache: AnalysisCache) -> Edited:

@@ -234,17 +234,17 @@ def _fewer(stack: Stack, steps: Sequence[StepReconciliation]) -> Iterator[tuple[
     Only accelerators without delegated nodes in the log are removed. First, each such accelerator is removed alone, and then
     all are removed together.
     """
-    silent = [
-        step.accelerator
-        for step in steps
-        if step.status in (NOT_APPLIED, NOT_COMPARED)
-        or (step.accelerator == APPLIED_AHEAD and not any(DISPATCH_KERNEL in line for line in step.device.lines))
-    ]
+    silent = [step.accelerator for step in steps if step.status in (NOT_APPLIED, NOT_COMPARED) or _took_nothing(step)]
     choices = [(name,) for name in silent] + ([tuple(silent)] if len(silent) > 1 else [])
     for missing in choices:
         left = tuple([name for name in stack.accelerators if name not in missing])
         if left:
             yield Stack(left, stack.soc if APPLIED_AHEAD in left else ""), missing
+
+
+def _took_nothing(step: StepReconciliation) -> bool:
+    """Return whether the step is a compiler plugin's, and the log shows no kernel that runs compiled nodes."""
+    return step.accelerator == APPLIED_AHEAD and not any(DISPATCH_KERNEL in line for line in step.device.lines)
 
 
 def _status(steps: Sequence[StepReconciliation]) -> str:

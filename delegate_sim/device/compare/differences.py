@@ -268,11 +268,8 @@ def _same_numbers(theirs: Sequence[_Numbers], ours: Sequence[_Numbers]) -> bool:
 def _replaced_text(numbers: Sequence[_Numbers]) -> str:
     parts = []
     for replaced, total, partitions, _ in numbers:
-        of, into = (
-            "" if total is None else f" of {total}",
-            "" if partitions is None else f" in {counted(partitions, 'partition')}",
-        )
-        parts.append(f"{replaced}{of} nodes{into}")
+        nodes = f"{replaced} nodes" if total is None else f"{replaced} of {total} nodes"
+        parts.append(nodes if partitions is None else f"{nodes} in {counted(partitions, 'partition')}")
     return "; ".join(parts) or "no replacement"
 
 

@@ -390,10 +390,9 @@ def device_tally(facts: Facts, run: Run) -> Tally:
 
 
 def _plugin_tally(lines: tuple[str, ...], plugins: Sequence[Count]) -> Tally:
-    selected, total, partitions = (
-        sum([getattr(plugin, name) for plugin in plugins]) for name in ("delegated", "total", "partitions")
-    )
-    return Tally(lines, selected, partitions, None, total - selected)
+    selected = sum([plugin.delegated or 0 for plugin in plugins])
+    left = sum([plugin.total or 0 for plugin in plugins]) - selected
+    return Tally(lines, selected, sum([plugin.partitions or 0 for plugin in plugins]), None, left)
 
 
 def _node_count(run: Run) -> int:
