@@ -35,6 +35,7 @@ from ..results.report.multiply_adds import COMPUTE, ComputeTotals, compute_of
 from ..results.report.outcome_words import plugin_notes, words_of
 from ..results.report.placement import bytes_across, crossing, node_reasons
 from ..results.report.plan_strip import STATES, node_state
+from ..results.report.run_columns import selected_state
 from ..results.report.verdict import verdict, verdict_summary
 from ..rules.rule import Reason
 from ..runtime.interpreter import Run, SubgraphRun, option_values
@@ -245,7 +246,7 @@ def _grade(run: Run, measures: Measures, compute: ComputeTotals) -> str:
         return "bad"
     if not measures.is_delegated:
         return "none"
-    if state := words_of(run.delegate.name).state:
+    if state := selected_state(run.delegate):
         return state
     share = compute.delegated_share if compute.multiply_adds else measures.delegated_share
     return "most" if share >= _MOST else "none" if share <= _HARDLY_ANY else "part"

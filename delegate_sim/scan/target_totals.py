@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ..delegates.base import Delegate
 from ..delegates.registry import find_live
+from ..delegates.traits import Ranking
 from ..foundation.printable import and_list, counted
 from ..results.report.measures import TAKEN, Measures
 from ..results.report.outcome_words import words_of
@@ -141,7 +142,7 @@ class TargetTotals:
         place = next(place for place, group in enumerate(groups) if any(own.delegated_nodes for own in group.values()))
         ranked = groups[place]
         (first, totals), *more = ranked.items()
-        if words_of(first.partition(" ")[0]).state:
+        if _delegate_of(first).ranking is Ranking.PLUGINS:
             selected = [(own.delegated_nodes, own.nodes) for own in ranked.values()]
             text = "" if more else totals.verdict(first)
             return [unranked_text(selected, text, are_all=len(groups) == 1, what=f" of {models}")]

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from delegate_sim.delegates.traits import Ranking
 from delegate_sim.foundation.printable import shortened
 from delegate_sim.graph.partition import Subset
 from delegate_sim.refusal import Refusal
@@ -232,7 +233,7 @@ def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, ranks: Ranks, view
     if delegated and whole.refusal is not None and whole.refusal.is_predicted:
         counts += " until the model is rejected"
     yield from _fact("nodes", counts, view)
-    if words_of(whole.delegate.name).state:
+    if whole.delegate.ranking is Ranking.PLUGINS:
         what = counted(_kernels(run), "partition") if run.subsets or not run.delegated else "as part of composites"
         yield from _fact("to compile", what, view)
     else:
@@ -360,8 +361,8 @@ def _hints(run: SubgraphRun, variants: Sequence[_Group], demands: Sequence[_Dema
     for demand in demands:
         for variant in variants:
             for node in variant.nodes:
-                for suggestion in run.advice.get((node, demand.code), ()):
-                    nodes.setdefault(suggestion, {}).setdefault(variant.op, set()).add(node)
+                for advice in run.advice.get((node, demand.code), ()):
+                    nodes.setdefault(advice, {}).setdefault(variant.op, set()).add(node)
     if not nodes:
         return [[hint] for hint in dict.fromkeys([demand.hint for demand in demands if demand.hint])]
     operators = {variant.op for variant in variants}
@@ -369,9 +370,9 @@ def _hints(run: SubgraphRun, variants: Sequence[_Group], demands: Sequence[_Dema
     return [
         [
             change if by_op.keys() == operators else f"{', '.join(by_op)}: {change}"
-            for change in ([suggestion.text] if verbose else suggestion.changes)
+            for change in ([advice.text] if verbose else advice.changes)
         ]
-        for suggestion, by_op in ordered
+        for advice, by_op in ordered
     ]
 
 

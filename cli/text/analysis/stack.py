@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from delegate_sim.delegates.traits import Ranking
 from delegate_sim.foundation.printable import command_line, printable, typed_path
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE
 from delegate_sim.results.report.accelerator_stack import StackResult
-from delegate_sim.results.report.outcome_words import words_of
 from delegate_sim.results.report.placement import on_cpu
 from delegate_sim.results.report.verdict import verdict
 
@@ -79,7 +79,7 @@ def _notes(results: Sequence[StackResult], width: int) -> Iterator[Line]:
     """
     stacks: dict[str, list[str]] = {}
     for result in results:
-        plugins = [run for run in result.report.runs if words_of(run.delegate.name).state and result.is_created]
+        plugins = [run for run in result.report.runs if run.delegate.ranking is Ranking.PLUGINS and result.is_created]
         warnings = [warning for run in plugins for warning in run.warnings]
         for note in dict.fromkeys([*result.notes, *warnings]):
             stacks.setdefault(note, []).append(_target(result))
@@ -114,7 +114,7 @@ def _diagnoses(results: Sequence[StackResult]) -> Iterator[Line]:
 
 def _leaves_nodes(result: StackResult) -> bool:
     runs = result.report.runs
-    return bool(runs) and bool(words_of(runs[0].delegate.name).state) and any(True for _ in on_cpu(runs[0]))
+    return bool(runs) and runs[0].delegate.ranking is Ranking.PLUGINS and any(True for _ in on_cpu(runs[0]))
 
 
 def _side_by_side(results: Sequence[StackResult], not_simulated: Sequence[str], view: View) -> Iterator[Line]:

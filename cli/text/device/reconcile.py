@@ -6,8 +6,10 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.options import Option, as_typed, option_value
 from delegate_sim.delegates.registry import APPLIED_BY_DEFAULT, find_delegate
+from delegate_sim.delegates.traits import Ranking
 from delegate_sim.device.compare.accelerator_chain import NOT_APPLIED, StackReconciliation, StepReconciliation
 from delegate_sim.device.compare.differences import ListedRefusal
 from delegate_sim.device.compare.observed_delegation import Tally
@@ -20,7 +22,7 @@ from delegate_sim.device.learn.driver_rejections import RejectedNodes
 from delegate_sim.device.parse.error_meanings import ExplainedError, has_run
 from delegate_sim.foundation.printable import printable
 from delegate_sim.releases.catalogue import RELEASES
-from delegate_sim.results.report.outcome_words import OutcomeWords, words_of
+from delegate_sim.results.report.outcome_words import words_of
 from delegate_sim.results.report.verdict import verdict
 
 from ...console.layout import counted, message, name, node_list, options_text
@@ -142,27 +144,27 @@ def _setting(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
 
 def _tallies(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
     """Yield the log lines and the numbers of the device and of the simulation. Log lines are neither wrapped nor styled."""
-    words = words_of(reconciliation.setting.delegate.name)
-    yield from tally_lines(reconciliation.device, reconciliation.simulated, width, words)
+    yield from tally_lines(reconciliation.device, reconciliation.simulated, width, reconciliation.setting.delegate)
 
 
-def tally_lines(device: Tally, simulated: Tally, width: int, words: OutcomeWords) -> Iterator[Line]:
+def tally_lines(device: Tally, simulated: Tally, width: int, delegate: Delegate) -> Iterator[Line]:
     """Yield the log lines and the numbers of the device and of the simulation."""
     for title, tally in (("Device", device), ("Simulated", simulated)):
         yield Line(title, HEADING)
         for line in tally.lines:
             yield Line(f"  {message(line)}")
-        yield from fact("nodes", _numbers(tally, words), width)
+        yield from fact("nodes", _numbers(tally, delegate), width)
 
 
-def _numbers(tally: Tally, words: OutcomeWords) -> str:
+def _numbers(tally: Tally, delegate: Delegate) -> str:
+    words = words_of(delegate.name)
     values: tuple[tuple[str, int | None], ...] = (
         ("delegated", tally.delegated),
         (words.left, tally.on_cpu),
         ("partitions", tally.partitions),
         (words.kernels, tally.kernels),
     )
-    if words.state:
+    if delegate.ranking is Ranking.PLUGINS:
         values = (("delegated", tally.delegated), ("left", tally.on_cpu), (words.kernels, tally.partitions))
     return ", ".join([f"{title}: {_UNKNOWN if number is None else f'{number:,}'}" for title, number in values])
 
@@ -375,7 +377,7 @@ def _step(step: StepReconciliation, width: int) -> Iterator[Line]:
     if step.device == step.simulated:
         yield Line("  the simulation leaves no node for this accelerator, and the log does not mention it")
         return
-    yield from tally_lines(step.device, step.simulated, width, words_of(step.delegate))
+    yield from tally_lines(step.device, step.simulated, width, find_delegate(step.delegate))
     for difference in step.differences:
         yield from paragraph(message(f"differs: {difference}"), width, "  ", "    ")
     for listed in step.listed_refusals:

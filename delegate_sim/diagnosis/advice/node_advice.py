@@ -15,7 +15,7 @@ from ...results.report.placement import on_cpu
 from ...rules.kinds import PARTITION_LIMIT
 from ...runtime.run import AdviceText, Run
 from ..causes.cause import Blockers
-from ..causes.change import suggestion
+from ..causes.change import advice_text
 from ..causes.finder import find_causes
 from ..examiner import Examiner
 
@@ -83,7 +83,7 @@ def _advice_of(diagnosed: Blockers, examiner: Examiner) -> RunAdvice:
     """Return the changes that fix causes. They do not name other delegates, because this would require simulating them all."""
     refusal = examiner.simulate(HypotheticalChanges()).run.refusal
     blockers = diagnosed.without_other_delegates()
-    advice = {cause.identity: suggestion(cause.advice) for cause in blockers.causes}
+    advice = {cause.identity: advice_text(cause.advice) for cause in blockers.causes}
     by_reason: dict[tuple[NodeKey, str], dict[AdviceText, None]] = {}
     for cause in blockers.causes:
         for reason in itertools.product(cause.nodes, cause.codes):

@@ -219,7 +219,7 @@ def result_text(change: Change) -> str:
     return f"with {change.assumed.value}, {result_words(change.with_others)}; alone, {words}"
 
 
-def suggestion(advice: Advice) -> AdviceText:
+def advice_text(advice: Advice) -> AdviceText:
     """Return the instructions for a cause, with the results of the changes that were simulated."""
     texts = change_texts(advice)
     joined = ("; or " if advice.are_alternatives else "; ").join(texts)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from ...delegates.traits import Ranking
 from ...foundation.printable import counted, share
 from ..numbers.words import counts_text
 from ..report.measures import NOT_RUNNING, awaits_compiler
@@ -78,7 +79,7 @@ def _incomparable(a: Side, b: Side) -> str:
     for name, side in (("A", a), ("B", b)):
         if awaits_compiler(side.run.delegate, side.measures):
             return f"the model of {name} is not compiled with {side.run.delegate.compiler} yet, and the compiler is not simulated"
-    selecting = [side.run.delegate.name for side in (a, b) if words_of(side.run.delegate.name).state]
+    selecting = [side.run.delegate.name for side in (a, b) if side.run.delegate.ranking is Ranking.PLUGINS]
     if len(selecting) == 1:
         return f"{selecting[0]} only selects nodes and does not run them"
     first, second = ("B", b), ("A", a)

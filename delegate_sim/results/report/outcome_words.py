@@ -28,8 +28,8 @@ class OutcomeWords:
     ``actor`` takes nodes, ``verb`` says what it does with them, and ``taken`` describes them. ``kernel`` is a group of taken
     nodes. ``left``, ``back`` and ``left_nodes`` describe all other nodes. ``if_not_applied`` says what follows if the delegate is
     not applied, ``refuses`` and ``rejects`` say that it is not applied or rejects the model, ``place`` names it in a table, and
-    ``state`` and ``note`` say that taken nodes do not run yet. These and ``verb`` are not compared, because texts about several
-    delegates compare the words for nodes.
+    ``note`` says that taken nodes do not run yet. These and ``verb`` are not compared, because texts about several delegates
+    compare the words for nodes.
     """
 
     actor: str
@@ -43,7 +43,6 @@ class OutcomeWords:
     refuses: str = field(default="is not applied", compare=False)
     rejects: str = field(default="rejects the model", compare=False)
     place: str = field(default="delegate", compare=False)
-    state: str = field(default="", compare=False)
     note: str = field(default="", compare=False)
 
     @property
@@ -82,7 +81,6 @@ _PLUGIN = OutcomeWords(
     *("plugin", "selected", "off the NPU", "from the NPU", "nodes off the NPU", "partition to compile", "takes"),
     refuses=DELEGATED.rejects,
     place="npu",
-    state="selected",
     note=NOT_COMPILED,
 )
 _NO_COMPILATION = "does not compile the model"

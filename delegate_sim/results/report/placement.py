@@ -83,8 +83,11 @@ def node_reasons(run: SubgraphRun, index: int, refusal: Refusal | None = None) -
 def _with_advice(run: SubgraphRun, index: int, reasons: tuple[Reason, ...]) -> tuple[Reason, ...]:
     if not run.advice:
         return reasons
-    advice = [[suggestion.text for suggestion in run.advice.get((index, reason.code), ())] for reason in reasons]
-    return tuple([reason._replace(hint="; ".join(own) or reason.hint) for reason, own in zip(reasons, advice, strict=True)])
+
+    def hint(reason: Reason) -> str:
+        return "; ".join([advice.text for advice in run.advice.get((index, reason.code), ())]) or reason.hint
+
+    return tuple([reason._replace(hint=hint(reason)) for reason in reasons])
 
 
 def bare_reasons(run: SubgraphRun, index: int, refusal: Refusal | None = None) -> tuple[Reason, ...]:

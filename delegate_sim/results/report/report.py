@@ -17,10 +17,9 @@ from ..numbers.risks import NUMBER_RISKS
 from .display import Shown, Times, shown_times, times_tables
 from .measures import NOT_RUNNING, PREDICTED, counted_partitions, measure, outcome_text
 from .multiply_adds import Compute, compute_of
-from .outcome_words import words_of
 from .placement import dropped_partitions, placements
 from .records import SPLIT, placed_partitions, splits_of
-from .run_columns import COMPILATION, STATE, TIMES, run_columns
+from .run_columns import COMPILATION, STATE, TIMES, run_columns, selected_state
 from .tables import NODE_ENTRY, PARTITION_ENTRY, model_name, placed_nodes, report_tables, run_words
 
 if TYPE_CHECKING:
@@ -73,7 +72,7 @@ def placement_entries(report: Report) -> list[dict[str, Any]] | None:
 def _state(run: Run) -> str | None:
     """Return the outcome in words if it is worse than ``outcome`` says, or None."""
     outcome = measure(run).outcome
-    return outcome_text(outcome) if outcome in (PREDICTED, *NOT_RUNNING) else words_of(run.delegate.name).state or None
+    return outcome_text(outcome) if outcome in (PREDICTED, *NOT_RUNNING) else selected_state(run.delegate)
 
 
 SUBGRAPH = (

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from ...delegates.base import Delegate
+from ...delegates.traits import Ranking
 from ...foundation.columns import INTEGER, LIST, OBJECT, TEXT, YES_OR_NO, Column, attributes, by_key, group, within
 from ...runtime.run import option_values
 from .measures import MEASURES, awaits_compiler, measure
 from .multiply_adds import COMPUTE, has_programs
-from .outcome_words import words_of
 from .rule_set import rule_set_version
+
+SELECTED = "selected"
+
+
+def selected_state(delegate: Delegate) -> str | None:
+    """Return the state of nodes that the delegate only selects, or None if it runs the nodes that it takes."""
+    return SELECTED if delegate.ranking is Ranking.PLUGINS else None
+
 
 MODEL = Column("model", OBJECT, "the model file", parts=attributes("path", "sha256"))
 """The column of a model, with the path and the digest of the file."""
@@ -17,7 +26,7 @@ NOT_SIMULATED = Column(
 TIMES = Column("time", LIST, "the measured times of each op profile", source=lambda own: own.times or None, is_optional=True)
 TIME = Column("time", OBJECT, "the measured times", source="times", is_optional=True)
 STATE = (
-    Column("state", source=lambda run: words_of(run.target.delegate.name).state or None, is_optional=True),
+    Column("state", source=lambda run: selected_state(run.target.delegate), is_optional=True),
     Column(
         "effective_feature_level",
         INTEGER,

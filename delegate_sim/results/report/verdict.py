@@ -18,7 +18,7 @@ from ...runtime.interpreter import REFUSED, Run
 from ...runtime.target import Target
 from ..numbers.risks import number_risks
 from ..numbers.words import counts_text, risks_text, unchecked_numbers
-from .blockers import main_blocker
+from .blockers import Blocker, main_blocker
 from .measures import FAILS_LATER, NONE_FAILS, NOT_RUNNING, PREDICTED, TAKEN, Measures, awaits_compiler, measure
 from .multiply_adds import Compute, compute_of
 from .outcome_words import OutcomeWords, if_not_applied, words_of
@@ -123,10 +123,11 @@ def verdict_summary(run: Run, measures: Measures | None = None) -> str:
         return f"all nodes in {_kernels(run, measures)}{compiled}{risks_text(number_risks(run), _BUT)}"
     if awaits_compiler(run.delegate, measures):
         return f"not compiled with {run.delegate.compiler} yet, and the compiler is not simulated"
-    kind = _kind_of_blocker(run, compute)
+    blocker = _main_blocker(run, compute)
+    kind = _kind_text(run, blocker)
     if not measures.is_delegated:
-        return f"no node{_main_blocker(run, compute)}{kind}"
-    staying = _staying(run, compute, words_of(run.delegate.name), kind)
+        return f"no node{_because_of(blocker)}{kind}"
+    staying = _staying(run, blocker, words_of(run.delegate.name), kind)
     return staying + compiled + risks_text(number_risks(run), "; the delegate ", "its nodes")
 
 
@@ -237,7 +238,7 @@ def _shared_verdict(runs: Sequence[Run], measures: Measures) -> str:
         return names + wrong
     compute = compute_of(runs[0])
     shares = share_text(measures.delegated_nodes, measures.nodes, compute.delegated_multiply_adds, compute.multiply_adds)
-    staying = {_staying(run, compute_of(run), words_of(run.delegate.name)) for run in runs}
+    staying = {_staying(run, _main_blocker(run, compute_of(run)), words_of(run.delegate.name)) for run in runs}
     return f"{names} run {shares}{f'; {staying.pop()}' if len(staying) == 1 else ''}{wrong}"
 
 
@@ -271,8 +272,9 @@ def aside_text(unranked: Sequence[Delegate], further: Sequence[str] = ()) -> str
 
     ``further`` names further targets that are not ranked, each with the reason.
     """
-    selecting = "NPU plugins (they only select nodes)"
-    reasons = dict.fromkeys([selecting if words_of(own.name).state else f"{own.display_name} (the CPU)" for own in unranked])
+    plugins = "NPU plugins (they only select nodes)"
+    named = [plugins if own.ranking is Ranking.PLUGINS else f"{own.display_name} (the CPU)" for own in unranked]
+    reasons = dict.fromkeys(named)
     reasons |= dict.fromkeys([text.replace("The ", "the ", 1) for text in further])
     return f". A share is not speed{f'; not ranked: {and_list([*reasons])}' if reasons else ''}"
 
@@ -373,14 +375,16 @@ def _kernels(run: Run, measures: Measures) -> str:
     return counted(measures.delegate_kernels, words_of(run.delegate.name).noun)
 
 
-def _main_blocker(run: Run, compute: Compute) -> str:
-    blocker = main_blocker(run.subgraphs[0].graph.model, run, compute)
+def _main_blocker(run: Run, compute: Compute) -> Blocker | None:
+    return main_blocker(run.subgraphs[0].graph.model, run, compute)
+
+
+def _because_of(blocker: Blocker | None) -> str:
     return "" if blocker is None or not blocker.op else f", mainly because of {blocker.nodes:,} {_operator(blocker.op)}"
 
 
-def _kind_of_blocker(run: Run, compute: Compute) -> str:
-    """Return the kind of refusal of the main blocker, in parentheses."""
-    blocker = main_blocker(run.subgraphs[0].graph.model, run, compute)
+def _kind_text(run: Run, blocker: Blocker | None) -> str:
+    """Return the kind of refusal of a blocker, in parentheses."""
     kind = None if blocker is None else run.delegate.kinds.get(blocker.code)
     return "" if kind is None else f" ({kind.title})"
 
@@ -399,14 +403,15 @@ def _shares(run: Run, actor: str, measures: Measures, compute: Compute, words: O
         return "The model has no nodes"
     if delegated == nodes:
         return f"{actor} {verb} all nodes ({nodes:,}) in {_kernels(run, measures)}{risks_text(number_risks(run), _BUT)}"
+    blocker = _main_blocker(run, compute)
     if not delegated:
-        return f"{actor} {verb} none of {counted(nodes, 'node')}; everything runs on the CPU{_main_blocker(run, compute)}"
+        return f"{actor} {verb} none of {counted(nodes, 'node')}; everything runs on the CPU{_because_of(blocker)}"
     shares = share_text(delegated, nodes, compute.delegated_multiply_adds, compute.multiply_adds)
     shares += " (a compiled program counts as one node)" if compute.has_programs else ""
-    return f"{actor} {verb} {shares}{risks_text(number_risks(run), _BUT)}; {_staying(run, compute, words)}"
+    return f"{actor} {verb} {shares}{risks_text(number_risks(run), _BUT)}; {_staying(run, blocker, words)}"
 
 
-def _staying(run: Run, compute: Compute, words: OutcomeWords, kind: str = "") -> str:
+def _staying(run: Run, blocker: Blocker | None, words: OutcomeWords, kind: str = "") -> str:
     """Return how many nodes stay on the CPU: those of the main blocker's operator, with ``kind``, and all others."""
     nodes = Counter(
         subgraph.graph.nodes[index].op
@@ -414,7 +419,6 @@ def _staying(run: Run, compute: Compute, words: OutcomeWords, kind: str = "") ->
         for index in subgraph.graph.execution_plan
         if index not in subgraph.delegated
     )
-    blocker = main_blocker(run.subgraphs[0].graph.model, run, compute)
     op = blocker.op if blocker is not None and blocker.op in nodes else max(nodes, key=nodes.__getitem__)
     others = nodes.total() - nodes[op]
     more = f" and {counted(others, 'other node')}" if others else ""
