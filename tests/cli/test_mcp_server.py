@@ -234,6 +234,7 @@ def test_the_server_writes_and_reads_nothing_outside(inside):
 
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="names of files are always text")
 def test_a_name_that_is_no_text_can_be_sent(tmp_path):
+    pytest.importorskip("anyio", reason="the extra mcp is not installed")
     path = f"{tmp_path}/a\udcff\\udcff.tflite"
     shutil.copy(MODEL, path)
     answer = run_command("analyze", "--delegate=gpu", "--", path)
@@ -242,6 +243,7 @@ def test_a_name_that_is_no_text_can_be_sent(tmp_path):
 
 
 def test_an_answer_that_is_too_large(monkeypatch):
+    pytest.importorskip("anyio", reason="the extra mcp is not installed")
     monkeypatch.setattr("delegate_sim_cli.mcp_server._MOST_OUTPUT", 100)
     with pytest.raises(McpError, match="more than 100 bytes"):
         run_command("explain", "--", "nnapi-missing-bias")
