@@ -27,7 +27,7 @@ _MOST_CELLS = 400
 _HEADLINE_LETTERS, _TEXT_BLOCK_LETTERS, _COMMAND_LETTERS, _TEXT_LETTERS, _LABEL_LETTERS = 84, 136, 124, 37, 34
 """Largest numbers of letters in a line. They are estimates, because a picture cannot measure text."""
 _DEVICES_LETTERS = 44
-_TEXT_LINES = 3
+_TEXT_LINES = 4
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'DejaVu Sans', sans-serif"
 _MONOSPACE = "ui-monospace, 'DejaVu Sans Mono', monospace"
 _FILLS = {DELEGATED: "#1f7a6d", REFUSED: "url(#card-refused)", LEFT: "url(#card-left)", MIXED: "#7b6a9e"}

@@ -66,7 +66,7 @@ def test_the_result_is_in_view_and_beside_the_targets_if_there_is_room(opened, w
         page.locator("#tab-report").evaluate("tab => new Promise(done => setTimeout(done, 1000))")
         top = page.evaluate("document.getElementById('panel').getBoundingClientRect().top")
         assert 0 <= top < 700, top
-        left = [page.locator(name).bounding_box()["x"] for name in ("#overview", "#target")]
+        left = [page.locator(name).bounding_box()["x"] for name in ("#list", "#target")]
         assert (left[1] > left[0] + 300) == (width == 1400)
     finally:
         page.set_viewport_size({"width": 1400, "height": 900})

@@ -171,7 +171,7 @@ async function remove(file) {
 
 function showModels() {
   byId("models").hidden = !models.length;
-  if (!current) byId("overview").hidden = byId("target").hidden = true;
+  if (!current) byId("overview").hidden = byId("list").hidden = byId("target").hidden = true;
   byId("skip").hidden = !models.length;
   document.body.classList.toggle("has-models", models.length > 0);
   const entries = models.map((model, index) => {
@@ -286,7 +286,7 @@ function showCurrent() {
   const isMissing = !overview && missing.has(keyOf(current));
   byId("missing").hidden = !isMissing;
   byId("missing-why").textContent = "There is no result, because the simulation was ended.";
-  byId("overview").hidden = hasFailed || (inTable !== current && !isMissing);
+  byId("overview").hidden = byId("list").hidden = hasFailed || (inTable !== current && !isMissing);
   for (const id of ["headline", "overview-scroll", "overview-text"]) byId(id).classList.toggle("stale", !overview);
   panels.setModels(current, models);
   if (hasChosenTarget && overview) {
