@@ -146,10 +146,7 @@ def bounds(
 
 
 def _merged(before: KernelNodes, after: KernelNodes) -> list[list[frozenset[NodeKey]]]:
-    """Return a list for each kernel after the change.
-
-    The list has the kernels before the change that became part of the kernel.
-    """
+    """Return for each kernel after the change the kernels before it that became part of it."""
     groups = [frozenset(kernel) for kernel in before]
     return [[kernel for kernel in groups if kernel and kernel <= set(new)] for new in after]
 

@@ -34,7 +34,6 @@ class _Times(Declared):
     timings: tuple[Timing, ...]
 
     def rows(self) -> Iterator[TimeRow]:
-        """Yield the times of each profile, for tables."""
         for timing in self.timings:
             yield from timing.rows()
 
@@ -184,7 +183,6 @@ def _kernels(run: Run) -> KernelNodes:
 
 
 def _origin_kernels(examined: Examined) -> KernelNodes:
-    """Return the kernels of a changed model, each as a group of nodes of the unchanged model."""
     return [
         [origin for key in kernel if (origin := examined.change.origin(key)) is not None] for kernel in _kernels(examined.run)
     ]

@@ -161,10 +161,7 @@ def inner_operators(rows: Sequence[Row], plan: TimedPlan) -> tuple[InnerOperator
 
 
 def _nodes(names: Sequence[str], plan: TimedPlan) -> dict[int, NodeKey]:
-    """Return the node of each operator, keyed by number of the operator.
-
-    If a type has as many rows as nodes, rows and nodes are in the same order.
-    """
+    """Return the nodes of operators by number. If a type has as many rows as nodes, both are in the same order."""
     kernels = [step for steps in plan.steps for step in steps if step.is_kernel]
     matched: dict[int, NodeKey] = {}
     for delegate in dict.fromkeys([kernel.op for kernel in kernels]):

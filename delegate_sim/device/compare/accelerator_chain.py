@@ -124,14 +124,12 @@ class _Trial:
         self.result = self.simulated(stack)
 
     def simulated(self, stack: Stack) -> StackResult:
-        """Simulate the model with the accelerators of ``stack``."""
         known = {option.name for delegate in delegates_of(stack) for option in delegate.options}
         options = {key: value for key, value in self.options.items() if key in known}
         # The device loaded the model, so its resolver had all operators.
         return simulate_stack(self.model, replace(stack, options=options, release=self.release, assume_ops_registered=True))
 
     def steps(self, stack: Stack) -> list[StepReconciliation]:
-        """Compare the step of every accelerator with the log."""
         runs = {run.delegate.name: run for run in self.simulated(stack).report.runs}
         steps: list[StepReconciliation] = []
         for accelerator, delegate in zip(stack.accelerators, delegates_of(stack), strict=True):
@@ -206,7 +204,6 @@ class _Trial:
 
 
 def _dispatched(theirs: Sequence[Replacement], run: Run) -> Iterator[str]:
-    """Yield a description if the lines about kernels that run compiled partitions differ between device and simulation."""
     ours = [replacement for replacement in read_lines(run.log_lines).replacements if replacement.kernel == DISPATCH_KERNEL]
     both = [
         [(replacement.subgraph, replacement.replaced, replacement.total, replacement.partitions) for replacement in lines]
@@ -218,7 +215,6 @@ def _dispatched(theirs: Sequence[Replacement], run: Run) -> Iterator[str]:
 
 
 def _other_model(facts: Facts, run: Run) -> Iterator[str]:
-    """Yield a note for each log line that gives a total number of nodes that no simulated subgraph has."""
     sizes = {len(subgraph.graph.execution_plan) for subgraph in run.subgraphs}
     for replacement in facts.replacements or ():
         if replacement.total is not None and replacement.total not in sizes:
@@ -229,11 +225,7 @@ def _other_model(facts: Facts, run: Run) -> Iterator[str]:
 
 
 def _fewer(stack: Stack, steps: Sequence[StepReconciliation]) -> Iterator[tuple[Stack, tuple[str, ...]]]:
-    """Yield smaller stacks, each with the names of the removed accelerators.
-
-    Only accelerators without delegated nodes in the log are removed. First, each such accelerator is removed alone, and then
-    all are removed together.
-    """
+    """Yield smaller stacks without accelerators that took nothing in the log: each removed alone, then all together."""
     silent = [step.accelerator for step in steps if step.status in (NOT_APPLIED, NOT_COMPARED) or _took_nothing(step)]
     choices = [(name,) for name in silent] + ([tuple(silent)] if len(silent) > 1 else [])
     for missing in choices:

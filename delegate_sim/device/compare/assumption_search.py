@@ -106,10 +106,7 @@ def _without_cpu(trials: Trials) -> Iterator[Match]:
 
 
 def _compilation(trials: Trials, first: Run) -> Iterator[Match]:
-    """Yield the first simulation if its only difference from the log is one failure.
-
-    The driver on the device failed to compile a delegate kernel.
-    """
+    """Yield the first simulation if it only lacks the driver's failure to compile a kernel."""
     facts = trials.facts
     has_failed = facts.is_restored or (facts.application is not None and facts.application[0] == "failed")
     if not has_failed or not facts.driver_errors or facts.dynamic is not None:
@@ -134,8 +131,6 @@ def _compilation(trials: Trials, first: Run) -> Iterator[Match]:
 
 
 class _Without(Driver):
-    """A driver that rejects all operations with certain names."""
-
     def __init__(self, names: frozenset[str]) -> None:
         self.names = names
 
@@ -143,15 +138,11 @@ class _Without(Driver):
         return ", ".join(sorted(self.names))
 
     def rejects(self, operation: str, view: NodeView) -> bool:
-        """Return whether the operation has one of these names."""
         return operation in self.names
 
 
 def _missing_operations(trials: Trials, first: Run) -> Iterator[Match]:
-    """Assume that the driver rejects the operations that were not compiled.
-
-    Yield the simulation if it reproduces the log.
-    """
+    """Assume that the driver rejects the operations that were not compiled."""
     interface = trials.setting.delegate.behind.driver
     compilations = [compilation for compilation in trials.facts.runtime.compilations if compilation.choices]
     if interface is None or not compilations or not all(compilation.is_complete for compilation in compilations):
@@ -169,7 +160,6 @@ def _missing_operations(trials: Trials, first: Run) -> Iterator[Match]:
 
 
 def _rejected_nodes(run: Run, code: str) -> dict[int, frozenset[int]]:
-    """Return the nodes that the delegate leaves to the CPU for the reason ``code``, keyed by subgraph."""
     return {
         subgraph.graph.index: nodes
         for subgraph in run.subgraphs
@@ -193,7 +183,6 @@ def kernel_count(run: Run) -> int:
 
 
 def _profile(trials: Trials, profile: Driver) -> Iterator[Match]:
-    """Simulate with the driver profile, and yield the simulation if it reproduces the log."""
     interface = trials.setting.delegate.behind.driver
     if interface is None:
         return
@@ -218,10 +207,7 @@ def _level(trials: Trials, levels: Sequence[int]) -> Match:
 
 
 def _limits(trials: Trials) -> Iterator[Match]:
-    """Try limits on the number of delegated partitions. Yield the simulation with the smallest limit that reproduces the log.
-
-    If the limit is known, the simulation is no explanation, so it is only kept in ``trials.tried``.
-    """
+    """Try limits on partitions. The smallest that fits counts. If the limit is known, this is no explanation but only a trial."""
     setting = trials.setting
     option = setting.delegate.limits.option
     if not option:
@@ -242,7 +228,6 @@ def _limits(trials: Trials) -> Iterator[Match]:
 
 
 def _hidden_options(trials: Trials) -> Iterator[Match]:
-    """Try each option that no log line shows. Yield the simulations that reproduce the log."""
     setting = trials.setting
     for option, value in setting.delegate.log.tried_options.items():
         changes = {option: value}
@@ -265,10 +250,7 @@ def _other_defaults(trials: Trials) -> Iterator[Match]:
 
 
 def _limits_at_levels(trials: Trials) -> Iterator[Match]:
-    """Try limits on partitions that equal a number of delegate kernels in the log.
-
-    Yield the simulations that reproduce the log.
-    """
+    """Try limits on partitions that equal a number of delegate kernels in the log."""
     option = trials.setting.delegate.limits.option
     if not option or option in trials.setting.known:
         return
@@ -281,11 +263,7 @@ def _limits_at_levels(trials: Trials) -> Iterator[Match]:
 
 
 def _at_any_level(trials: Trials, changes: Mapping[str, Any], who: str) -> Iterator[Match]:
-    """Simulate with the changed options. Yield a simulation that reproduces the log.
-
-    The assumed feature level is tried first. If its simulation does not reproduce the log, use the highest level whose
-    simulation does.
-    """
+    """Simulate with the changed options at the assumed feature level, or else at the highest level that fits the log."""
     setting = trials.setting
     text = f"with {who} ({', '.join(_typed(setting, changes))})"
     if (run := trials.fitting(changes)) is not None:
@@ -307,10 +285,7 @@ def _typed(setting: DeviceSetting, changes: Mapping[str, Any]) -> list[str]:
 
 
 def _driver_without_limit(trials: Trials, changes: Mapping[str, Any], levels: Sequence[int | None]) -> Iterator[Match]:
-    """Yield explanations in which the driver rejects nodes and there is no limit on partitions.
-
-    The log disproves the limit. The options ``changes`` lift it.
-    """
+    """Assume that the driver rejects nodes, and lift the disproved limit on partitions with ``changes``."""
     setting = replace(trials.setting, options={**trials.setting.options, **changes})
     unlimited = replace(trials, setting=setting)
     text = ", ".join([f"with {typed}" for typed in _typed(setting, changes)])

@@ -72,7 +72,6 @@ def differences(facts: Facts, run: Run) -> list[str]:
 
 
 def _refused_operators(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[str]:
-    """Yield the differences between the operators in the device's lines about refusals and in the simulated lines."""
     verdicts = [
         verdict for subgraph in run.subgraphs if subgraph.decision is not None for verdict in subgraph.decision.verdicts.values()
     ]
@@ -134,7 +133,6 @@ def refusal_differences(facts: Facts, run: Run) -> tuple[RefusalDifference, ...]
 
 
 def _plugin_differences(facts: Facts, simulated: DeviceLog) -> Iterator[str]:
-    """Yield a description for each subgraph for which the log and the simulation have different lines of the compiler plugin."""
     theirs = {plugin.subgraph or 0: plugin.line for plugin in facts.plugins}
     ours = {plugin.subgraph or 0: plugin.line for plugin in simulated.plugins}
     for subgraph in sorted({*theirs, *ours}):
@@ -144,7 +142,6 @@ def _plugin_differences(facts: Facts, simulated: DeviceLog) -> Iterator[str]:
 
 
 def _line_differences(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[str]:
-    """Yield the differences between the device's lines and the simulated lines of the runtime and of benchmark_model."""
     if run.delegate.is_plugin:
         yield from _plugin_differences(facts, simulated)
         return
@@ -182,7 +179,6 @@ def is_disproved(facts: Facts, run: Run) -> bool:
 
 
 def _count_lines(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[str]:
-    """Yield the differences between the counts that the delegate printed and the simulated counts."""
     sizes = [
         (len(subgraph.decision.nodes), len(subgraph.graph.execution_plan))
         for subgraph in run.subgraphs
@@ -223,7 +219,6 @@ def _sizes_text(sizes: Sequence[tuple[int, int]]) -> str:
 
 
 def _node_differences(facts: Facts, run: Run) -> Iterator[str]:
-    """Yield a description for each subgraph whose CPU nodes or kernels in the log differ from the simulation."""
     for subgraph in run.subgraphs:
         index = subgraph.graph.index
         ours = frozenset(subgraph.graph.execution_plan) - subgraph.delegated
@@ -259,7 +254,6 @@ def _numbers(replacement: Replacement) -> _Numbers:
 
 
 def _same_numbers(theirs: Sequence[_Numbers], ours: Sequence[_Numbers]) -> bool:
-    """Return whether two lists of lines have the same length, and agree in every number that both sides give."""
     return len(theirs) == len(ours) and all(
         a is None or b is None or a == b for one, other in zip(theirs, ours, strict=True) for a, b in zip(one, other, strict=True)
     )

@@ -218,7 +218,6 @@ def refused_operators(log: DeviceLog, delegate: Delegate) -> dict[str, bool]:
 
 
 def _failure(log: DeviceLog, delegate: Delegate) -> str:
-    """Return the line about the failure of a delegate, or of the process after a delegate was applied, or ""."""
     ends = [statement.line for statement in log.statements_of(Event.CRASH, Event.LOAD_ERROR)]
     summary = summary_of(log)
     own = [mentioned for mentioned in (summary.delegate, *summary.others) if mentioned.name == delegate.name]
@@ -228,7 +227,6 @@ def _failure(log: DeviceLog, delegate: Delegate) -> str:
 
 
 def _foreign_note(log: DeviceLog) -> str:
-    """Return a note that names the kernels in a log in which no kernel belongs to the delegate."""
     kernels = ", ".join(dict.fromkeys([replacement.kernel for replacement in log.replacements]))
     offered = [named for line in log.replacements if (named := delegate_named(line.kernel)) is not None]
     offered = [delegate for delegate in offered if not delegate.is_applied_by_default] or offered
@@ -244,10 +242,7 @@ def _failed_running(failures: Sequence[Statement]) -> Iterator[str]:
 
 
 def _is_unknown(log: DeviceLog, own: Sequence[Replacement]) -> bool:
-    """Return whether no line shows the number of nodes that the delegate replaced.
-
-    If all lines about replaced nodes belong to delegates that the runtime applies by default, the number is known: it is zero.
-    """
+    """Return whether the number of replaced nodes is not shown. It is zero if only delegates applied by default have lines."""
     if own or not log.replacements:
         return not own
     others = [delegate_named(replacement.kernel) for replacement in log.replacements]
@@ -255,20 +250,16 @@ def _is_unknown(log: DeviceLog, own: Sequence[Replacement]) -> bool:
 
 
 def _own(log: DeviceLog, delegate: Delegate, *kinds: str) -> tuple[Statement, ...]:
-    """Return the statements of these kinds that contain the delegate's name."""
     names = names_of(log, delegate)
     return tuple([statement for statement in log.statements_of(*kinds) if plain_name(statement.values.get("name", "")) in names])
 
 
 def _numbers(log: DeviceLog, delegate: Delegate, kind: str, *names: str) -> Any:
-    """Return the numbers with these names in each of the delegate's statements of a kind."""
     own = _own(log, delegate, kind)
     return tuple([tuple([int(statement.values.get(name, "0")) for name in names]) for statement in own])
 
 
 class _TableFacts:
-    """Collects facts from the operator tables."""
-
     def __init__(self, log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> None:
         self.graphs = graphs
         self.own_kernels = {*delegate.kernel_names, UNNAMED_KERNEL}

@@ -178,7 +178,6 @@ def reconcile(
 def _reconcile(
     model: Model, log: DeviceLog, setting: DeviceSetting, profile: Driver | None, effort: Effort | None
 ) -> Reconciliation:
-    """Compare a log with the simulation of one delegate."""
     run = simulate_setting(model, setting, setting.release)
     facts = facts_of(log, setting.delegate, [subgraph.graph for subgraph in run.subgraphs])
     setting, run = _fitting_platform(model, setting, facts, as_observed(run, facts))
@@ -242,11 +241,7 @@ def _status(texts: Sequence[str], account: Account | None, *, is_shown: bool) ->
 
 
 def _fitting_platform(model: Model, setting: DeviceSetting, facts: Facts, run: Run) -> tuple[DeviceSetting, Run]:
-    """Return the given setting and simulation, unless the platform release of the setting is wrong.
-
-    The platform release is wrong if it refuses a model that the device accepted. If another platform release accepts the
-    model, return the setting and the simulation for that release.
-    """
+    """If the platform release refuses a model that the device accepted, return the newest platform that accepts it."""
     platform = setting.delegate.behind.platform
     is_refused = run.refusal is not None and run.refusal.below is not None
     if platform is None or not is_refused or facts.is_restored or platform.option in setting.known:
@@ -266,10 +261,7 @@ def _fitting_platform(model: Model, setting: DeviceSetting, facts: Facts, run: R
 
 
 def _fitting_release(trials: Trials, run: Run) -> tuple[Trials, Run]:
-    """Return the trials and the simulation for a release whose simulation reproduces the log.
-
-    If there is no such release, return the given trials and the simulation ``run``.
-    """
+    """Return the trials and the simulation of the first release that reproduces the log, or else those that are given."""
     if not differences(trials.facts, run):
         return trials, run
     for release in trials.setting.releases:
@@ -280,10 +272,7 @@ def _fitting_release(trials: Trials, run: Run) -> tuple[Trials, Run]:
 
 
 def _unavailable(log: DeviceLog, facts: Facts, run: Run) -> list[str]:
-    """Return a description of each line about a failure to create or apply the delegate.
-
-    A failure to apply the delegate is left out if the simulation predicts it, or if the log has a driver error.
-    """
+    """Describe failures to create or apply the delegate, unless the simulation or a driver error accounts for them."""
     own = _lines_of_creation(log, run)
     failed = facts.application is not None and facts.application[0] == "failed"
     if failed and run.outcome not in ("refused", "restored") and not facts.driver_errors:
@@ -292,12 +281,10 @@ def _unavailable(log: DeviceLog, facts: Facts, run: Run) -> list[str]:
 
 
 def _lines_of_creation(log: DeviceLog, run: Run) -> list[str]:
-    """Return the lines that say that the device could not create the delegate."""
     return [line for line in log.not_created if run.delegate.provider_name.casefold() in line.casefold().split()]
 
 
 def _not_created(log: DeviceLog, run: Run) -> Account | None:
-    """Return the log's own explanation if the device could not create the delegate, or None."""
     lines = _lines_of_creation(log, run)
     if not lines:
         return None
@@ -307,7 +294,6 @@ def _not_created(log: DeviceLog, run: Run) -> Account | None:
 
 
 def _limit_note(setting: DeviceSetting, lifted: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a note if the listed CPU nodes come from a simulation without the limit on partitions."""
     declared = setting.delegate.options
     for name, value in lifted.items():
         limit = as_typed(declared, name, option_value(setting.options[name]))
@@ -324,7 +310,6 @@ def unchecked_note(delegate: Delegate, release: Release) -> str:
 
 
 def _notes(trials: Trials, run: Run) -> Iterator[str]:
-    """Yield notes on counts of partitions and kernels, on the release that fits the log, on driver errors, and on predictions."""
     replacements = trials.facts.replacements or ()
     partitions = replacements[0].partitions if len(replacements) == 1 else None
     kernels = trials.facts.application[1] if trials.facts.application is not None else None

@@ -140,10 +140,7 @@ def join_compiler_table(model: Model, compilation: EdgeTpuCompilation, notes: tu
 
 
 def _nodes_by_operator(graph: Graph, listed: set[str]) -> Mapping[str, list[int]]:
-    """Return the nodes in execution order, keyed by their names in the compiler's table.
-
-    Some tables list all custom operators as CUSTOM.
-    """
+    """Return the nodes by their names in the compiler's table, which may list all custom operators as CUSTOM."""
     nodes: dict[str, list[int]] = {}
     for index in graph.execution_plan:
         node = graph.nodes[index]
@@ -153,7 +150,6 @@ def _nodes_by_operator(graph: Graph, listed: set[str]) -> Mapping[str, list[int]
 
 
 def _check(compilation: EdgeTpuCompilation, nodes: Mapping[str, list[int]]) -> None:
-    """Raise ReconcileError if the model and the compiler's table have different operators or numbers of nodes."""
     listed: Counter[str] = Counter()
     for row in compilation.rows:
         listed[row.op] += row.count

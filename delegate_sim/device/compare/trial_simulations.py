@@ -186,7 +186,6 @@ def nodes_set_aside(decision: Decision, code: str) -> frozenset[int]:
 
 
 def _simulated_cause(delegate: Delegate, decision: Decision | None, node: int) -> str:
-    """Return the cause for a node that the delegate accepts but the simulation leaves on the CPU."""
     reason = decision.set_aside.get(node) if decision is not None else None
     if reason is None:
         return UNDECIDED

@@ -47,7 +47,6 @@ def plugin_notes(log: DeviceLog, run: Run) -> Iterator[str]:
 
 
 def _totals(facts: Facts, run: Run) -> Iterator[str]:
-    """Yield a note for each number of nodes in the log that no subgraph of the model has."""
     sizes = {len(subgraph.graph.execution_plan) for subgraph in run.subgraphs}
     has = f"the model has {', '.join(map(str, sorted(sizes)))}"
     own = [total for _, total, _ in facts.own_counts] + [delegated + rest for delegated, rest in facts.splits if rest is not None]
@@ -61,7 +60,6 @@ def _totals(facts: Facts, run: Run) -> Iterator[str]:
 
 
 def _operators(facts: Facts, run: Run) -> Iterator[str]:
-    """Yield a note about operators that the log has as refused, but the model does not have."""
     known = {node.op for subgraph in run.subgraphs for node in subgraph.graph.nodes}
     known |= {"CUSTOM"} if any(node.is_custom for subgraph in run.subgraphs for node in subgraph.graph.nodes) else set()
     listed = {op for op, reason in facts.listed_refusals if reason and not op.startswith(OTHER_KERNEL)}
@@ -83,7 +81,6 @@ _STATED: Sequence[tuple[re.Pattern[str], str, Callable[[NodeView], int]]] = (
 
 
 def _forms(facts: Facts, run: Run) -> Iterator[str]:
-    """Yield a note for each refused operator if no node of the model has the printed numbers."""
     views = [subgraph.graph.view(node) for subgraph in run.subgraphs for node in subgraph.graph.nodes]
     for op, reason in facts.listed_refusals:
         own = [view for view in views if view.op == op]

@@ -47,8 +47,6 @@ def can_teach_devices(reconciliation: Reconciliation) -> bool:
 
 @dataclass
 class _SeenDevice:
-    """The operations that a device supported, rejected, compiled or failed to compile, according to a log."""
-
     taken: dict[StageSignature, None] = field(default_factory=dict)
     refused: dict[StageSignature, None] = field(default_factory=dict)
     failed: list[tuple[StageOperation, ...]] = field(default_factory=list)
@@ -112,10 +110,7 @@ def _device_names(reconciliation: Reconciliation, interface: DevicesInterface) -
 
 
 def _all_took_part(reconciliation: Reconciliation, interface: DevicesInterface) -> bool:
-    """Return whether the runtime considered all devices that it lists for each operation.
-
-    The log shows only how many devices each compilation considered. This number is compared with the number of listed devices.
-    """
+    """Return whether each operation was offered to all listed devices. The log shows only their number."""
     counts = [
         compilation.device_count
         for compilation in reconciliation.log.runtime.compilations
@@ -132,7 +127,6 @@ def _look(
     seen: Mapping[str, _SeenDevice],
     beaten: dict[str, Counter[tuple[str, str]]],
 ) -> None:
-    """Record the devices that support each operation, and the supporting devices that the runtime did not choose."""
     for operation, choice in zip(partition, compilation.choices, strict=True):
         signature = StageSignature(operation.name, operation.types, operation.shapes)
         votes = beaten.setdefault(operation.cost, Counter())
@@ -160,7 +154,6 @@ def _look(
 
 
 def _taking_part(compilation: RuntimeCompilation, names: Sequence[str], interface: DevicesInterface) -> list[str]:
-    """Return the devices that the runtime considered when it compiled the model."""
     count = compilation.device_count
     chosen = {choice.device for choice in compilation.choices}
     refusing = {name for choice in compilation.choices for name in choice.refused_by}
@@ -171,10 +164,7 @@ def _taking_part(compilation: RuntimeCompilation, names: Sequence[str], interfac
 
 
 def _look_at_rejected(reconciliation: Reconciliation, seen: Mapping[str, _SeenDevice]) -> None:
-    """Record that devices reject the operations of nodes that the driver rejected before compilation.
-
-    If the log shows that a device supports an operation, no rejection of the operation by this device is recorded.
-    """
+    """Record the rejections of nodes that the driver refused before compilation, unless the log shows support."""
     if reconciliation.account is None or not reconciliation.account.rejected:
         return
     base = simulate_setting(reconciliation.model, reconciliation.setting, reconciliation.run.release)
@@ -259,11 +249,7 @@ def _bytes(operations: Sequence[StageOperation]) -> int:
 
 
 def _rejections(seen: _SeenDevice, device: str, notes: list[str]) -> Iterator[StageSignature]:
-    """Yield rules that cover every rejected operation and no supported operation.
-
-    If possible, a rule names only the operation. Otherwise, the rule also names the types and, if necessary, the shapes. If
-    the device both supports and rejects an operation with the same types and shapes, a note is added.
-    """
+    """Yield rules that cover the rejected and no supported operations: by operation, or with types, or also with shapes."""
     taken_operations = {signature.operation for signature in seen.taken}
     with_types = {(signature.operation, signature.types) for signature in seen.taken}
     rejections: dict[StageSignature, None] = {}

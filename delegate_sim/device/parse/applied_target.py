@@ -136,7 +136,6 @@ def setting_of(
 
 
 def _with_kernels_of(delegate: Delegate) -> list[str]:
-    """Return the names of the other delegates with the same kernels."""
     known = map(find_delegate, DELEGATE_NAMES)
     return [own.name for own in known if own.name != delegate.name and own.kernel_names == delegate.kernel_names]
 
@@ -202,10 +201,7 @@ def delegate_in(log: DeviceLog) -> Delegate | None:
 
 
 def _require_delegate(log: DeviceLog) -> Delegate:
-    """Return the delegate that the application applied.
-
-    Raises UnknownDelegateError if the log does not show the delegate, or if this delegate is not simulated.
-    """
+    """Return the applied delegate. Raises UnknownDelegateError if the log does not show it, or if it is not simulated."""
     delegate = delegate_in(log)
     if delegate is not None:
         return delegate
@@ -254,10 +250,7 @@ def _named_delegates(log: DeviceLog) -> list[Delegate]:
 
 
 def _most_telling(delegates: list[Delegate]) -> Delegate | None:
-    """Return the first delegate that the runtime does not apply by default.
-
-    If the runtime applies all of them by default, return the first delegate. Return None for an empty list.
-    """
+    """Return the first delegate that is not applied by default, or else the first of all, or None."""
     return next((delegate for delegate in delegates if not delegate.is_applied_by_default), delegates[0] if delegates else None)
 
 
@@ -275,7 +268,6 @@ def is_switched_on(delegate: Delegate, log: DeviceLog) -> bool:
 
 
 def _shown_options(log: DeviceLog, delegate: Delegate) -> dict[str, str]:
-    """Return the options that follow from a kernel's name, the chosen devices or the graphics interface in the log."""
     options: dict[str, str] = {}
     for line in log.replacements:
         if line.kernel in delegate.kernel_names:
@@ -302,7 +294,6 @@ _FORM_IN_PYTHON = re.compile(r"'(?P<name>[^']{1,80})': '?(?P<value>[^']{0,300}?)
 
 
 def _given_options(log: DeviceLog, delegate: Delegate, notes: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield the options that benchmark_model or a Python script gave to a delegate from a library."""
     if not delegate.log.libraries:
         return
     given = [*_FORM_IN_BENCHMARK.finditer(log.parameters.get(_IN_BENCHMARK, log.flags.get(_IN_BENCHMARK, "")))]
@@ -317,7 +308,6 @@ def _given_options(log: DeviceLog, delegate: Delegate, notes: list[str]) -> Iter
 
 
 def _options_by_words(log: DeviceLog, delegate: Delegate) -> tuple[tuple[str, str], ...]:
-    """Return the names and values of options that follow from reasons and progress, in the order of the log."""
     pairs = [
         named
         for statement in log.statements_of(Event.OPERATOR_REFUSED, Event.PROGRESS)
@@ -328,10 +318,7 @@ def _options_by_words(log: DeviceLog, delegate: Delegate) -> tuple[tuple[str, st
 
 
 def _printed_value(option: Option, text: str, notes: list[str]) -> str | None:
-    """Return an option's value as benchmark_model printed it, or None if the value is unset or invalid.
-
-    If the value is invalid, a note is added to ``notes``.
-    """
+    """Return a printed value, or None if it is unset or, with a note, if it is invalid."""
     if not text.strip():
         return None
     try:
@@ -372,10 +359,7 @@ def releases_of(log: DeviceLog, runtime: str | None, notes: list[str]) -> tuple[
 
 
 def _possible_releases(log: DeviceLog) -> Iterator[Release]:
-    """Yield the known releases that have all features that the log shows. The wording of lines makes no difference.
-
-    Development builds are left out, because devices run releases.
-    """
+    """Yield the releases with all features that the log shows, whatever their wording. Devices run no development builds."""
     releases = [release for release in map(parse_release, RELEASES) if not release.is_development_build]
     if log.has_reasons_of_compiled_model:
         since = parse_release(_SINCE_REASONS)
@@ -424,7 +408,6 @@ def may_be_older(log: DeviceLog) -> bool:
 
 
 def _has_wording(release: Release, replacement: Replacement) -> bool:
-    """Return whether the release words the line about a replacement like the log."""
     line = replacing_line(
         release,
         replaced=replacement.replaced,

@@ -63,10 +63,7 @@ def delegate_named(name: str) -> Delegate | None:
 
 @functools.cache
 def _by_plain_name() -> Mapping[str, Delegate]:
-    """Return the delegates by the plain names of their kernels, then by their own names.
-
-    All compiler plugins have the same kernel in the graph, so the kernel does not identify the plugin.
-    """
+    """The delegates by their kernels, then by their names. The kernel of compiler plugins identifies none of them."""
     delegates = [find_delegate(name) for name in DELEGATE_NAMES if name not in PLUGIN_NAMES]
     by_kernel = [(name, delegate) for delegate in delegates for name in delegate.kernel_names]
     by_name = [(name, delegate) for delegate in delegates for name in (delegate.name, delegate.provider_name)]
@@ -77,7 +74,6 @@ def _by_plain_name() -> Mapping[str, Delegate]:
 
 @functools.cache
 def _by_spoken_name() -> Mapping[str, Sequence[Delegate]]:
-    """Return the delegates by the plain names that they use for themselves in log lines."""
     spoken: dict[str, list[Delegate]] = {}
     for delegate in map(find_delegate, DELEGATE_NAMES):
         if delegate.log.speaks_as:
@@ -150,10 +146,7 @@ def delegate_of_library(path: str) -> Delegate | None:
 
 
 def names_in(log: DeviceLog) -> Iterator[str]:
-    """Yield every name of an active delegate in the lines of a log.
-
-    Names in the most conclusive kinds of lines come first.
-    """
+    """Yield every name of an active delegate in the lines of a log. Names in the most conclusive kinds of lines come first."""
     yield from (replacement.kernel for replacement in log.replacements)
     named: dict[int, list[str]] = {level: [] for level in range(1, _LEAST_CONCLUSIVE + 1)}
     for statement in log.statements:
@@ -170,7 +163,6 @@ def names_in(log: DeviceLog) -> Iterator[str]:
 
 
 def _names_of_statement(statement: Statement) -> list[str]:
-    """Return the name of a delegate in a line, or nothing."""
     if statement.kind == Event.VERSION_SAID:
         return [statement.line] if _is_delegate_version(statement) else []
     name = statement.values.get("op" if statement.kind == Event.NODE_ERROR else "name", "")
@@ -249,7 +241,6 @@ _OWN, _BY_DEFAULT, _ANOTHER = "own", "by-default", "another"
 
 
 def _owner(log: DeviceLog, name: str, names: set[str]) -> str:
-    """Return one of the constants above for the owner of a name, or "" if no delegate has the name."""
     if plain_name(name) in names:
         return _OWN
     delegate = speaker(log, name)

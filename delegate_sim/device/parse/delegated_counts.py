@@ -55,8 +55,6 @@ def counts_of(log: DeviceLog, names: set[str]) -> Iterator[Count]:
 
 @dataclass(slots=True)
 class _Plan:
-    """A subgraph between two lines about replaced nodes."""
-
     kernel: str
     """The last delegate's kernel."""
     left: int

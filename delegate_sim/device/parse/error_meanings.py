@@ -71,11 +71,7 @@ class ExplainedError(Declared):
 
 
 class _Kernels(NamedTuple):
-    """The kernels that delegates may have created in a subgraph up to a line.
-
-    Their numbers follow the numbers of the subgraph's own ``nodes``. ``most`` is infinite if a line does not give the number of
-    partitions. ``names`` has the names of the first two different kernels.
-    """
+    """The kernels that may be in a subgraph up to a line, numbered after its ``nodes``, with the first two different names."""
 
     place: int
     nodes: int | None
@@ -157,7 +153,6 @@ class LogMeanings:
 
     @property
     def _may_be_accelerator(self) -> bool:
-        """True if LiteRT 2's graphics accelerator may have printed the list of refused operators too."""
         log = self.log
         delegates = {delegate.name for name in names_in(log) if (delegate := speaker(log, name)) is not None}
         is_certain = any(reason.startswith(_ONLY_GPU) for _, reason in log.listed_refusals)
@@ -196,7 +191,6 @@ class LogMeanings:
 
     @cached_property
     def _is_dispatch_needed(self) -> bool:
-        """True if an error is about parts of the model that were compiled for an NPU."""
         errors = self.log.statements_of(Event.FAILURE, Event.NODE_ERROR, Event.CUSTOM_ERROR)
         return any(DISPATCH in plain_name(error.values.get("op", "") + error.line) for error in errors)
 
@@ -273,11 +267,7 @@ class LogMeanings:
         return f"node {node} is {kernel} (the model's {nodes} nodes are numbered first, then the kernels); it {failed}"
 
     def _kernels_before(self, place: float, op: str, delegate: Delegate) -> Sequence[_Kernels] | None:
-        """Return the kernels in each subgraph before a line with an error of the kernel ``op`` of a delegate.
-
-        Return None if nothing before the line shows the number of nodes of any subgraph. The result is empty if the log has very
-        many subgraphs.
-        """
+        """Return the kernels of each subgraph before a line. None if no number of nodes is known, () if there are very many."""
         if self._first_total <= place:
             if len(self._kernels) > _MOST_SUBGRAPHS:
                 return ()
@@ -296,7 +286,6 @@ class LogMeanings:
 
     @cached_property
     def _kernels(self) -> Mapping[int | None, list[_Kernels]]:
-        """The kernels after each line about replaced nodes, by subgraph."""
         kernels: dict[int | None, list[_Kernels]] = {}
         for line in self.log.replacements:
             known = kernels.setdefault(line.subgraph, [])
@@ -308,7 +297,6 @@ class LogMeanings:
 
     @cached_property
     def _own_totals(self) -> Mapping[str, int]:
-        """Number of nodes in the last line with a delegate's own counts, by delegate."""
         totals = {}
         for statement in (*self.log.statements_of(Event.OWN_COUNT), *self.log.statements_of(Event.SPLIT)):
             values = statement.values

@@ -53,7 +53,6 @@ PATTERNS = tuple(
 
 
 def _loose(kind: str) -> re.Pattern[str]:
-    """Return a pattern of all lines that show only which program printed them."""
     return re.compile("|".join([row["pattern"] for row in _ROWS if (row["kind"], row["age"]) == (kind, "loose")]))
 
 
@@ -112,10 +111,7 @@ def is_plain_failure(text: str, severity: str) -> bool:
 
 
 def statement_of(text: str) -> tuple[Statement, Pattern, int] | None:
-    """Return the first statement in a line, the matched pattern, and the end of the match.
-
-    Return None if no pattern matches.
-    """
+    """Return the first statement in a line, the matched pattern, and the end of the match. Return None if no pattern matches."""
     steps = len(text) // CHARACTERS_IN_A_STEP + 1
     spend_steps(steps + _STEPS_FOR_NEEDLES, "reading the log")
     if _NO_WORDS.fullmatch(text) is not None:

@@ -146,10 +146,7 @@ def _name_of(label: re.Match[str] | None) -> str:
 
 
 def _is_echo(message: Message, before: Message) -> bool:
-    """Return whether a message repeats the message before it.
-
-    On iOS, TFLite prints each line twice, once with a logger's prefix.
-    """
+    """Return whether a message repeats the one before it. On iOS, TFLite prints each line twice, once with a prefix."""
     is_same = message.text.strip() == before.text.strip() != ""
     return is_same and bool(message.process) != bool(before.process) and not (message.tag or before.tag)
 
@@ -235,7 +232,6 @@ def _json_logs(file: TextIO, path: str, sources: SourceStatements) -> tuple[Devi
 
 
 def _message(file: BinaryIO) -> bytes:
-    """Return the content of a file. Raises OSError if the content is larger than the limit."""
     most = raised(_LARGEST_MESSAGE)
     content = file.read(most + 1)
     spend_steps(_STEPS_OF_A_MESSAGE_BYTE * len(content), _READING)
@@ -245,10 +241,7 @@ def _message(file: BinaryIO) -> bytes:
 
 
 def _is_message(start: bytes) -> bool:
-    """Return whether a file may be a protobuf message, from its first bytes.
-
-    A message starts with a field's tag, and contains bytes that text does not contain.
-    """
+    """Return whether a file may be a protobuf message: it starts with a field's tag, and has bytes that text has not."""
     if not start or start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) or start.startswith(codecs.BOM_UTF8):
         return False
     return start[0] in _FIRST_BYTES and any(byte < 32 and byte not in b"\t\n\r\x0b\x0c\x1b" for byte in start[1:])
@@ -281,7 +274,6 @@ def join_logs(logs: Sequence[tuple[str, DeviceLog]]) -> DeviceLog:
 
 
 def _disagreements(ours: DeviceLog, theirs: DeviceLog) -> Iterator[str]:
-    """Yield a text for each field, parameter or delegate that differs between two logs of one run."""
     for part in _PARTS:
         one, other = getattr(ours, part), getattr(theirs, part)
         if one and other and _compared(one) != _compared(other):
@@ -297,10 +289,7 @@ def _disagreements(ours: DeviceLog, theirs: DeviceLog) -> Iterator[str]:
 
 
 def _joined(ours: Any, theirs: Any) -> Any:
-    """Return ``ours``, or ``theirs`` if ``ours`` is empty.
-
-    Mappings with string keys are merged. If both have a key, the value in ``ours`` is kept.
-    """
+    """Return ``ours``, or ``theirs`` if ``ours`` is empty. Mappings with string keys are merged."""
     if isinstance(ours, Mapping) and all(isinstance(key, str) for key in (*ours, *theirs)):
         return {**theirs, **ours}
     if isinstance(ours, RuntimeLog | EdgeTpuCompilation | RunTimes):
@@ -309,11 +298,7 @@ def _joined(ours: Any, theirs: Any) -> Any:
 
 
 def _compared(value: object) -> object:
-    """Return a part of a log in a form that can be compared with the same part of another log.
-
-    Rows of tables in execution order keep only the operator and the node, because benchmark_model's profile files do not have
-    the outputs.
-    """
+    """Return a comparable form. Rows keep only the operator and the node, because profile files have no outputs."""
     if isinstance(value, Mapping) and value and all(isinstance(order, RunOrder) for order in value.values()):
         return {index: [(row.op, row.node) for row in order.rows] for index, order in value.items()}
     return dict(value) if isinstance(value, Mapping) else value

@@ -155,7 +155,6 @@ class Reader:
         return tuple([replace(log, is_old=True) for log in self.finished] if is_dated else self.finished)
 
     def _log(self) -> DeviceLog:
-        """Return the current run as a log."""
         spend_steps(_STEPS_OF_A_RUN + self.kept, _READING)
         self._end_table(is_complete=False)
         if self.dump and (dumped := read_dump(self.dump, "the log")) is not None:
@@ -202,7 +201,6 @@ class Reader:
         return known is not None
 
     def _read_text(self, message: Message) -> bool:
-        """Parse a message. Return whether any part of it was understood."""
         spend_steps(_STEPS_OF_A_TEXT, _READING)
         self.severity = self.severity if message.text.startswith("└") else message.severity
         is_used = self._use_text(message)
@@ -211,7 +209,6 @@ class Reader:
         return is_used
 
     def _keep(self, count: int = 1) -> None:
-        """Spend the steps of items that the current run keeps."""
         spend_steps(_STEPS_OF_AN_ITEM * count, _READING)
         self.kept += count
 
@@ -308,7 +305,6 @@ class Reader:
             self._add(Statement(Event.OTHER_ERROR, reason, MappingProxyType({})))
 
     def _said_above(self) -> None:
-        """If the line above plainly shows a failure, it gives the reason of a kernel's failure."""
         above = self.plain_errors.latest_at(self.place - 1)
         if above is not None:
             self._add(replace(above, kind=Event.OTHER_ERROR))
@@ -320,7 +316,6 @@ class Reader:
         self.statements.add(statement, self.place)
 
     def _statement(self, statement: Statement, pattern: Pattern, message: Message) -> None:
-        """Add a statement, and set the fields of the log that follow from it."""
         if statement.kind in _FIRST:
             self._start_after_crash()
         if statement.kind == Event.EXECUTED and not self._is_of_main_table:
@@ -347,7 +342,6 @@ class Reader:
         return self.is_inference and not self.is_internal and not self.subgraph
 
     def _begin_table(self, title: str) -> None:
-        """Begin to read a table of operators. Tables of a delegate's internal operators are kept separate."""
         is_known = title in (RUN_ORDER, SLOWEST, SUMMARY)
         self.table = OperatorTable(
             self.subgraph, title, is_inference=self.is_inference and is_known, is_internal=self.is_internal
@@ -377,7 +371,6 @@ class Reader:
             )
 
     def _title(self, name: str, match: re.Match[str]) -> None:
-        """End the current table, and begin the table or the group of tables below a title."""
         self._end_table(is_complete=True)
         if name == "heading":
             self._begin_table(match["title"].strip())
@@ -402,7 +395,6 @@ class Reader:
         return True
 
     def _may_follow(self, replacement: Replacement) -> bool:
-        """Return whether a replacement may belong to the same run as the earlier replacements."""
         spend_steps(len(self.log.replacements) // 16 + 1, _READING)
         if self._exceeds_what_is_left(replacement) or not self._adds_up(replacement):
             return False
@@ -418,10 +410,7 @@ class Reader:
         return True
 
     def _adds_up(self, replacement: Replacement) -> bool:
-        """Return whether a delegate finds as many nodes as some delegate before it left.
-
-        True if the lines give no such numbers. The runtime prints one line for each subgraph, and may not number them.
-        """
+        """Return whether a delegate finds as many nodes as some delegate before it left. True if no line tells."""
         others = [
             earlier
             for earlier in self.log.replacements
@@ -546,10 +535,7 @@ def _key(statement: Statement) -> tuple[str, str]:
 
 
 def _flags(text: str) -> dict[str, str] | None:
-    """Return the flags of a command that starts one of TFLite's tools, or None for any other line.
-
-    Flag names have spaces in place of underscores.
-    """
+    """Return the flags of a command that starts one of TFLite's tools, with spaces in their names, or None."""
     if "--" not in text or not any(tool in text for tool in _TOOLS):
         return None
     flags = {flag["name"].replace("_", " ").lower(): flag["value"] for flag in _FLAG.finditer(text)}

@@ -99,11 +99,7 @@ def _parts(log: DeviceLog, subgraphs: int) -> list[DeviceLog]:
 
 
 def _between(log: DeviceLog, first: int, end: int | None, start: int) -> Iterator[Statement]:
-    """Yield the statements in a range of lines.
-
-    Statements that a process prints only once are included from all lines. Statements of kinds that hold for all runs are
-    included if they are before line ``start``.
-    """
+    """Yield the statements in a range of lines, with those that hold for the process or, before ``start``, for all runs."""
     for statement in log.statements:
         places = _within(statement.places, first, end)
         is_shared = statement.kind in _OF_PROCESS or (statement.kind in _OF_START and bool(_within(statement.places, 0, start)))

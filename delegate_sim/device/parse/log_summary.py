@@ -236,10 +236,7 @@ def summary_of(log: DeviceLog) -> LogSummary:
 def _with_end(
     log: DeviceLog, own: LogDelegate, others: tuple[LogDelegate, ...]
 ) -> tuple[LogDelegate, tuple[LogDelegate, ...], str]:
-    """Return the delegates, and how the run ended after they were applied, as in ``LogSummary.end``.
-
-    If an interpreter cannot be created, and one delegate was created but took nothing, this delegate is the reason.
-    """
+    """Return the delegates and ``LogSummary.end``. If no interpreter is created, a delegate that took nothing is the reason."""
     last = max([0, *[replacement.place for replacement in log.replacements]])
     failed = [
         error for error in log.statements_of(Event.LOAD_ERROR, Event.BENCHMARK_FAILED) if max(error.places, default=last) >= last
@@ -266,10 +263,7 @@ def _with_end(
 
 
 def _in_order(log: DeviceLog, own: LogDelegate, others: tuple[LogDelegate, ...]) -> tuple[LogDelegate, tuple[LogDelegate, ...]]:
-    """Return the delegate that the application applied first, and all other delegates.
-
-    If the first delegate fails, an application may try another one.
-    """
+    """Return the delegate that was applied first, and the others. After a failure, an application may try another."""
     last = {mentioned.title: last_turn(log, _names(log, mentioned)) for mentioned in (own, *others)}
     first = next((other for other in others if other.outcome == FAILED and last[other.title] < last[own.title]), None)
     delegate = find_delegate(first.name) if first is not None and first.name else None
@@ -285,7 +279,6 @@ def _names(log: DeviceLog, delegate: LogDelegate) -> set[str]:
 
 
 def _cause(log: DeviceLog, delegates: Sequence[LogDelegate], errors: Sequence[ExplainedError], end: str) -> str:
-    """Return the line of the error that caused the failure, or "" if nothing failed."""
     outcomes = (FAILED, NOT_CREATED, NOT_LOADED, NOT_COMPILED_FOR)
     has_failed = bool(end) or any(delegate.failed_running or delegate.outcome in outcomes for delegate in delegates)
     cause = cause_of(errors) if has_failed or any(error.kind == Event.CRASH for error in errors) else None
@@ -332,11 +325,7 @@ def _simulated_delegate(log: DeviceLog, delegate: Delegate) -> LogDelegate:
 
 
 def _is_planned(log: DeviceLog, names: set[str], counts: tuple[Count, ...]) -> bool:
-    """Return whether nothing in a log shows that a delegate created kernels for the nodes that it counts.
-
-    A delegate may print its counts before it creates kernels. If a driver then cannot compile a kernel, the delegate may try
-    another interface.
-    """
+    """Return whether no line shows that kernels were created for the counted nodes. A driver may fail after the counts."""
     builds = [place for error in log.statements_of(Event.BUILD_ERROR) for place in error.places]
     last = max([replacement.place for replacement in log.replacements if plain_name(replacement.kernel) in names], default=0)
     if {count.source for count in counts} != {"split"} and max(builds, default=0) <= last:
@@ -379,7 +368,6 @@ def _unsimulated_delegate(log: DeviceLog) -> LogDelegate:
 
 
 def _with_failed_run(log: DeviceLog, names: set[str], delegate: LogDelegate) -> LogDelegate:
-    """Return the delegate. If it failed while the model ran, mark it as applied and failed."""
     if delegate.outcome in (FAILED, NOT_CREATED) or not any(
         is_while_running(error) and plain_name(error.values.get("op") or error.values.get("name", "")) in names
         for error in log.errors
@@ -430,10 +418,7 @@ def _other_delegates(log: DeviceLog, delegate: Delegate | None, own: LogDelegate
 
 
 def _other_failure(log: DeviceLog, delegate: Delegate, names: set[str]) -> str:
-    """Return the outcome of a failure that certainly belongs to a delegate, or "" if there is none.
-
-    If a delegate that is applied by default refuses a graph with dynamic tensors, this is not a failure.
-    """
+    """Return a failure that certainly is of a delegate, or "". A default delegate that refuses dynamic tensors takes nothing."""
     lines = without_errors_of_others(log, names, is_certain=True)
     lines = replace(lines, statements=lines.statements_of(*kinds_with("is_certain")))
     if delegate.is_applied_by_default and lines.dynamic_tensor is not None:
@@ -442,7 +427,6 @@ def _other_failure(log: DeviceLog, delegate: Delegate, names: set[str]) -> str:
 
 
 def _failure(log: DeviceLog, names: set[str]) -> str:
-    """Return the outcome of a delegate that could not be applied, or "" if the log shows no failure."""
     if log.statements_of(Event.ALL_REVERTED):
         return FAILED
     kernels = [error for error in log.errors if error.kind == Event.NODE_ERROR and plain_name(error.values["op"]) in names]
@@ -498,7 +482,6 @@ def _words(line: str) -> set[str]:
 
 
 def _has_failed_runtime(log: DeviceLog, names: set[str]) -> bool:
-    """Return whether LiteRT 2 prints that the runtime for compiled parts of the model failed to start."""
     return any(part in name for name in names for part in (DISPATCH, "qnn")) and any(
         "source" in statement.values and _FATAL.search(statement.line) for statement in log.statements_of(Event.FAILURE)
     )
@@ -540,7 +523,6 @@ def _outcome(log: DeviceLog, counts: tuple[Count, ...]) -> str:
 
 
 def _outcome_without_counts(log: DeviceLog, names: set[str]) -> str:
-    """Return the outcome of a delegate if no line shows the number of nodes that it replaced."""
     made_kernels = [statement for statement in log.statements_of(Event.INTERFACE_USED) if "-based API" in statement.line]
     if any(plain_name(statement.values["name"]) in names for statement in (*log.statements_of(Event.APPLIED), *made_kernels)):
         return APPLIED_TO
@@ -554,7 +536,6 @@ def _outcome_without_counts(log: DeviceLog, names: set[str]) -> str:
 
 
 def _refusals(log: DeviceLog) -> Iterator[tuple[str, str, int]]:
-    """Yield each refused operator with the reason, and how many times the log has this refusal."""
     for op, reason in log.listed_refusals:
         yield op, reason, 1
     for statement in log.statements_of(Event.NPU_ROW):

@@ -25,7 +25,6 @@ _FEWEST_LETTERS = 14
 
 
 def _parts(form: str) -> tuple[tuple[str, ...], str]:
-    """Return the texts between the fields of a format, and the types of the fields."""
     pieces = _FIELD.split(form)
     texts, types = [pieces[0]], ""
     for kind, text in zip(pieces[1::2], pieces[2::2], strict=True):
@@ -70,7 +69,6 @@ class _KnownStatement:
 
     @property
     def letters(self) -> int:
-        """Number of letters in the fixed words."""
         return sum(map(len, self.words))
 
 
@@ -93,7 +91,6 @@ class SourceStatements:
 
     @cached_property
     def _by_word(self) -> Mapping[str, Sequence[_KnownStatement]]:
-        """The rows of the table, by their longest word."""
         content = (pkgutil.get_data(__package__, "sources.tsv") or b"").decode("utf-8")
         rows: dict[str, list[_KnownStatement]] = {}
         component = ""
@@ -133,7 +130,6 @@ class SourceStatements:
 
 
 def _values(row: _KnownStatement, line: str) -> tuple[PrintedValue, ...] | None:
-    """Return the fields of a line, or None if the line does not match."""
     begin, position = -1, 0
     fields: list[str] = []
     texts, types = _parts(row.form)
@@ -176,7 +172,6 @@ def _fits(kind: str, text: str) -> bool:
 
 
 def _value(kind: str, text: str) -> PrintedValue:
-    """Return a field as a number if it is one and may be one."""
     if kind in "dv" and _NUMBERS["d"].fullmatch(text):
         return int(text)
     return float(text) if kind in "fv" and _NUMBERS["f"].fullmatch(text) else text

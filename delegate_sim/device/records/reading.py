@@ -105,7 +105,6 @@ def _of_logs(path: str) -> Iterator[Record]:
 
 
 def _device_run(path: str, document: Mapping[str, Any], entry: Mapping[str, Any]) -> Record:
-    """Return a record of edge-compat's ``device_run_result``."""
     environment = _value(entry, "env", dict) or {}
     accelerator, release = _value(entry, "accelerator", str) or "", _value(environment, "runtime_version", str) or ""
     is_bundle = _value(environment, "runtime", str) == "litert-lm"

@@ -140,11 +140,7 @@ def score_records(
 
 
 class _Predictions:
-    """Predictions for records. Each model is predicted once for a target.
-
-    The last model is kept, because the caller scores the records of a model one after another.
-    All records of a model share its limit on simulations. Records beyond it are not compared.
-    """
+    """Predictions for records, one for each model and target. Records beyond a model's limit on simulations are not compared."""
 
     def __init__(self, models: Mapping[str, str], delegate: str | None, release: str | None) -> None:
         self.models, self.delegate, self.release = models, delegate, release
@@ -270,7 +266,6 @@ def _predicted(run: Run) -> Predicted:
 
 
 def _compared(predicted: Predicted, recorded: Recorded) -> Iterator[ComparedValue]:
-    """Yield the comparison of each value that the record states."""
     measures = predicted.measures
     is_running = measures.outcome not in NOT_RUNNING
     if recorded.loads is not None:
@@ -312,7 +307,6 @@ def _listed(operators: Counter[str]) -> str:
 
 
 def _digest(path: str) -> str:
-    """Return the SHA-256 of a file, or "" if it cannot be read."""
     try:
         with open_input(path) as file:
             digest = hashlib.sha256()

@@ -202,10 +202,7 @@ class _OperatorGroup:
 
 
 def _are_averages_of_calls(groups: Sequence[_OperatorGroup]) -> bool:
-    """Return whether the times of a summary are averages of one call, as LiteRT's profiler prints them.
-
-    Percentages are proportional to the time in one inference. For averages, this time is the product of time and calls.
-    """
+    """Return whether times are averages of one call, as in LiteRT: percentages are then proportional to time and calls."""
     known = [group for group in groups if group.ms >= _LEAST_MS and group.share and group.count]
     if len(known) < 2 or any(group.calls <= group.count for group in known):
         return False
@@ -215,7 +212,6 @@ def _are_averages_of_calls(groups: Sequence[_OperatorGroup]) -> bool:
 
 
 def _in_one_inference(row: Row, inferences: int) -> Row:
-    """Return a row of LiteRT's profiler with the number of calls in one inference instead of in all ``inferences``."""
     return row if row.time is None else replace(row, time=replace(row.time, calls=row.time.calls // max(inferences, 1)))
 
 
@@ -305,10 +301,7 @@ class OperatorTable:
         return True
 
     def _add_up(self, row: re.Match[str]) -> None:
-        """Check that a row's cumulative percentage is the previous one plus the row's percentage.
-
-        If not, rows are missing.
-        """
+        """If a row's cumulative percentage is not the previous one plus the row's percentage, rows are missing."""
         share, total = _number(row["share"]), _number(row["sum"])
         if self.sum is not None and share is not None and total is not None:
             self.lacks_rows |= abs(total - self.sum - share) > _TOLERANCE

@@ -50,10 +50,7 @@ def read_binary(data: bytes, path: str) -> DeviceLog:
 
 
 def read_json(text: str, path: str) -> DeviceLog | None:
-    """Read JSON with the fields of the protobuf messages.
-
-    Return None if the text is not JSON, or not from benchmark_model.
-    """
+    """Read JSON with the fields of the protobuf messages. Return None if the text is not JSON, or not from benchmark_model."""
     try:
         content = _snake(json.loads(text))
     except (ValueError, RecursionError):
@@ -87,7 +84,6 @@ def _log(content: Mapping[str, Any], path: str) -> DeviceLog | None:
 
 
 def _of_profile(content: Mapping[str, Any]) -> DeviceLog:
-    """Return a log in which the profiled nodes of each subgraph are rows in execution order."""
     orders: dict[int, RunOrder] = {}
     for subgraph in _list(content, "subgraph_profiles"):
         orders[_number(subgraph, "subgraph_index")] = RunOrder(_rows(subgraph), True)
@@ -96,7 +92,6 @@ def _of_profile(content: Mapping[str, Any]) -> DeviceLog:
 
 
 def _rows(content: Mapping[str, Any]) -> tuple[Row, ...]:
-    """Return the profiled operators of a subgraph or delegate, in execution order."""
     profiles = sorted(_list(content, "per_op_profiles"), key=lambda profile: _number(profile, "run_order"))
     rows = [row_of(str(profile.get("node_type", "")), str(profile.get("name", "")), _time(profile)) for profile in profiles]
     return tuple([row for row in rows if row is not None])
@@ -115,7 +110,6 @@ def _time(profile: Mapping[str, Any]) -> RowTime | None:
 
 
 def _of_runtime(content: Mapping[str, Any]) -> DeviceLog:
-    """Return a log with the delegate kernels and CPU nodes of each execution plan after delegation."""
     orders: dict[int, RunOrder] = {}
     for place, subgraph in enumerate(_list(content, "subgraphs")):
         nodes = {_number(node, "id"): node for node in _list(subgraph, "nodes")}
@@ -151,7 +145,6 @@ def _number(content: Mapping[str, Any], key: str) -> int:
 
 
 def _integer(value: Any) -> int | None:
-    """Return an integer of 64 bits, or None if the value is not a number."""
     try:
         return max(min(int(value), _LARGEST), -_LARGEST)
     except (TypeError, ValueError, OverflowError):
@@ -159,7 +152,6 @@ def _integer(value: Any) -> int | None:
 
 
 def _snake(content: Any) -> Any:
-    """Return JSON with field names in snake case, as in the protobuf messages."""
     if isinstance(content, dict):
         return {_CAMEL.sub(lambda letter: f"_{letter[0].lower()}", str(key)): _snake(value) for key, value in content.items()}
     return [_snake(value) for value in content] if isinstance(content, list) else content
@@ -171,7 +163,6 @@ _DEEPEST = 16
 
 
 def _dumped(lines: Iterable[str]) -> dict[str, Any]:
-    """Parse a message in protobuf's text format."""
     root: dict[str, Any] = {}
     stack = [root]
     for line in lines:
@@ -206,7 +197,6 @@ def _unquoted(value: str) -> str:
 
 
 def _parser() -> Any:
-    """Return a function that parses data as the message with this name. Raises ImportError if protobuf is not installed."""
     pool_module = importlib.import_module("google.protobuf.descriptor_pool")
     descriptors = importlib.import_module("google.protobuf.descriptor_pb2")
     factory = importlib.import_module("google.protobuf.message_factory")
