@@ -184,10 +184,7 @@ def _estimate(
 
 
 def delegate_rates(timings: Sequence[Timing], delegate: str, graphs: Sequence[Graph]) -> Iterator[Rates]:
-    """Yield the rate of each operator.
-
-    A rate is measured on kernels and inner operators that have multiply-adds of only this operator.
-    """
+    """Yield the rate of each operator, from kernels and inner operators with multiply-adds of only this operator."""
     samples: dict[str, list[float]] = {}
     measured = list(kernel_times(timings, delegate))
     measured += [(frozenset([inner.node]), inner.ms) for timing in timings for inner in timing.inner if inner.node is not None]

@@ -51,10 +51,7 @@ _CAUSE = (
 
 
 class FixTimes(_Times):
-    """Bounds on the time that fixing the causes of a diagnosis can save.
-
-    The bounds of a fix are computed when they are needed.
-    """
+    """Bounds on the time that fixing the causes of a diagnosis can save, computed when they are needed."""
 
     columns = (
         Column("profiles", LIST, source="timings"),
@@ -72,10 +69,7 @@ class FixTimes(_Times):
         return cpu_time(self.timings, finding.cause.nodes)
 
     def of(self, finding: RankedCause) -> TimeBounds | None:
-        """Return the bounds of fixing a cause together with the causes that it needs.
-
-        Return None if the fix does not help, or is not simulated.
-        """
+        """Return the bounds of fixing a cause and what it needs, or None if this does not help, or is not simulated."""
         if finding.needs is None or finding not in self.diagnosis.findings[:_MOST_SIMULATED]:
             return None
         by_identity: Mapping[Identity, Cause] = {other.cause.identity: other.cause for other in self.diagnosis.findings}
@@ -103,10 +97,7 @@ class FixTimes(_Times):
 
 
 def comparison_bounds(comparison: Comparison, timings: Sequence[Timing]) -> TimeBounds:
-    """Return the bounds of a change from side A to side B. The timings are of side A.
-
-    Nodes that only A has are treated as moved, because B does not run these nodes.
-    """
+    """Return the bounds of a change from the timed side A to side B. Nodes that only A has are treated as moved."""
     run = comparison.a.run
     gone = (*comparison.to_delegate, *comparison.only_in_a)
     moved = [NodeKey(node.subgraph, node.a.node) for node in gone if node.a is not None and node.a.place == CPU]

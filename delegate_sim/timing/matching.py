@@ -41,10 +41,7 @@ class WrongProfileError(ReconcileError):
 
 
 def match_log(path: str, model: Model, log: DeviceLog, target: Target) -> Timing | None:
-    """Match the times of a log with a model. Other lines show that the log belongs to the model.
-
-    Return None if the times belong to another model.
-    """
+    """Match the times of a log with its model. Return None if the times belong to another model."""
     try:
         return match_profile(OpProfile(path, log), model, target)
     except WrongProfileError:
@@ -204,14 +201,10 @@ class _Matcher:
                 self.matched |= dict(zip(numbers, steps, strict=True))
 
     def _drop_other_kernels(self, timed: Sequence[_Timed], *, is_complete: bool) -> None:
-        """Drop matches with kernels that had other nodes on the device than in the simulation.
+        """Drop matches with kernels that had other nodes on the device.
 
-        If the device's kernel has fewer nodes than the simulated kernel, some node runs on the CPU and has a row. If the
-        device's kernel has the same outputs and more nodes, it takes a node whose result the simulated kernel reads. This node
-        then has no row of its own.
-
-        Without names of outputs, a kernel is matched only if all rows of the CPU are as simulated. If rows are missing, the
-        indices of the kernels must also be the same.
+        A kernel had fewer nodes if one of them ran on the CPU, and more if it reads the result of a node without a row. Without
+        names of outputs, it is matched only if all rows of the CPU, or else the indices of the kernels, are as simulated.
         """
         on_cpu = {one.row.node for one in timed if one.delegate is None and one.row.node is not None}
         on_cpu |= {step.index for step in self.matched.values() if not step.is_kernel}

@@ -121,19 +121,13 @@ class Timing(Declared):
 
     @property
     def outside_ms(self) -> float | None:
-        """The part of an inference's time that is in no row of the profile, for example for copying data.
-
-        None if it is not known.
-        """
+        """The part of an inference's time that is in no row, for example for copying data. None if it is not known."""
         inference = self.times.inference_ms
         return None if inference is None or not self.parts else max(inference - self.total_ms, 0.0)
 
     @property
     def groups(self) -> tuple[TimeGroup, ...]:
-        """The kernels by delegate, then the CPU nodes by operator, then the unmatched rows.
-
-        In each kind, the largest time comes first.
-        """
+        """The kernels by delegate, then the CPU nodes by operator, then the unmatched rows, longest first."""
         sums: dict[tuple[str, str], list[float]] = {}
         for part in self.parts:
             entry = sums.setdefault((part.kind, "" if part.kind == UNMATCHED else part.op), [0, 0.0])
@@ -232,10 +226,7 @@ _ROUNDING_MS = 0.001
 
 
 def total_notes(log: DeviceLog, subgraph: int, ms: float) -> Iterator[str]:
-    """Yield notes on missing rows, and on a total of the profile that differs from ``ms``.
-
-    ``ms`` is the sum of the rows of a subgraph.
-    """
+    """Yield notes on missing rows, and on a total that differs from ``ms``, the sum of a subgraph's rows."""
     order, summary = log.run_orders.get(subgraph), log.summaries.get(subgraph)
     rows = 0 if order is None else len(order.rows)
     if order is not None and order.lacks_rows:

@@ -19,11 +19,7 @@ class OpProfile:
 
 
 def read_op_profile(path: str) -> OpProfile:
-    """Read a profile in any format that ``reconcile`` reads.
-
-    If a file has several profiled runs, the last run is used. A result file may have only the times of the whole run. Raises
-    LogError if a file has no times.
-    """
+    """Read the last profile in a file of any format that ``reconcile`` reads. Raises LogError if a file has no times."""
     try:
         runs = read_runs_file(path)
     except TimesOnlyError as error:

@@ -26,11 +26,7 @@ class OpProfiles:
         return tuple(map(read_op_profile, self.paths))
 
     def timings(self, model: Model, targets: Sequence[Target]) -> tuple[Timing, ...]:
-        """Match each profile with the model on a target. Raises WrongProfileError if a profile belongs to another model.
-
-        The target is the first target with a delegate that the profile shows. If there is no such target, the first target is
-        used.
-        """
+        """Match each profile with the first target whose delegate it shows, or the first. Raises WrongProfileError."""
         timings = []
         for profile in self.profiles:
             fitting = [target for target in targets if target.delegate.name in delegates_in(profile.log, target)]

@@ -52,10 +52,7 @@ class TimedPlan:
 
 
 def kernel_delegate(op: str, target: Target) -> str | None:
-    """Return the name of the delegate whose kernel a row shows. Return None if the row shows an operator.
-
-    The name is empty if the delegate is not known.
-    """
+    """Return the delegate of a kernel's row, empty if it is not known, or None if the row shows an operator."""
     if op == UNNAMED_KERNEL or op in target.delegate.kernel_names:
         return target.delegate.name
     if "delegate" not in op.casefold() and not op.startswith("LITERT_"):
@@ -75,11 +72,7 @@ def delegates_in(log: DeviceLog, target: Target) -> tuple[str, ...]:
 
 
 def plan_of(model: Model, log: DeviceLog, target: Target) -> TimedPlan:
-    """Return the plan of a profiled run. The delegates with kernels in the profile are simulated.
-
-    The release is the release of ``target``. The delegate of ``target`` has the options of ``target``, and all other delegates
-    have their default options.
-    """
+    """Return the plan of a profiled run in the release of ``target``: its delegates, with default options but for ``target``."""
     names = delegates_in(log, target)
     if not names:
         graphs = tuple([subgraph.graph for subgraph in simulate(model, target).subgraphs])
@@ -150,11 +143,7 @@ INNER = "Delegate/"
 
 
 def inner_operators(rows: Sequence[Row], plan: TimedPlan) -> tuple[InnerOperator, ...]:
-    """Return the operators inside kernels.
-
-    The node of an operator is known only if one kernel has all nodes of the operator's type. The profiler adds the times of
-    operators in several kernels if the operators have the same name and number.
-    """
+    """Return the operators inside kernels. A node is known only if one kernel has all nodes of the operator's type."""
     timed = [(row.outputs.removeprefix(INNER), row.time.ms) for row in rows if row.time is not None]
     nodes = _nodes([name for name, _ in timed], plan)
     return tuple([InnerOperator(name, ms, nodes.get(number)) for number, (name, ms) in enumerate(timed)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,6 +34,7 @@ from ..parse.nnapi_vlog import RuntimeLog
 from ..parse.profiles.operator_tables import RunOrder, Summary
 from .row_matching import OTHER_MODEL, matched_nodes
 
+_COUNTS = ("delegated", "total", "partitions")
 OTHER_KERNEL = "DELEGATE "
 """Prefix of another delegate's kernel in a list of refused operators."""
 
@@ -126,15 +127,10 @@ def shows_refusal(log: DeviceLog, run: Run) -> bool:
 
 
 def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Facts:
-    """Return the facts about a delegate in a log.
-
-    Raises ReconcileError if the log does not match the graphs, or lacks a compiler plugin's lines.
-    """
+    """Return the facts about a delegate in a log. Raises ReconcileError if the log does not fit the graphs or the delegate."""
     pairs = [(line, kernels) for line, kernels in kernels_before(log) if line.kernel in delegate.kernel_names]
-    own = tuple([line for line, _ in pairs])
-    others = [kernels for _, kernels in pairs]
-    applications = [application for application in log.applications if application.provider == delegate.provider_name]
-    application = applications[-1] if applications else None
+    own, others = tuple([line for line, _ in pairs]), [kernels for _, kernels in pairs]
+    applications = [application for application in log.applications if application.provider == delegate.provider_name][-1:]
     tables = _TableFacts(log, delegate, graphs)
     for index, table in log.run_orders.items():
         tables.add_run_order(index, table)
@@ -144,51 +140,38 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
     refusals: Counter[tuple[str, int]] = Counter()
     for (op, version, _), times in log.refusals.items() if delegate.log.prints_refusals else ():
         refusals[op, version] += times
-    printed = [statement.line for statement in _own(log, delegate, Event.OWN_COUNT, Event.SPLIT, Event.KERNELS)]
-    lines = [*printed, *[replacement.line for replacement in own], *([application.line] if application else [])]
     npu = tuple(npu_counts(log, names_of(log, delegate)))
-    lines += [count.line for count in npu]
     plugins = log.plugins if delegate.is_plugin else ()
     if delegate.is_plugin and not plugins:
         raise ReconcileError(
             "the log has no line of a compiler plugin (Partitioned subgraph<0>, selected ...); record LiteRT's INFO lines too"
         )
-    lines = [plugin.line for plugin in plugins] or lines
+    printed = [*_own(log, delegate, Event.OWN_COUNT, Event.SPLIT, Event.KERNELS), *own, *applications, *npu]
     is_unknown = _is_unknown(log, own)
     is_foreign = not plugins and bool(log.replacements) and is_unknown
-    failures = [
-        statement
-        for statement in log.statements_of(Event.API_ERROR, Event.NODE_ERROR)
-        if statement.kind == Event.API_ERROR or statement.values["op"] in delegate.kernel_names
-    ]
+    errors = log.statements_of(Event.API_ERROR, Event.NODE_ERROR)
+    failures = [error for error in errors if error.kind == Event.API_ERROR or error.values["op"] in delegate.kernel_names]
     made = _numbers(log, delegate, Event.KERNELS, "count")
+    kernels_failed = [error for error in failures if error.kind == Event.NODE_ERROR and is_while_running(error)]
+    failed_running = [f"the delegate was applied, but failed while the model ran: {error.line}" for error in kernels_failed]
     early = [statement for statement in failures if not is_while_running(statement)]
     return Facts(
         replacements=None if plugins or is_unknown else own,
-        application=(application.outcome, application.kernels) if application else None,
+        application=next(((application.outcome, application.kernels) for application in applications), None),
         dynamic=log.dynamic_tensor,
         is_restored=log.has(Event.RESTORED),
         driver_errors=() if any(map(is_while_building, early)) else tuple([statement.line for statement in early]),
         failed_nodes=tuple([int(statement.values["node"]) for statement in early if statement.kind == Event.NODE_ERROR]),
         has_ended=log.has(Event.BENCHMARK_FAILED, Event.CRASH),
-        own_counts=tuple(
-            [
-                own
-                for own in _numbers(log, delegate, Event.OWN_COUNT, "delegated", "total", "partitions")
-                if own[2] or not own[0]  # old releases print no partitions
-            ]
-        ),
+        # Old releases print no partitions.
+        own_counts=tuple([own for own in _numbers(log, delegate, Event.OWN_COUNT, *_COUNTS) if own[2] or not own[0]]),
         splits=(
             *_numbers(log, delegate, Event.SPLIT, "taken", "left"),
             *[(count.delegated, count.on_cpu) for count in npu if count.delegated is not None],
         ),
-        unvisited=tuple(
-            [
-                statement.values["unvisited"]
-                for statement in log.statements_of(Event.OTHER_ERROR)
-                if "unvisited" in statement.values and delegate.log.prints_refusals
-            ]
-        ),
+        unvisited=tuple([line.values["unvisited"] for line in log.statements_of(Event.OTHER_ERROR) if "unvisited" in line.values])
+        if delegate.log.prints_refusals
+        else (),
         refused_operators=refused_operators(log, delegate) if delegate.log.prints_refusals else {},
         listed_refusals=log.listed_refusals if _own(log, delegate, Event.LISTED_REFUSALS) else (),
         kernels_made=made[-1][0] if made else npu[-1].kernels if npu else None,
@@ -198,8 +181,8 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
         kernels=tables.kernels,
         refusals=refusals,
         is_foreign=is_foreign,
-        lines=tuple(lines),
-        notes=tuple(dict.fromkeys([*tables.notes, *([_foreign_note(log)] if is_foreign else []), *_failed_running(failures)])),
+        lines=tuple([count.line for count in (plugins or printed)]),
+        notes=tuple(dict.fromkeys([*tables.notes, *([_foreign_note(log)] if is_foreign else []), *failed_running])),
         plugins=plugins,
         runtime=log.runtime if delegate.behind.devices is not None else RuntimeLog(),
         other_kernels=None if None in others else sum(filter(None, others)),
@@ -211,8 +194,7 @@ def refused_operators(log: DeviceLog, delegate: Delegate) -> dict[str, bool]:
     """Return the operators in the lines about refusals of a delegate, and whether a line has the operator's code."""
     operators: dict[str, bool] = {}
     for statement in _own(log, delegate, Event.OPERATOR_REFUSED):
-        if "op" in statement.values:
-            op = statement.values["op"]
+        if op := statement.values.get("op"):
             operators[op] = "code" in statement.values or operators.get(op, False)
     return operators
 
@@ -234,13 +216,6 @@ def _foreign_note(log: DeviceLog) -> str:
     return f"the log has lines of {kernels}, but no line of the simulated delegate{offer}"
 
 
-def _failed_running(failures: Sequence[Statement]) -> Iterator[str]:
-    """Yield a note for each kernel of the delegate that failed while the model ran. Such failures are not simulated."""
-    for statement in failures:
-        if statement.kind == Event.NODE_ERROR and is_while_running(statement):
-            yield f"the delegate was applied, but failed while the model ran: {statement.line}"
-
-
 def _is_unknown(log: DeviceLog, own: Sequence[Replacement]) -> bool:
     """Return whether the number of replaced nodes is not shown. It is zero if only delegates applied by default have lines."""
     if own or not log.replacements:
@@ -254,21 +229,18 @@ def _own(log: DeviceLog, delegate: Delegate, *kinds: str) -> tuple[Statement, ..
     return tuple([statement for statement in log.statements_of(*kinds) if plain_name(statement.values.get("name", "")) in names])
 
 
-def _numbers(log: DeviceLog, delegate: Delegate, kind: str, *names: str) -> Any:
-    own = _own(log, delegate, kind)
-    return tuple([tuple([int(statement.values.get(name, "0")) for name in names]) for statement in own])
+def _numbers(log: DeviceLog, delegate: Delegate, kind: str, *names: str) -> tuple[Any, ...]:
+    return tuple([statement.numbers(*names) for statement in _own(log, delegate, kind)])
 
 
 class _TableFacts:
     def __init__(self, log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> None:
         self.graphs = graphs
         self.own_kernels = {*delegate.kernel_names, UNNAMED_KERNEL}
-        delegates = map(find_delegate, DELEGATE_NAMES)
-        self.other_kernels = {name for delegate in delegates for name in delegate.kernel_names} - self.own_kernels
-        self.is_hiding = any(
-            replacement.replaced and replacement.kernel in self.other_kernels for replacement in log.replacements
+        self.other_kernels = {name for own in map(find_delegate, DELEGATE_NAMES) for name in own.kernel_names} - self.own_kernels
+        self.is_hiding = (has_inner_operators(log) and not delegate.is_applied_by_default) or any(
+            line.replaced and line.kernel in self.other_kernels for line in log.replacements
         )
-        self.is_hiding |= has_inner_operators(log) and not delegate.is_applied_by_default
         """True if another delegate ran nodes, because the tables do not list the nodes of that delegate."""
         self.has_lost_events = log.lost_events
         self.has_hidden_kernels = has_hidden_kernels(log)

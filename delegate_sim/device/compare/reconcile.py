@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ...delegates.base import Delegate
@@ -128,19 +128,16 @@ class Reconciliation(Shown):
         return f"{model_name(self.model)}, {target}: {self.status}{f', {why}' if why else ''}"
 
     def _tables(self) -> Mapping[str, Callable[[], Table]]:
+        counts = ("delegated", "partitions", "kernels", "on_cpu")
+        sides = {"device": self.device, "simulated": self.simulated}
+        tally = [(side, *[getattr(own, name) for name in counts]) for side, own in sides.items()]
         return {
             "nodes": lambda: Table(CpuNode._fields, [tuple(node) for node in self.nodes]),
-            "tally": lambda: _tally_table(self.device, self.simulated),
+            "tally": lambda: Table(("side", *counts), tally),
         }
 
     def _shown(self) -> Mapping[str, Sequence[str]]:
         return {"tally": ("side", "delegated", "partitions", "kernels", "on_cpu"), "nodes": CpuNode._fields}
-
-
-def _tally_table(device: Tally, simulated: Tally) -> Table:
-    columns = tuple([field.name for field in fields(Tally) if field.name != "lines"])
-    sides = (("device", device), ("simulated", simulated))
-    return Table(("side", *columns), [(side, *[getattr(tally, name) for name in columns]) for side, tally in sides])
 
 
 _AFTER_PLUGIN = (
@@ -194,6 +191,10 @@ def _reconcile(
     sign = "" if is_after_plugin else other_model_note(log, trials.facts, first)
     if left_out and account is not None:
         account = replace(account, is_certain=False)
+    notes = (_AFTER_PLUGIN if is_after_plugin else "", sign, long_lines_note(log), *setting.notes, *facts.notes)
+    notes = (*notes, *_notes(trials, best), *_limit_note(setting, lifted))
+    over = f"further assumptions are not simulated: {trials.effort.reason}" if left_out else ""
+    notes = (*notes, over, *stage_notes(log, best))
     return Reconciliation(
         model=model,
         log=log,
@@ -209,20 +210,7 @@ def _reconcile(
         errors=explained_errors(log),
         feature_levels=levels,
         evidence=facts.evidence,
-        notes=tuple(
-            dict.fromkeys(
-                [
-                    *([_AFTER_PLUGIN] if is_after_plugin else []),
-                    *filter(None, [sign, long_lines_note(log)]),
-                    *setting.notes,
-                    *facts.notes,
-                    *_notes(trials, best),
-                    *_limit_note(setting, lifted),
-                    *([f"further assumptions are not simulated: {trials.effort.reason}"] if left_out else []),
-                    *stage_notes(log, best),
-                ]
-            )
-        ),
+        notes=tuple(dict.fromkeys(filter(None, notes))),
         doubts=(*filter(None, [sign]), *other_operations(log.runtime, best)),
         run=best,
         is_foreign=facts.is_foreign,
@@ -248,12 +236,11 @@ def _fitting_platform(model: Model, setting: DeviceSetting, facts: Facts, run: R
         return setting, run
     refused = setting.options[platform.option]
     for name in (*reversed(platform.releases), platform.alone):
-        options = {**setting.options, platform.option: name}
         note = (
             f"{platform.key} {refused} would refuse this model, but the device accepted it, so {platform.option}={name} is "
             "simulated instead"
         )
-        other = replace(setting, options=options, notes=(*setting.notes, note))
+        other = replace(setting, options={**setting.options, platform.option: name}, notes=(*setting.notes, note))
         then = simulate_setting(model, other, other.release)
         if then.refusal is None or then.refusal.below is None:
             return other, then
@@ -285,12 +272,11 @@ def _lines_of_creation(log: DeviceLog, run: Run) -> list[str]:
 
 
 def _not_created(log: DeviceLog, run: Run) -> Account | None:
-    lines = _lines_of_creation(log, run)
-    if not lines:
+    if not (lines := _lines_of_creation(log, run)):
         return None
     cause = cause_of(explained_errors(log))
-    why = "" if cause is None else f": {cause.line}{f' ({cause.meaning})' if cause.meaning else ''}"
-    return Account(NOT_CREATED, f"the device could not create the delegate, so it did not see the model{why or f': {lines[0]}'}")
+    why = lines[0] if cause is None else f"{cause.line}{f' ({cause.meaning})' if cause.meaning else ''}"
+    return Account(NOT_CREATED, f"the device could not create the delegate, so it did not see the model: {why}")
 
 
 def _limit_note(setting: DeviceSetting, lifted: Mapping[str, Any]) -> Iterator[str]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from ...delegates.base import Delegate
 from ...delegates.decision import Decision
 from ...foundation.columns import LIST, OBJECT, YES_OR_NO, Column, Declared, attributes
 from ...graph.analysis_cache import AnalysisCache
@@ -91,15 +90,11 @@ class Trials:
         return as_observed(simulate_setting(self.model, self.setting, self.release, changes, self._cache), self.facts)
 
     def fitting(self, changes: Mapping[str, Any]) -> Run | None:
-        """Simulate the model with the changed options ``changes``. Return the result if it agrees with the log.
-
-        Otherwise, return None. If the limit on simulations is reached, return None without a simulation.
-        """
+        """Return the simulation with changed options if it agrees with the log. None otherwise, or if the effort is over."""
         if self.effort.is_over:
             return None
         run = self.simulate(changes)
-        left = differences(self.facts, run)
-        if not left:
+        if not (left := differences(self.facts, run)):
             return run
         self.tried.append(AssumptionTrial(changes, tuple(left)))
         return None
@@ -153,10 +148,7 @@ class CpuNode(NamedTuple):
 
 
 def cpu_nodes(facts: Facts, run: Run, account: Account | None) -> tuple[CpuNode, ...]:
-    """Return the nodes that ran on the device's CPU, with their causes.
-
-    If the log does not show the CPU nodes of a subgraph, return the simulated CPU nodes of the subgraph.
-    """
+    """Return the CPU nodes of the device with their causes. Nodes that the log does not show are those of the simulation."""
     result = []
     for subgraph in run.subgraphs:
         graph, decision = subgraph.graph, subgraph.decision
@@ -168,14 +160,17 @@ def cpu_nodes(facts: Facts, run: Run, account: Account | None) -> tuple[CpuNode,
         for index in sorted(nodes):
             verdict = decision.verdicts.get(index) if decision else None
             is_accepted = verdict is not None and verdict.is_supported
+            reason = decision.set_aside.get(index) if decision is not None else None
             if not is_accepted:
                 cause = REFUSED
             elif index in undecided:
                 cause = UNDECIDED
             elif index in rejected:
                 cause = DRIVER
+            elif reason is None:
+                cause = UNDECIDED
             else:
-                cause = _simulated_cause(run.delegate, decision, index)
+                cause = LIMIT if reason.code in _LIMITS or run.delegate.behind.driver is None else DRIVER
             result.append(CpuNode(graph.index, index, graph.nodes[index].op, cause, is_accepted))
     return tuple(result)
 
@@ -183,10 +178,3 @@ def cpu_nodes(facts: Facts, run: Run, account: Account | None) -> tuple[CpuNode,
 def nodes_set_aside(decision: Decision, code: str) -> frozenset[int]:
     """Return the nodes that a decision leaves to the CPU for the reason ``code``."""
     return frozenset(node for node, reason in decision.set_aside.items() if reason.code == code)
-
-
-def _simulated_cause(delegate: Delegate, decision: Decision | None, node: int) -> str:
-    reason = decision.set_aside.get(node) if decision is not None else None
-    if reason is None:
-        return UNDECIDED
-    return LIMIT if reason.code in _LIMITS or delegate.behind.driver is None else DRIVER

@@ -33,10 +33,7 @@ def other_model_note(log: DeviceLog, facts: Facts, run: Run) -> str:
 
 
 def plugin_notes(log: DeviceLog, run: Run) -> Iterator[str]:
-    """Yield a note for each subgraph for which the plugin's line and the model have different numbers of nodes.
-
-    If the simulated plugin selects nothing in a subgraph, there is no simulated line, and the subgraph is skipped.
-    """
+    """Yield a note for each subgraph for which a plugin's line and the model have different numbers of nodes."""
     ours = {plugin.subgraph: plugin.total for plugin in read_lines(run.log_lines).plugins}
     for plugin in log.plugins:
         total = ours.get(plugin.subgraph, plugin.total)

@@ -166,10 +166,7 @@ def flags_without_others(delegate: Delegate) -> str:
 
 
 def delegate_in(log: DeviceLog) -> Delegate | None:
-    """Return the delegate that the application applied, or None if the log shows no simulated delegate.
-
-    A delegate that the runtime applies by default is returned only if the log shows no other delegate.
-    """
+    """Return the applied delegate, or None. A delegate that is applied by default counts only if the log shows no other."""
     library = library_of(log)
     if library:
         # benchmark_model uses one name for all delegates from libraries; the file name or the log lines tell them apart.

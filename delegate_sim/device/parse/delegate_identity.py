@@ -205,10 +205,7 @@ def turns(log: DeviceLog) -> list[tuple[int, str]]:
 
 
 def last_turn(log: DeviceLog, names: set[str]) -> int:
-    """Return the number of the delegate's last line about replaced nodes.
-
-    If there is no such line, return the number of the last line that names the delegate, or 0.
-    """
+    """Return the number of the delegate's last line about replaced nodes, or else of the last line that names it, or 0."""
     replaced = [replacement.place for replacement in log.replacements if plain_name(replacement.kernel) in names]
     return max(replaced or [place for place, name in turns(log) if plain_name(name) in names], default=0)
 
@@ -270,10 +267,7 @@ def plugin_in(log: DeviceLog) -> Delegate | None:
 
 
 def others_in(log: DeviceLog) -> tuple[str, ...]:
-    """Return the distinct names in the log of delegates that are not simulated.
-
-    Names in the most conclusive kinds of lines come first.
-    """
+    """Return the names of delegates that are not simulated, the most conclusive first."""
     names = [library_of(log), *names_in(log), *requested_accelerators(log)]
     names += [statement.values["path"] for statement in log.statements_of(Event.LIBRARY_ERROR) if "path" in statement.values]
     names += ["flex"] * bool(log.statements_of(Event.FLEX_ERROR))

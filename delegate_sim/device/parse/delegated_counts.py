@@ -16,10 +16,7 @@ from .profiles.operator_tables import RUN_ORDER, SUMMARY, RunOrder, Summary
 
 
 def is_kernel(op: str) -> bool:
-    """Return whether ``op``, the operator in a row of a table, is a delegate kernel.
-
-    In old releases, the kernels of all delegates have the same name.
-    """
+    """Return whether the operator in a row is a delegate kernel. In old releases, all kernels have the same name."""
     return op == UNNAMED_KERNEL or delegate_named(op) is not None
 
 
@@ -103,10 +100,7 @@ def kernels_before(log: DeviceLog) -> Iterator[tuple[Replacement, int | None]]:
 
 
 def npu_counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
-    """Yield the counts of Mesa's Teflon delegate: the compiled operations, and all operations if a table lists them.
-
-    A table alone does not show what was compiled.
-    """
+    """Yield the counts of Mesa's Teflon delegate. A table alone does not show what was compiled."""
     rows, graphs = log.statements_of(Event.NPU_ROW), log.statements_of(Event.NPU_GRAPH)
     if not graphs or not any(plain_name(statement.values["name"]) in names for statement in (*rows, *graphs)):
         return

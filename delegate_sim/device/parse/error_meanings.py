@@ -109,13 +109,11 @@ class LogMeanings:
         if not errors and not log.has(Event.LISTED_REFUSAL, Event.OPERATOR_REFUSED):
             reason = "the application's exception does not say why the delegate could not be applied"
             errors += [_explained(statement, reason) for statement in log.statements_of(Event.NOT_APPLIED)]
-        has_result = bool(log.replacements or log.run_orders or log.summaries) or log.has(
-            Event.LISTED_REFUSAL, Event.MEASURED, Event.OWN_COUNT
-        )
+        results = (Event.LISTED_REFUSAL, Event.MEASURED, Event.OWN_COUNT)
         if errors:  # if nothing that is known says why, the log's own words have to
             is_unexplained = all(error.kind in (Event.BENCHMARK_FAILED, Event.CRASH) or _says_nothing(error) for error in errors)
         else:
-            is_unexplained = not has_result
+            is_unexplained = not (log.replacements or log.run_orders or log.summaries or log.has(*results))
         known = {error.line for error in errors}
         errors += [
             _explained(plain, "", plain.kind if plain.values["severity"] else Event.UNSURE_ERROR)
@@ -145,11 +143,8 @@ class LogMeanings:
         is_named = log.replacements or log.created or log.parameters or log.flags
         who_says = log.statements_of(Event.LISTED_REFUSALS, Event.SPLIT)
         if who_says and not is_named and self._may_be_accelerator:
-            yield (
-                who_says[0].line,
-                f"this line can also come from LiteRT 2's graphics accelerator ({GRAPHICS_ACCELERATOR}); the log does not show "
-                "which delegate printed it",
-            )
+            who = f"LiteRT 2's graphics accelerator ({GRAPHICS_ACCELERATOR})"
+            yield who_says[0].line, f"this line can also come from {who}; the log does not show which delegate printed it"
 
     @property
     def _may_be_accelerator(self) -> bool:
@@ -205,16 +200,12 @@ class LogMeanings:
 
     def _builtin(self, error: Statement) -> str:
         op = error.values["op"]
-        if self._is_of_micro:
+        if any("registration from op code" in other.line for other in self.log.errors):  # only Micro prints this
             function = BUILTIN_FUNCTIONS.get(op)
             call = f": call resolver.{function}()" if function else ", and the runtime has no kernel for it"
             return f"the resolver of the application, which uses TensorFlow Lite Micro, lacks {op}{call}"
         version = f" in version {error.values['version']}" if "version" in error.values else ""
         return f"the runtime has no {op}{version}: it is older than the model or was built without this operator"
-
-    @cached_property
-    def _is_of_micro(self) -> bool:
-        return any("registration from op code" in error.line for error in self.log.errors)  # only Micro prints this
 
     def _preparation(self, error: Statement) -> str:
         return f"the driver could not prepare a model: {_CODES.get(error.values['code'], error.values['code'])}"
@@ -253,14 +244,11 @@ class LogMeanings:
             known = other_name(op)
             return f"node {node} {failed}; {f'{op} belongs to {known}' if known else 'an error before this line may say why'}"
         before = self._kernels_before(max(error.places, default=0) or math.inf, op, delegate)
-        if before is None:
-            return (
-                f"node {node} is a kernel of the delegate; it {failed}; kernels are numbered after the model's nodes, so the "
-                f"model has at most {node} nodes"
-            )
-        fitting = [kernels for kernels in before if kernels.nodes is not None and 0 <= node - kernels.nodes < kernels.most]
-        if len(fitting) != 1:
-            return f"node {node} is a kernel of the delegate; it {failed}"
+        fitting = [own for own in before or () if own.nodes is not None and 0 <= node - own.nodes < own.most]
+        if before is None or len(fitting) != 1:
+            text = f"node {node} is a kernel of the delegate; it {failed}"
+            numbered = f"; kernels are numbered after the model's nodes, so the model has at most {node} nodes"
+            return text + numbered if before is None else text
         nodes = fitting[0].nodes or 0
         number = node - nodes + 1
         kernel = f"kernel {number} of all delegates" if len(fitting[0].names) > 1 else f"the delegate's kernel {number}"
@@ -299,10 +287,8 @@ class LogMeanings:
     def _own_totals(self) -> Mapping[str, int]:
         totals = {}
         for statement in (*self.log.statements_of(Event.OWN_COUNT), *self.log.statements_of(Event.SPLIT)):
-            values = statement.values
-            total = int(values["total"]) if "total" in values else int(values.get("taken", "0")) + int(values["left"])
-            if (delegate := delegate_named(values["name"])) is not None:
-                totals[delegate.name] = total
+            if (delegate := delegate_named(statement.values["name"])) is not None:
+                totals[delegate.name] = sum(statement.numbers(*(["total"] if "total" in statement.values else ["taken", "left"])))
         return totals
 
 
@@ -370,10 +356,7 @@ def has_run(log: DeviceLog) -> bool | None:
 
 
 def cause_of(errors: Sequence[ExplainedError]) -> ExplainedError | None:
-    """Return the likeliest cause of all errors: the most specific error. Of equally specific errors, return the first.
-
-    Return None if no error names a cause.
-    """
+    """Return the most specific error, the first of equally specific ones, or None if no error names a cause."""
     ranks = [
         (rank, not error.meaning, number)
         for number, error in enumerate(errors)

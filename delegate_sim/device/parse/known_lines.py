@@ -26,6 +26,10 @@ class Statement:
     source: SourceStatement | None = field(default=None, compare=False)
     """The statement of upstream code that an error matches."""
 
+    def numbers(self, *names: str) -> tuple[int, ...]:
+        """Return the values with these names as numbers. A missing value is 0."""
+        return tuple([int(self.values.get(name, "0")) for name in names])
+
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
@@ -140,10 +144,7 @@ def statement_of(text: str) -> tuple[Statement, Pattern, int] | None:
 
 
 def loose_statement(text: str, tag: str, severity: str, source: str) -> Statement | None:
-    """Return a statement for a line that no pattern matches, based on the program that printed the line.
-
-    Return None if the line has nothing to do with delegates.
-    """
+    """Return a statement for an unknown line by the program that printed it, or None if the program has no delegates."""
     line = text.strip()
     if _NO_WORDS.fullmatch(line) is not None:
         return None

@@ -166,10 +166,7 @@ def read_lines(lines: Iterable[str], sources: SourceStatements | None = None) ->
 
 
 def read_runs(lines: Iterable[str], sources: SourceStatements | None = None) -> tuple[DeviceLog, ...]:
-    """Parse the lines of a log, and return its runs. There is at least one run.
-
-    Raises LimitError if the lines take more work than the limit.
-    """
+    """Return the runs in the lines of a log, at least one. Raises LimitError if the lines take more work than the limit."""
     reader = ProcessReaders(sources)
     for line in unwrapped(lines):
         reader.read(line)
@@ -252,10 +249,7 @@ _PARTS = ("replacements", "applications", "refusals", "dynamic_tensor", "run_ord
 
 
 def join_logs(logs: Sequence[tuple[str, DeviceLog]]) -> DeviceLog:
-    """Join the logs of one run, such as the outputs of benchmark_model and logcat. Each log comes with a name.
-
-    Raises LogError if two logs contradict each other.
-    """
+    """Join the logs of one run, each with a name. Raises LogError if two logs contradict each other."""
     (first_name, joined), *others = logs
     for name, log in others:
         difference = next(_disagreements(joined, log), "")

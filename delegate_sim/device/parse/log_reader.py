@@ -479,10 +479,7 @@ class RefusalList:
     """True after a line that is not an entry."""
 
     def may_have(self, message: Message, is_operator_name: bool) -> bool:
-        """Return whether a message may be an entry.
-
-        After a line that is not an entry, a message must be the name of an operator.
-        """
+        """Return whether a message may be an entry. After a line that is not an entry, only an operator's name is one."""
         is_same = (not message.tag or not self.tag or message.tag == self.tag) and (
             not message.process or not self.process or message.process == self.process
         )
@@ -490,10 +487,7 @@ class RefusalList:
 
 
 class Statements:
-    """A collection of distinct statements.
-
-    If many lines are of one kind, only the first statement of each source, or of each meaning, is kept.
-    """
+    """Distinct statements. Of numerous kinds, only the first statement of each source or meaning is kept."""
 
     def __init__(self, statements: Iterable[Statement] = ()) -> None:
         self.found = {_key(statement): statement for statement in statements}

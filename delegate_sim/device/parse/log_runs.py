@@ -32,10 +32,7 @@ def separate_runs(logs: Sequence[DeviceLog], subgraphs: int = 1) -> tuple[Device
 
 
 def chosen_run(logs: Sequence[DeviceLog], number: int | None) -> DeviceLog:
-    """Return a run by its number, counted from 1. If ``number`` is None, return the last run.
-
-    Raises LogError if there is no such run.
-    """
+    """Return a run by its number, counted from 1, or the last run. Raises LogError if there is no such run."""
     if number is None:
         return logs[-1]
     if not 1 <= number <= len(logs):
@@ -68,11 +65,7 @@ def beginning(log: DeviceLog, replacement: Replacement) -> int:
 
 
 def split_at(log: DeviceLog, place: int) -> tuple[DeviceLog, DeviceLog]:
-    """Split a log before a line.
-
-    Both parts keep the lines that a process prints only once. Data without a line number, such as parameters, goes to the
-    second part.
-    """
+    """Split a log before a line. Lines of the process go to both parts, data without a line to the second."""
     spend_steps(len(log.statements), "reading the log")
     start = min([place, *[replacement.place for replacement in log.replacements[:1]]])
     names = ("tensorflow_version", "is_old", "edge_tpu", "chips")

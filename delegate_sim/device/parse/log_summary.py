@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 
 from ...delegates.base import Delegate
@@ -36,7 +37,7 @@ from .delegated_counts import counted_tables, counts_of, is_kernel, ordered_tabl
 from .edge_tpu_compiler import NOT_COMPILED
 from .error_meanings import ExplainedError, LogMeanings, cause_of, explained_errors, explained_notes, is_while_running
 from .kinds import KINDS, Event, kinds_with
-from .known_lines import ARMNN_PARSER
+from .known_lines import ARMNN_PARSER, Statement
 from .log_contents import Count, DeviceLog
 
 WHOLE, PART, NONE, FAILED, NOT_CREATED, NOT_LOADED, NOT_SHOWN, APPLIED_TO, MADE, REQUESTED, UNKNOWN = (
@@ -87,14 +88,18 @@ class LogSummary(Declared):
     columns = (
         *(Column("delegate", OBJECT), Column("end"), Column("graph", source="log.graph"), _counts_by_name("options")),
         *(*attributes("others", "counts", type=LIST), _counts_by_name("operators"), Column("times", OBJECT, source="log.times")),
-        *(Column("releases", LIST), Column("may_be_older", YES_OR_NO), Column("is_old", YES_OR_NO, source="log.is_old")),
-        *(Column("version"), Column("refusals", LIST, parts=positions("op", "reason", "times")), Column("errors", LIST)),
+        *(Column("releases", LIST), Column("may_be_older", YES_OR_NO, source=lambda own: may_be_older(own.log))),
+        Column("is_old", YES_OR_NO, source="log.is_old"),
+        Column("version", source=lambda own: own.log.tensorflow_version or ""),
+        *(Column("refusals", LIST, parts=positions("op", "reason", "times")), Column("errors", LIST)),
+        Column("chosen_devices", OBJECT, source="log.chosen_devices"),
+        Column("compiled", LIST, source=lambda own: map(compilation_text, own.log.runtime.compilations)),
+        Column("accelerators", LIST, source=lambda own: registered_accelerators(own.log)),
         *(
-            Column("chosen_devices", OBJECT, source="log.chosen_devices"),
-            *attributes("compiled", "accelerators", type=LIST),
             Column("cause"),
+            Column("notes", LIST, source=lambda own: explained_notes(own.log), parts=positions("line", "meaning")),
         ),
-        *(Column("notes", LIST, parts=positions("line", "meaning")), Column("chips", LIST), Column("npu", OBJECT)),
+        *(Column("chips", LIST, source=lambda own: chip_names(own.log.chips)), Column("npu", OBJECT)),
         Column("edge_tpu", OBJECT, source=lambda own: None if own.log.edge_tpu == NOT_COMPILED else own.log.edge_tpu),
         *(_counts_by_name("parts"), Column("line_count", INTEGER, source="log.line_count")),
         *(Column("unused", LIST, source="log.unused"), Column("unused_count", INTEGER, source="log.unused_count")),
@@ -148,39 +153,9 @@ class LogSummary(Declared):
         return tuple([(op, count) for op, count in counts.items() if not is_kernel(op)])
 
     @property
-    def may_be_older(self) -> bool:
-        """True if a release older than all known releases may have printed the log."""
-        return may_be_older(self.log)
-
-    @property
-    def version(self) -> str:
-        """The release that the log names, or "" if the log names no release."""
-        return self.log.tensorflow_version or ""
-
-    @property
     def refusals(self) -> tuple[tuple[str, str, int], ...]:
         """Refused operators, each with its reason and the number of lines about it. The reason may be ""."""
         return tuple(_refusals(self.log))
-
-    @property
-    def compiled(self) -> tuple[str, ...]:
-        """Description of each model that the runtime behind the delegate compiled."""
-        return tuple(map(compilation_text, self.log.runtime.compilations))
-
-    @property
-    def accelerators(self) -> tuple[str, ...]:
-        """The accelerators that LiteRT 2 registered."""
-        return registered_accelerators(self.log)
-
-    @property
-    def notes(self) -> tuple[tuple[str, str], ...]:
-        """Pairs of line and meaning, for notable lines that are not errors. The meaning may be ""."""
-        return explained_notes(self.log)
-
-    @property
-    def chips(self) -> tuple[str, ...]:
-        """The vendors and SoCs that the log names."""
-        return chip_names(self.log.chips)
 
     @property
     def parts(self) -> tuple[tuple[str, int], ...]:
@@ -308,11 +283,8 @@ def _simulated_delegate(log: DeviceLog, delegate: Delegate) -> LogDelegate:
     names = names_of(log, delegate)
     if is_switched_on(delegate, log):
         names |= {plain_name(UNNAMED_KERNEL)}
-    counts = tuple(counts_of(log, names))
-    outcome = _failure(log, names) or _outcome(log, counts) or _outcome_without_counts(log, names)
     name = library_of(log) if delegate.log.libraries else ""
-    if outcome == UNKNOWN and (name or is_switched_on(delegate, log)):
-        outcome = REQUESTED
+    counts, outcome = _counts_and_outcome(log, names, is_requested=bool(name) or is_switched_on(delegate, log))
     if not name:
         # Some delegates, such as Apple's, have several kernels.
         name = next((replacement.kernel for replacement in log.replacements if replacement.kernel in delegate.kernel_names), "")
@@ -322,6 +294,12 @@ def _simulated_delegate(log: DeviceLog, delegate: Delegate) -> LogDelegate:
     title = f"{delegate.name} ({name})" if name else delegate.name
     is_planned = outcome in (WHOLE, PART) and _is_planned(log, names, counts)
     return _with_failed_run(log, names, LogDelegate(delegate.name, title, outcome, counts, is_planned=is_planned))
+
+
+def _counts_and_outcome(log: DeviceLog, names: set[str], *, is_requested: bool) -> tuple[tuple[Count, ...], str]:
+    counts = tuple(counts_of(log, names))
+    outcome = _failure(log, names) or _outcome(log, counts) or _outcome_without_counts(log, names)
+    return counts, REQUESTED if outcome == UNKNOWN and is_requested else outcome
 
 
 def _is_planned(log: DeviceLog, names: set[str], counts: tuple[Count, ...]) -> bool:
@@ -350,10 +328,7 @@ def _unsimulated_delegate(log: DeviceLog) -> LogDelegate:
     # Different lines may use different names for the same delegate.
     same = [same_name for same_name in others if known and other_name(same_name) == known]
     names = {plain_name(plain) for plain in (name, *same, *(["external"] if name else []))}
-    counts = tuple(counts_of(log, names))
-    outcome = _failure(log, names) or _outcome(log, counts) or _outcome_without_counts(log, names)
-    if outcome == UNKNOWN and name:
-        outcome = REQUESTED
+    counts, outcome = _counts_and_outcome(log, names, is_requested=bool(name))
     if outcome == UNKNOWN and log.statements_of(Event.BUILTIN_ERROR, Event.CUSTOM_ERROR, Event.LOAD_ERROR, Event.NODE_ERROR):
         outcome = NOT_LOADED
     is_whole = bool(log.parameters or log.flags) and not is_of_second_litert(log)
@@ -441,22 +416,13 @@ def _failure(log: DeviceLog, names: set[str]) -> str:
     errors = [error for error in log.errors if not is_while_running(error)]
     is_replaced = any(plain_name(replacement.kernel) in names for replacement in log.replacements)
     immutable = log.statements_of(Event.IMMUTABLE_ERROR)
-    if not is_replaced and immutable and not LogMeanings(log).is_benign(immutable[0]):
-        return FAILED
     is_default = not names - {""} or plain_name(APPLIED_BY_DEFAULT) in names
-    if is_default and not is_replaced and log.has(Event.DEFAULT_LEFT_OUT) and not log.has(Event.APPLIED):
-        return FAILED
-    if any(plain_name(error.values["op"]) in names for error in errors if error.kind == Event.NODE_ERROR):
-        return FAILED
-    if any(
-        plain_name(error.values.get("name", "")) in names - {""} for error in errors if "says_failed" in KINDS[error.kind].traits
+    if (
+        (not is_replaced and immutable and not LogMeanings(log).is_benign(immutable[0]))
+        or (is_default and not is_replaced and log.has(Event.DEFAULT_LEFT_OUT) and not log.has(Event.APPLIED))
+        or any(map(partial(_says_failed, names), errors))
+        or _has_failed_runtime(log, names)
     ):
-        return FAILED
-    if any(error.kind == Event.FAILURE and "create compiled model" in error.line for error in errors):
-        return FAILED
-    if any(
-        error.kind in (Event.KERNEL_ERROR, Event.PREPARATION_ERROR, Event.FLEX_ERROR) for error in errors
-    ) or _has_failed_runtime(log, names):
         return FAILED
     counted = max([0, *[place for count in log.statements_of(Event.OWN_COUNT) for place in count.places]])
     if any(
@@ -473,6 +439,18 @@ def _failure(log: DeviceLog, names: set[str]) -> str:
     is_made = not (names - {""}) or not any("what" in error.values for error in errors if error.kind == Event.LOAD_ERROR)
     has_ended = bool(log.statements_of(Event.BENCHMARK_FAILED)) and bool(names - {""})
     return "" if is_made and not has_ended else FAILED
+
+
+def _says_failed(names: set[str], error: Statement) -> bool:
+    """Return whether an error before the model ran shows that the delegate with these names could not be applied."""
+    if error.kind == Event.NODE_ERROR:
+        return plain_name(error.values["op"]) in names
+    is_named = plain_name(error.values.get("name", "")) in names - {""}
+    return (
+        error.kind in (Event.KERNEL_ERROR, Event.PREPARATION_ERROR, Event.FLEX_ERROR)
+        or (is_named and "says_failed" in KINDS[error.kind].traits)
+        or (error.kind == Event.FAILURE and "create compiled model" in error.line)
+    )
 
 
 def _words(line: str) -> set[str]:

@@ -18,10 +18,7 @@ _LINES = sequence_of("runtime")
 
 @dataclass(frozen=True, slots=True)
 class RuntimeChoice:
-    """The device that was chosen for an operation, and the devices that do not support the operation.
-
-    ``place`` is the operation's index, or None if the release does not print it.
-    """
+    """The device that was chosen for an operation, and those without support. ``place`` is its index, if it is printed."""
 
     op: str
     place: int | None
@@ -81,10 +78,7 @@ class RuntimeLog:
 
 
 class RuntimeReader:
-    """Parses the lines of the NNAPI runtime one after another. All other lines are ignored.
-
-    ``log`` has no compilation of a model that another model references.
-    """
+    """Parses the lines of the NNAPI runtime. ``log`` has no compilation of a model that another model references."""
 
     def __init__(self) -> None:
         self.log = RuntimeLog()
@@ -108,10 +102,7 @@ class RuntimeReader:
             self._step(name, match, self.compilation or self._begin())
 
     def repeat(self, times: int) -> int:
-        """Add ``times`` to the count of the last line, if the logger left out identical lines.
-
-        Return the number of added lines. Raises LimitError.
-        """
+        """Add left out identical lines to the last line, and return their number. Raises LimitError."""
         if not self.is_choice or self.compilation is None:
             return 0
         choice, count = self.compilation.choices[-1], min(times, 1_000_000)

@@ -104,10 +104,7 @@ class SourceStatements:
         return rows
 
     def of(self, text: str) -> SourceStatement | None:
-        """Return the statement that a line without prefixes matches, or None if the table has none.
-
-        If several statements match, the result is the one with most fixed words.
-        """
+        """Return the statement that a line without prefixes matches, with most fixed words, or None."""
         line = text.strip()
         words = dict.fromkeys([match[0] for match in _WORD.finditer(line)][: 4 * _MOST_WORDS])
         known = dict.fromkeys(list(words)[:_MOST_WORDS]).keys()

@@ -164,7 +164,7 @@ def test_a_long_line_is_cut(tmp_path):
     (log,) = read_runs_file(str(path))
     assert (log.long_lines, log.line_count, log.replacements, bool(log.created)) == (1, 2, [], True)
     note = f"the log has 1 line of more than {LONGEST_LINE:,} characters; only the beginning of such a line is read"
-    assert (note, "") in summary_of(log).notes
+    assert (note, "") in explained_notes(log)
     assert join_logs([("a", log), ("b", log)]).long_lines == 2
 
 

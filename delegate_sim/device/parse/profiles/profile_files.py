@@ -32,10 +32,7 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])[A-Z]")
 
 
 def read_binary(data: bytes, path: str) -> DeviceLog:
-    """Read a protobuf file of benchmark_model.
-
-    Raises LogError if the file is of another kind, or if protobuf is not installed.
-    """
+    """Read a protobuf file of benchmark_model. Raises LogError for another kind, or if protobuf is not installed."""
     try:
         parse = _parser()
     except ImportError as error:
