@@ -116,12 +116,14 @@ def setting_of(
     values = parse_options(chosen.name, chosen.options, option_values, defaults)
     known = frozenset(option_values)
     levels = chosen.levels
-    by_parameter = {} if levels is None else levels.lowest_by_parameter
-    shown_levels = [level for parameter, level in by_parameter.items() if parameter in log.parameters]
-    lowest = 0 if levels is None else max([levels.known[0], *shown_levels])
+    shown_levels = [] if levels is None else [levels.known[0], *map(levels.lowest_by_parameter.get, log.parameters)]
+    lowest = max([level for level in shown_levels if level is not None], default=0)
     if log.is_benchmark and log.parameters and chosen.limits.option:  # benchmark_model prints the limit only if it is set
         known |= {chosen.limits.option}
-    alike = [] if delegate is not None or options or chosen.is_plugin else _with_kernels_of(chosen)
+    others = [own for own in map(find_delegate, DELEGATE_NAMES) if own.name != chosen.name]
+    alike = [own.name for own in others if own.kernel_names == chosen.kernel_names]
+    if delegate is not None or options or chosen.is_plugin:
+        alike = []
     return DeviceSetting(
         chosen,
         values,
@@ -133,11 +135,6 @@ def setting_of(
         runtime is None and not chosen.history.starts_at_known and may_be_older(log),
         tuple([setting_of(log, name, None, runtime, defaults) for name in alike]),
     )
-
-
-def _with_kernels_of(delegate: Delegate) -> list[str]:
-    known = map(find_delegate, DELEGATE_NAMES)
-    return [own.name for own in known if own.name != delegate.name and own.kernel_names == delegate.kernel_names]
 
 
 def on_device(log: DeviceLog, name: str) -> DelegateOnDevice:
@@ -153,10 +150,10 @@ def on_device(log: DeviceLog, name: str) -> DelegateOnDevice:
         return device.delegates[0]
     same = [own for own in device.delegates if own.delegate == shown.name]
     same += [own for own in device.delegates if shown.kernel_name in find_delegate(own.delegate).kernel_names]
-    if not same:
-        names = ", ".join([own.delegate for own in device.delegates])
-        raise OptionError(f"the log is from {shown.name}, but the delegates of {device.title} are {names}", "no such delegate")
-    return same[0]
+    if same:
+        return same[0]
+    names = ", ".join([own.delegate for own in device.delegates])
+    raise OptionError(f"the log is from {shown.name}, but the delegates of {device.title} are {names}", "no such delegate")
 
 
 def flags_without_others(delegate: Delegate) -> str:
@@ -167,14 +164,12 @@ def flags_without_others(delegate: Delegate) -> str:
 
 def delegate_in(log: DeviceLog) -> Delegate | None:
     """Return the applied delegate, or None. A delegate that is applied by default counts only if the log shows no other."""
-    library = library_of(log)
-    if library:
+    if library := library_of(log):
         # benchmark_model uses one name for all delegates from libraries; the file name or the log lines tell them apart.
         return delegate_of_library(library) or _most_telling(_named_delegates(log))
-    kernels = [(replacement.kernel, delegate_named(replacement.kernel)) for replacement in log.replacements]
-    applied = [kernel for _, kernel in kernels if kernel is None or not kernel.is_applied_by_default]
-    if applied:
-        return applied[0]
+    for replacement in log.replacements:
+        if (kernel := delegate_named(replacement.kernel)) is None or not kernel.is_applied_by_default:
+            return kernel
     paths = [statement.values["path"] for statement in log.statements_of(Event.LIBRARY_ERROR) if "path" in statement.values]
     missing = [own for path in paths if (own := delegate_of_library(path)) is not None and not own.is_plugin]
     delegates = [*_named_delegates(log), *missing]
@@ -192,7 +187,7 @@ def delegate_in(log: DeviceLog) -> Delegate | None:
         delegates = [delegate for delegate in known if delegate in created or is_switched_on(delegate, log)]
     if not delegates and log.refusals:
         delegates = [delegate for delegate in known if delegate.log.prints_refusals]
-    if not delegates and log.statements_of(*kinds_with("is_behind")):
+    if not delegates and log.has(*kinds_with("is_behind")):
         delegates = [delegate for delegate in known if delegate.log.has_runtime_behind]
     return _most_telling(delegates)
 
@@ -217,28 +212,26 @@ def _require_delegate(log: DeviceLog) -> Delegate:
             f"the log shows several accelerators of LiteRT 2, {' and '.join(applied)}; give {_ALL_ACCELERATORS} to compare "
             "all of them, or --delegate to compare one"
         )
-    if log.plugins:
-        plugin = plugin_in(log)
-        if plugin is not None:
-            return plugin
-        raise UnknownDelegateError(
-            "the log is from a compiler plugin of LiteRT 2, but does not show the vendor; give --delegate with one of "
-            + ", ".join(PLUGIN_NAMES)
-        )
-    if others:
-        known = other_name(others[0])
-        who = f"{known} ({others[0]})" if known else others[0]
-        if DISPATCH in plain_name(others[0]):
-            raise UnknownDelegateError(f"the log is from {who}; give {_ALL_ACCELERATORS} to compare each accelerator")
-        raise UnknownDelegateError(
-            f"the log is from {who}, which is not simulated; give --delegate to compare the log with another delegate"
-        )
-    if library := library_of(log):
-        raise UnknownDelegateError(f"the log does not show which delegate {library} contains; give --delegate")
+    if log.plugins and (plugin := plugin_in(log)) is not None:
+        return plugin
     likely = ""
-    if log.dynamic_tensor is not None and not log.has(Event.NOT_APPLIED):
-        likely = f", likely {APPLIED_BY_DEFAULT}, which the runtime applies by default"
-    raise UnknownDelegateError(f"the log does not show which delegate was applied{likely}; give --delegate")
+    if log.plugins:
+        why = "the log is from a compiler plugin of LiteRT 2, but does not show the vendor"
+        likely = f" with one of {', '.join(PLUGIN_NAMES)}"
+    elif others:
+        known = other_name(others[0])
+        why = f"the log is from {f'{known} ({others[0]})' if known else others[0]}"
+        if DISPATCH in plain_name(others[0]):
+            raise UnknownDelegateError(f"{why}; give {_ALL_ACCELERATORS} to compare each accelerator")
+        why += ", which is not simulated"
+        likely = " to compare the log with another delegate"
+    elif library := library_of(log):
+        why = f"the log does not show which delegate {library} contains"
+    else:
+        is_default = log.dynamic_tensor is not None and not log.has(Event.NOT_APPLIED)
+        default = f", likely {APPLIED_BY_DEFAULT}, which the runtime applies by default" if is_default else ""
+        why = f"the log does not show which delegate was applied{default}"
+    raise UnknownDelegateError(f"{why}; give --delegate{likely}")
 
 
 def _named_delegates(log: DeviceLog) -> list[Delegate]:
@@ -275,13 +268,8 @@ def _shown_options(log: DeviceLog, delegate: Delegate) -> dict[str, str]:
     options |= delegate.log.hinted_options if log.statements_of(Event.HINT_ERROR) else {}
     for name, value in _options_by_words(log, delegate):
         options[name] = f"{options[name]},{value}" if name in options else value
-    interfaces = [
-        statement.values["interface"].lower()
-        for statement in log.statements_of(Event.OTHER_ERROR, Event.INTERFACE_USED, Event.VERSION_SAID)
-        if "interface" in statement.values
-    ]
-    for interface in interfaces if not options else ():
-        options |= delegate.log.options_by_interface.get(interface, {})
+    for statement in log.statements_of(Event.OTHER_ERROR, Event.INTERFACE_USED, Event.VERSION_SAID) if not options else ():
+        options |= delegate.log.options_by_interface.get(statement.values.get("interface", "").lower(), {})
     return options
 
 

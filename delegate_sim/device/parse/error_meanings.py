@@ -200,12 +200,16 @@ class LogMeanings:
 
     def _builtin(self, error: Statement) -> str:
         op = error.values["op"]
-        if any("registration from op code" in other.line for other in self.log.errors):  # only Micro prints this
+        if self._is_of_micro:
             function = BUILTIN_FUNCTIONS.get(op)
             call = f": call resolver.{function}()" if function else ", and the runtime has no kernel for it"
             return f"the resolver of the application, which uses TensorFlow Lite Micro, lacks {op}{call}"
         version = f" in version {error.values['version']}" if "version" in error.values else ""
         return f"the runtime has no {op}{version}: it is older than the model or was built without this operator"
+
+    @cached_property
+    def _is_of_micro(self) -> bool:
+        return any("registration from op code" in error.line for error in self.log.errors)  # only Micro prints this
 
     def _preparation(self, error: Statement) -> str:
         return f"the driver could not prepare a model: {_CODES.get(error.values['code'], error.values['code'])}"
