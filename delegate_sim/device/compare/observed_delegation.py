@@ -21,12 +21,11 @@ from ..parse.delegate_identity import (
     has_hidden_kernels,
     has_inner_operators,
     names_of,
-    plain_name,
+    statements_by,
 )
 from ..parse.delegated_counts import kernels_before, npu_counts
 from ..parse.error_meanings import is_while_building, is_while_running
 from ..parse.kinds import Event
-from ..parse.known_lines import Statement
 from ..parse.log import read_lines
 from ..parse.log_contents import Count, DeviceLog, ReconcileError, Replacement
 from ..parse.log_summary import CRASHED, FAILED, summary_of
@@ -131,6 +130,7 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
     pairs = [(line, kernels) for line, kernels in kernels_before(log) if line.kernel in delegate.kernel_names]
     own, others = tuple([line for line, _ in pairs]), [kernels for _, kernels in pairs]
     applications = [application for application in log.applications if application.provider == delegate.provider_name][-1:]
+    names = names_of(log, delegate)
     tables = _TableFacts(log, delegate, graphs)
     for index, table in log.run_orders.items():
         tables.add_run_order(index, table)
@@ -140,18 +140,23 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
     refusals: Counter[tuple[str, int]] = Counter()
     for (op, version, _), times in log.refusals.items() if delegate.log.prints_refusals else ():
         refusals[op, version] += times
-    npu = tuple(npu_counts(log, names_of(log, delegate)))
+    npu = tuple(npu_counts(log, names))
     plugins = log.plugins if delegate.is_plugin else ()
     if delegate.is_plugin and not plugins:
         raise ReconcileError(
             "the log has no line of a compiler plugin (Partitioned subgraph<0>, selected ...); record LiteRT's INFO lines too"
         )
-    printed = [*_own(log, delegate, Event.OWN_COUNT, Event.SPLIT, Event.KERNELS), *own, *applications, *npu]
+    printed = [
+        *statements_by(log, names, Event.OWN_COUNT, Event.SPLIT, Event.KERNELS),
+        *own,
+        *applications,
+        *npu,
+    ]
     is_unknown = _is_unknown(log, own)
     is_foreign = not plugins and bool(log.replacements) and is_unknown
     errors = log.statements_of(Event.API_ERROR, Event.NODE_ERROR)
     failures = [error for error in errors if error.kind == Event.API_ERROR or error.values["op"] in delegate.kernel_names]
-    made = _numbers(log, delegate, Event.KERNELS, "count")
+    made = _numbers(log, names, Event.KERNELS, "count")
     kernels_failed = [error for error in failures if error.kind == Event.NODE_ERROR and is_while_running(error)]
     failed_running = [f"the delegate was applied, but failed while the model ran: {error.line}" for error in kernels_failed]
     early = [statement for statement in failures if not is_while_running(statement)]
@@ -164,16 +169,16 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
         failed_nodes=tuple([int(statement.values["node"]) for statement in early if statement.kind == Event.NODE_ERROR]),
         has_ended=log.has(Event.BENCHMARK_FAILED, Event.CRASH),
         # Old releases print no partitions.
-        own_counts=tuple([own for own in _numbers(log, delegate, Event.OWN_COUNT, *_COUNTS) if own[2] or not own[0]]),
+        own_counts=tuple([own for own in _numbers(log, names, Event.OWN_COUNT, *_COUNTS) if own[2] or not own[0]]),
         splits=(
-            *_numbers(log, delegate, Event.SPLIT, "taken", "left"),
+            *_numbers(log, names, Event.SPLIT, "taken", "left"),
             *[(count.delegated, count.on_cpu) for count in npu if count.delegated is not None],
         ),
         unvisited=tuple([line.values["unvisited"] for line in log.statements_of(Event.OTHER_ERROR) if "unvisited" in line.values])
         if delegate.log.prints_refusals
         else (),
         refused_operators=refused_operators(log, delegate) if delegate.log.prints_refusals else {},
-        listed_refusals=log.listed_refusals if _own(log, delegate, Event.LISTED_REFUSALS) else (),
+        listed_refusals=log.listed_refusals if statements_by(log, names, Event.LISTED_REFUSALS) else (),
         kernels_made=made[-1][0] if made else npu[-1].kernels if npu else None,
         on_cpu=tables.on_cpu,
         listed=tables.listed,
@@ -193,7 +198,7 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
 def refused_operators(log: DeviceLog, delegate: Delegate) -> dict[str, bool]:
     """Return the operators in the lines about refusals of a delegate, and whether a line has the operator's code."""
     operators: dict[str, bool] = {}
-    for statement in _own(log, delegate, Event.OPERATOR_REFUSED):
+    for statement in statements_by(log, names_of(log, delegate), Event.OPERATOR_REFUSED):
         if op := statement.values.get("op"):
             operators[op] = "code" in statement.values or operators.get(op, False)
     return operators
@@ -224,13 +229,8 @@ def _is_unknown(log: DeviceLog, own: Sequence[Replacement]) -> bool:
     return not all(other is not None and other.is_applied_by_default for other in others)
 
 
-def _own(log: DeviceLog, delegate: Delegate, *kinds: str) -> tuple[Statement, ...]:
-    names = names_of(log, delegate)
-    return tuple([statement for statement in log.statements_of(*kinds) if plain_name(statement.values.get("name", "")) in names])
-
-
-def _numbers(log: DeviceLog, delegate: Delegate, kind: str, *names: str) -> tuple[Any, ...]:
-    return tuple([statement.numbers(*names) for statement in _own(log, delegate, kind)])
+def _numbers(log: DeviceLog, names: set[str], kind: str, *keys: str) -> tuple[Any, ...]:
+    return tuple([statement.numbers(*keys) for statement in statements_by(log, names, kind)])
 
 
 class _TableFacts:

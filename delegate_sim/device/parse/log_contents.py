@@ -134,16 +134,14 @@ class DeviceLog:
     @property
     def is_empty(self) -> bool:
         """True if the log has nothing about delegates, executed nodes or errors."""
-        lines = (self.replacements, self.applications, self.parameters)
-        tables = (self.run_orders, self.summaries, self.slowest)
-        return not (any((*lines, *tables)) or self.edge_tpu != NOT_COMPILED or any(map(_is_telling, self.statements)))
+        lines = (self.replacements, self.applications, self.parameters, self.run_orders, self.summaries, self.slowest)
+        return not (any(lines) or self.edge_tpu != NOT_COMPILED or any(map(_is_telling, self.statements)))
 
     @property
     def has_only_crashes(self) -> bool:
         """True if the log reports a crash, but has no line about a model or a delegate."""
-        others = tuple(
-            [statement for statement in self.statements if statement.kind not in (Event.CRASH, Event.OTHER_ERROR, Event.FAILURE)]
-        )
+        of_crashes = (Event.CRASH, Event.OTHER_ERROR, Event.FAILURE)
+        others = tuple([statement for statement in self.statements if statement.kind not in of_crashes])
         return replace(self, statements=others).is_empty
 
     @property
@@ -197,16 +195,14 @@ class DeviceLog:
     @property
     def listed_refusals(self) -> tuple[tuple[str, str], ...]:
         """Pairs of refused operator and reason, from a delegate's list. The reason may be ""."""
-        return tuple(
-            (statement.values["op"], statement.values["reason"]) for statement in self.statements_of(Event.LISTED_REFUSAL)
-        )
+        return tuple([(line.values["op"], line.values["reason"]) for line in self.statements_of(Event.LISTED_REFUSAL)])
 
     @property
     def plugin_counts(self) -> tuple[Count, ...]:
         """The counts in the lines of a compiler plugin, which inlines composites before it selects nodes."""
         counts = []
         for statement in self.statements_of(Event.COMPILED):
-            taken, total, parts, subgraph = (int(statement.values[key]) for key in ("taken", "total", "partitions", "subgraph"))
+            taken, total, parts, subgraph = statement.numbers("taken", "total", "partitions", "subgraph")
             left = total - taken if taken <= total else None
             counts.append(Count(statement.line, "compiled", taken, total, left, parts, None, subgraph))
         return tuple(counts)
@@ -219,11 +215,8 @@ class DeviceLog:
     @property
     def is_of_compiled_model(self) -> bool:
         """True if the log has lines that only LiteRT 2 prints, which applies accelerators instead of delegates."""
-        return (
-            self.has(*kinds_with("is_of_litert"))
-            or any("source" in statement.values for statement in self.statements)
-            or self.has_reasons_of_compiled_model
-        )
+        has_sources = any("source" in statement.values for statement in self.statements)
+        return has_sources or self.has(*kinds_with("is_of_litert")) or self.has_reasons_of_compiled_model
 
     @property
     def has_reasons_of_compiled_model(self) -> bool:
@@ -243,16 +236,12 @@ def _is_telling(statement: Statement) -> bool:
 
 def long_lines_note(log: DeviceLog) -> str:
     """Return a note if lines of a log were too long, or ""."""
-    if not log.long_lines:
-        return ""
     count = counted(log.long_lines, "line")
-    return f"the log has {count} of more than {LONGEST_LINE:,} characters; only the beginning of such a line is read"
+    text = f"the log has {count} of more than {LONGEST_LINE:,} characters; only the beginning of such a line is read"
+    return text if log.long_lines else ""
 
 
 def has_times(log: DeviceLog) -> bool:
     """Return whether a log has the times of nodes."""
-    return (
-        any(order.is_timed for order in log.run_orders.values())
-        or any(summary.times for summary in log.summaries.values())
-        or any(row.time is not None for rows in log.slowest.values() for row in rows)
-    )
+    rows = [row for order in log.run_orders.values() for row in order.rows] + [row for own in log.slowest.values() for row in own]
+    return any(row.time is not None for row in rows) or any(summary.times for summary in log.summaries.values())

@@ -55,13 +55,11 @@ def beginning(log: DeviceLog, replacement: Replacement) -> int:
         ends += _within(statement.places, 0, replacement.place)[-1:]
     first = max(ends, default=0) + 1
     delegate = delegate_named(replacement.kernel)
-    own = [
-        place
-        for statement in log.statements_of(*_BEFORE, Event.CREATED)
-        if statement.kind != Event.CREATED or delegate_named(statement.values["name"]) is delegate is not None
-        for place in _within(statement.places, first, replacement.place)[:1]
-    ]
-    return min(own, default=replacement.place)
+    own = list(log.statements_of(*_BEFORE))
+    if delegate is not None:
+        own += [made for made in log.statements_of(Event.CREATED) if delegate_named(made.values["name"]) is delegate]
+    starts = [place for statement in own for place in _within(statement.places, first, replacement.place)[:1]]
+    return min(starts, default=replacement.place)
 
 
 def split_at(log: DeviceLog, place: int) -> tuple[DeviceLog, DeviceLog]:

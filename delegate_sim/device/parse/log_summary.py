@@ -31,6 +31,7 @@ from .delegate_identity import (
     plain_name,
     registered_accelerators,
     requested_accelerators,
+    statements_by,
     without_errors_of_others,
 )
 from .delegated_counts import counted_tables, counts_of, is_kernel, ordered_tables
@@ -434,8 +435,7 @@ def _failure(log: DeviceLog, names: set[str]) -> str:
     if any(names & _words(line) for line in log.not_created):
         return NOT_CREATED
     if log.has(Event.LIBRARY_ERROR):
-        own = [count for count in log.statements_of(Event.OWN_COUNT) if plain_name(count.values["name"]) in names]
-        return FAILED if own else NOT_CREATED  # only a delegate that was created counts nodes
+        return FAILED if statements_by(log, names, Event.OWN_COUNT) else NOT_CREATED  # only a created delegate counts nodes
     is_made = not (names - {""}) or not any("what" in error.values for error in errors if error.kind == Event.LOAD_ERROR)
     has_ended = bool(log.statements_of(Event.BENCHMARK_FAILED)) and bool(names - {""})
     return "" if is_made and not has_ended else FAILED
@@ -501,16 +501,11 @@ def _outcome(log: DeviceLog, counts: tuple[Count, ...]) -> str:
 
 
 def _outcome_without_counts(log: DeviceLog, names: set[str]) -> str:
-    made_kernels = [statement for statement in log.statements_of(Event.INTERFACE_USED) if "-based API" in statement.line]
-    if any(plain_name(statement.values["name"]) in names for statement in (*log.statements_of(Event.APPLIED), *made_kernels)):
+    made_kernels = [line for line in statements_by(log, names, Event.INTERFACE_USED) if "-based API" in line.line]
+    if made_kernels or statements_by(log, names, Event.APPLIED):
         return APPLIED_TO
-    if any(
-        plain_name(statement.values["name"]) in names
-        for statement in log.statements_of(*kinds_with("says_made"))
-        if "name" in statement.values
-    ):
-        return MADE
-    return MADE if any(plain_name(name) in names for name in log.created) else UNKNOWN
+    named = [line for line in statements_by(log, names, *kinds_with("says_made")) if "name" in line.values]
+    return MADE if named or any(plain_name(name) in names for name in log.created) else UNKNOWN
 
 
 def _refusals(log: DeviceLog) -> Iterator[tuple[str, str, int]]:
