@@ -12,7 +12,6 @@ from ..results.report.multiply_adds import multiply_adds
 from .measured import NODE, CpuTime, Timing, cpu_time, kernel_times
 
 KernelNodes = Sequence[Collection[NodeKey]]
-"""The nodes of each kernel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +22,6 @@ class Rates:
     low: float
     high: float
     kernels: int
-    """The number of measured kernels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +64,13 @@ class TimeBounds(Declared):
     Each group becomes one kernel. None if a kernel was not measured.
     """
     total_ms: float
-    """The time of all parts of the profile."""
     inference_ms: float | None
     """The measured time of an inference of the whole model. None if the profile does not have this time."""
     kernels: int
-    """The number of measured kernels of the delegate. 0 if the profile shows no kernel of the delegate."""
     stays_on_cpu: bool
     """Whether any nodes of the profile stay on the CPU after the fix."""
     estimate: Estimate | None
     no_estimate: str
-    """The reason why there is no estimate."""
 
     @property
     def parts_ms(self) -> float:

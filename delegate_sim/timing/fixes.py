@@ -27,7 +27,6 @@ from .bounds import KernelNodes, TimeBounds, bounds
 from .measured import CpuTime, Timing, cpu_time
 
 _MOST_SIMULATED = 12
-"""Number of causes with a simulated fix."""
 
 
 class _Times(Declared):

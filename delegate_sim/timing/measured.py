@@ -15,7 +15,6 @@ from ..results.report.records import partitions
 from ..runtime.interpreter import Run
 
 KERNEL, NODE, UNMATCHED = "kernel", "node", "unmatched"
-"""The kinds of measured parts."""
 
 _MS = Column("ms", NUMBER, unit="ms", digits=6)
 _ROW = (
@@ -38,13 +37,10 @@ class MeasuredPart(Declared):
     op: str
     """The operator, or the name of the delegate."""
     name: str
-    """The name of the row in the profile."""
     ms: float
     count: int
-    """The number of nodes or kernels."""
     nodes: tuple[NodeKey, ...]
     kernels: tuple[tuple[NodeKey, ...], ...] = ()
-    """The nodes of each kernel."""
     row: RowTime | None = None
     """The numbers of the row. None if the part has several nodes or kernels."""
     why: str = ""
@@ -96,7 +92,6 @@ class Timing(Declared):
 
     path: str
     delegates: tuple[str, ...]
-    """The delegates with kernels in the profile."""
     parts: tuple[MeasuredPart, ...]
     """The parts that run one after another in one inference."""
     nested: tuple[MeasuredPart, ...]
@@ -222,7 +217,6 @@ def kernel_costs(run: Run, timing: Timing) -> Iterator[KernelCost]:
 
 _SHARE = 0.01
 _ROUNDING_MS = 0.001
-"""Largest rounding error of one row."""
 
 
 def total_notes(log: DeviceLog, subgraph: int, ms: float) -> Iterator[str]:

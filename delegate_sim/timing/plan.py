@@ -30,7 +30,6 @@ class PlannedStep:
     op: str
     """The operator of the node. For a kernel, the name of the delegate."""
     nodes: tuple[int, ...]
-    """The nodes of the model that run in this step."""
     outputs: str
     """The names of the outputs, as the profiler prints them, but without commas."""
     is_kernel: bool
@@ -48,7 +47,6 @@ class TimedPlan:
     steps: tuple[tuple[PlannedStep, ...], ...]
     graphs: tuple[Graph, ...]
     delegates: tuple[str, ...]
-    """The names of the delegates that were applied."""
 
 
 def kernel_delegate(op: str, target: Target) -> str | None:

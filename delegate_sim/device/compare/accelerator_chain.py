@@ -33,7 +33,6 @@ from .wrong_model import plugin_notes
 NOT_APPLIED = "not-applied"
 """Status of a step if the log does not show that this accelerator was applied."""
 _NOTHING = Tally((), None, None, None, None)
-"""The tally of a step for which the log or the simulation has nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +72,7 @@ class StackReconciliation(Declared):
     model: Model
     log: DeviceLog
     result: StackResult
-    """The simulation that matches the log best."""
     soc: str
-    """The SoC as the user gave it."""
     releases: tuple[Release, ...]
     status: str
     explanation: str

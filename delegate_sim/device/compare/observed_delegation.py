@@ -63,9 +63,7 @@ class Facts:
     A subgraph is a key only if the log shows the counts, but not the nodes.
     """
     kernels: Mapping[int, int]
-    """Number of delegate kernels, keyed by subgraph."""
     failed_nodes: tuple[int, ...]
-    """Node indices of the delegate kernels that failed to prepare."""
     has_ended: bool
     """True if the benchmark ended before the model ran."""
     own_counts: tuple[tuple[int, int, int], ...]
@@ -73,9 +71,7 @@ class Facts:
     splits: tuple[tuple[int, int | None], ...]
     """Numbers that the delegate printed: delegated nodes and remaining nodes."""
     listed_refusals: tuple[tuple[str, str], ...]
-    """The operators that the delegate lists as refused, with the printed reasons."""
     refusals: Mapping[tuple[str, int], int]
-    """Number of printed refusals, by operator and version."""
     refused_operators: Mapping[str, bool]
     """The operators in the delegate's lines about refusals. The value is true if a line has the operator's code."""
     unvisited: tuple[str, ...]
@@ -83,13 +79,10 @@ class Facts:
     kernels_made: int | None
     """Number of kernels that the delegate created, as printed by the delegate."""
     is_foreign: bool
-    """True if every line about replaced nodes belongs to another delegate."""
     lines: tuple[str, ...]
     notes: tuple[str, ...]
     plugins: tuple[Count, ...] = ()
-    """Lines of a compiler plugin about the selected nodes. Empty for any other delegate."""
     runtime: RuntimeLog = field(default_factory=RuntimeLog)
-    """The devices and compilations that the runtime behind the delegate logged."""
     other_kernels: int | None = 0
     """Number of kernels of earlier delegates among the nodes in the lines about replaced nodes, or None if it is not known."""
     failure: str = ""

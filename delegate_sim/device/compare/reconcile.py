@@ -49,7 +49,6 @@ LINES = Column(
     source="log",
     parts=(Column("count", INTEGER, source="line_count"), Column("unused", INTEGER, source="unused_count")),
 )
-"""The numbers of lines of a result's log."""
 _SETTING = (
     *(Column("delegate", source="delegate.name"), Column("rule_set", source=lambda own: rule_set_version(own.delegate))),
     Column("runtimes", LIST, source=lambda own: [release.name for release in own.releases]),
@@ -93,13 +92,10 @@ class Reconciliation(Shown):
     differences: tuple[str, ...]
     """The differences between the log and the first simulation, which has no assumptions."""
     account: Account | None
-    """The assumptions that explain the differences."""
     nodes: tuple[CpuNode, ...]
     refusals: tuple[RefusalDifference, ...]
     listed_refusals: tuple[ListedRefusal, ...]
-    """The operators that the device or the simulation refuses. Empty if the log has no list of refused operators."""
     errors: tuple[ExplainedError, ...]
-    """The errors in the log, with their meanings."""
     feature_levels: tuple[int, ...]
     """Feature levels at which a simulation without rejections by the driver reproduces the log."""
     evidence: str
@@ -108,13 +104,10 @@ class Reconciliation(Shown):
     doubts: tuple[str, ...]
     """The notes that say why the log may not be from this model."""
     run: Run
-    """The simulation that matches the log best."""
     is_foreign: bool = False
-    """True if every line about replaced nodes belongs to another delegate."""
     learned: Mapping[str, Any] | None = None
     """The profile that was learned from the log and written, as plain data. None if no profile was written."""
     times: tuple[Times, ...] = ()
-    """The measured times in the log and in op profiles."""
     failure: str = ""
     """The line that says why the model did not run on the device, or why the delegate was not applied, or ""."""
     closest: AssumptionTrial | None = None

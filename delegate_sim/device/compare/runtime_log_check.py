@@ -14,7 +14,6 @@ from ..parse.nnapi_vlog import RuntimeCompilation, RuntimeLog
 from .row_matching import OTHER_MODEL
 
 _Steps: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
-"""The device name and the operation names of each step."""
 _OperationCounts: TypeAlias = frozenset[tuple[str, int]]
 
 

@@ -46,9 +46,7 @@ class Account(Declared):
     text: str
     options: Mapping[str, Any] = field(default_factory=dict)
     rejected: Mapping[int, frozenset[int]] = field(default_factory=dict)
-    """The nodes that the driver rejects, by subgraph."""
     undecided: Mapping[int, frozenset[int]] = field(default_factory=dict)
-    """The nodes that the driver may or may not have rejected, by subgraph."""
     is_certain: bool = True
     """True if no other assumptions explain the log equally well."""
 
@@ -82,7 +80,6 @@ class Trials:
     effort: Effort
     _cache: AnalysisCache = field(default_factory=AnalysisCache, repr=False, compare=False)
     tried: list[AssumptionTrial] = field(default_factory=list, repr=False, compare=False)
-    """The simulations that do not explain the log."""
 
     def simulate(self, changes: Mapping[str, Any]) -> Run:
         """Simulate the model with the changed options ``changes``."""

@@ -207,7 +207,6 @@ def _rejected(
 
 
 _Kind = tuple[str, tuple[str, ...]]
-"""The name and the types of an operation."""
 
 
 def _kind(operation: OperationSignature) -> _Kind:

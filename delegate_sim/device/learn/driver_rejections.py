@@ -22,7 +22,6 @@ _MOST_ATTEMPTS = 256
 _MOST_KINDS = 12
 
 _Node = tuple[int, int]
-"""Index of a subgraph, and index of a node in the subgraph."""
 
 
 class RejectedNodes(Driver):
@@ -60,14 +59,10 @@ class _Inquiry:
 
     trials: Trials
     option: str
-    """The delegate's option that sets the driver."""
     changes: Mapping[str, Any]
-    """The options with other values than in the setting."""
     text: str
-    """Text that is added to the explanation of a match."""
     base: Run
     kinds: Mapping[_Node, _NodeKind]
-    """The kind of each node that the delegate asks the driver about."""
     all_or_nothing: frozenset[_Node]
     """Nodes of partitions that are delegated either as a whole or not at all."""
 

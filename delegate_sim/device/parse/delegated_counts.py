@@ -50,11 +50,9 @@ def counts_of(log: DeviceLog, names: set[str]) -> Iterator[Count]:
 @dataclass(slots=True)
 class _Plan:
     kernel: str
-    """The last delegate's kernel."""
     left: int
     """Number of the model's own nodes that no delegate has taken."""
     most: float
-    """Largest possible number of kernels."""
 
 
 _MOST_PLANS = 64

@@ -50,9 +50,7 @@ class EdgeTpuCompilation(Declared):
 
     version: str = ""
     source: str = ""
-    """The path of the model that was compiled."""
     result: str = ""
-    """The path of the compiled model."""
     rows: tuple[CompilerRow, ...] = ()
     on_tpu: int | None = None
     on_cpu: int | None = None

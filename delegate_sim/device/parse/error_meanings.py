@@ -44,9 +44,7 @@ _NUMBERS = ("NO_ERROR", *[name.removeprefix(_PREFIX) for name in _CODES if name.
 _MOST_SUBGRAPHS = 64
 """Largest number of subgraphs in which a failed kernel is looked for."""
 _PLAIN = (Event.PLAIN_ERROR, Event.UNSURE_ERROR)
-"""The kinds of errors about which nothing is known but their words."""
 _OF_ENGINES = frozenset({Event.FAILURE, Event.WARNED, Event.OTHER_ERROR, Event.RUNTIME_ERROR, Event.LOAD_ERROR})
-"""The kinds of errors that LiteRT-LM prints too."""
 _UNSAID = re.compile(r"llocateTensors|allocate tensors|model allocation|tensor allocations|nterpreter")
 """Matches errors about the model that do not say what is wrong."""
 _NO_CAUSES = ("is not initialized", "apply compiler plugins", "Traceback (most recent")
@@ -303,7 +301,6 @@ BY_VALUES: Mapping[str, Callable[[LogMeanings, Statement], str]] = {
     Event.NODE_ERROR: LogMeanings._node,
     Event.PREPARATION_ERROR: LogMeanings._preparation,
 }
-"""The methods that explain errors with the values in their lines, by kind of error."""
 
 
 def _explained(error: Statement, meaning: str, kind: str = "") -> ExplainedError:

@@ -51,7 +51,6 @@ KINDS = MappingProxyType(
         for row in rows_of("kinds")
     }
 )
-"""The properties of each kind of line."""
 
 
 def kinds_with(trait: str) -> tuple[str, ...]:
@@ -60,4 +59,3 @@ def kinds_with(trait: str) -> tuple[str, ...]:
 
 
 ERRORS = frozenset(kinds_with("is_error"))
-"""The kinds of lines that report an error."""

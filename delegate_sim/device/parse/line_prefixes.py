@@ -19,9 +19,7 @@ class Message:
     text: str
     process: str
     tag: str
-    """The logcat tag."""
     severity: str
-    """``V``, ``D``, ``I``, ``W``, ``E`` or ``F``."""
     source: str
     """The source file that the runtime names in brackets."""
 
@@ -194,7 +192,6 @@ _FIRST = date(2017, 1, 1)
 _DATED = re.compile(r"^\s*(?:(?P<year>20[12]\d)-(?P<month>\d\d)-(?P<day>\d\d)[ T]\d\d:|[IWEF]0000 00:00:(?P<seconds>1\d{9})\.)")
 """Matches a date that a logger prints with the year or as seconds since 1970."""
 _GLOG_DATED = re.compile(r"\b[IWEF](?P<year>20[12]\d)(?P<month>\d\d)(?P<day>\d\d) \d\d:\d\d:")
-"""Matches the date that glog prints."""
 
 
 def is_before_known_releases(line: str) -> bool | None:

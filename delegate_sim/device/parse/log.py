@@ -36,7 +36,6 @@ _VALUES = "{[,:"
 _FIRST_BYTES = frozenset({0x0A, 0x12, 0x1A, 0x22})
 """First bytes of a protobuf message: the tags of the length-delimited fields 1 to 4."""
 _START = 1024
-"""Number of bytes that are read to detect a file's format."""
 
 _OWN_TAGS = ("tflite", "litert", "native")
 """Prefixes of the logcat tags of TFLite, LiteRT and their tools, in lower case."""
@@ -70,13 +69,11 @@ class ProcessReaders:
         self.last_crash = ""
         """The last process that has reported nothing but a crash."""
         self.labels: set[str] = set()
-        """The names of devices at the start of lines."""
         self.prefixes = LearnedPrefixes()
         self.last = ""
         self.place = 0
         self.long_lines = 0
         self.before = message_of("")
-        """The message on the line before the current line."""
 
     def read(self, line: str) -> None:
         """Parse one line."""

@@ -52,7 +52,6 @@ class Replacement:
     subgraph: int | None
     name: str | None
     place: int = field(default=0, compare=False)
-    """The number of the line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +81,6 @@ class ApplicationLine:
     outcome: str
     kernels: int | None
     place: int = field(default=0, compare=False)
-    """The number of the line."""
 
 
 @dataclass(slots=True)
@@ -103,9 +101,7 @@ class DeviceLog:
     slowest: dict[int, tuple[Row, ...]] = field(default_factory=dict)
     """The rows of the tables of the slowest nodes, by subgraph."""
     inner_rows: tuple[Row, ...] = ()
-    """The operators inside delegate kernels, in execution order."""
     times: RunTimes = NO_TIMES
-    """The times of the whole run."""
     lost_events: bool = False
     """True if the profiler dropped events because its buffer was full."""
     statements: tuple[Statement, ...] = ()
@@ -115,15 +111,11 @@ class DeviceLog:
     is_old: bool = False
     """True if the log has a wording that is older than all known releases."""
     line_count: int = 0
-    """Number of lines that are not blank."""
     unused_count: int = 0
-    """Number of lines that were not understood."""
     unused: tuple[str, ...] = ()
     """The first lines that were not understood."""
     runtime: RuntimeLog = field(default_factory=RuntimeLog)
-    """The devices and compilations of the NNAPI runtime."""
     edge_tpu: EdgeTpuCompilation = NOT_COMPILED
-    """The output of the Edge TPU compiler."""
     chips: dict[tuple[str, str], None] = field(default_factory=dict)
     """Pairs of vendor and SoC that lines name. The SoC may be ""."""
     plain_errors: tuple[Statement, ...] = ()

@@ -53,7 +53,6 @@ _STEPS_OF_AN_ITEM = 30
 """Steps of keeping one item of a log, such as a statement or a row."""
 _STEPS_OF_A_RUN = 50
 _MOST_STATEMENTS = 8
-"""Largest number of statements that are read from one line."""
 _REPLACING = re.compile(
     r"Replacing (?P<replaced>\d{1,9}) (?:out of (?P<total>\d{1,9}) )?node\(s\) with delegate \((?P<kernel>[^()]{1,200})\) node, "
     r"yielding (?P<partitions>\d{1,9}) partitions"
@@ -96,7 +95,6 @@ class Reader:
         self.dates: set[bool | None] = set()
         """For each line with a date, whether the line is older than the oldest known release."""
         self.place = 0
-        """The number of the current line."""
         self._begin(DeviceLog())
 
     def _begin(self, log: DeviceLog) -> None:
@@ -472,7 +470,6 @@ class RefusalList:
     """A delegate's list of refused operators, while it is being read."""
 
     name: str
-    """The delegate's name for itself."""
     tag: str
     process: str
     is_interrupted: bool = False

@@ -116,14 +116,12 @@ class LogSummary(Declared):
     CPU failed while the model ran.
     """
     others: tuple[LogDelegate, ...]
-    """Other delegates, such as a delegate that the runtime applies to the remaining nodes."""
     releases: tuple[str, ...]
     """The releases that may have printed the log. Empty if the log does not identify a release."""
     errors: tuple[ExplainedError, ...]
     cause: str
     """The line of the error that caused the failure, or "" if nothing failed."""
     npu: NpuStages | None
-    """The stages that the model passed on its way to an NPU. None if the log has nothing about it."""
     is_cut: bool
     """True if the log ends before it shows the delegate's outcome."""
 

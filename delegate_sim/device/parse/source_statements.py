@@ -53,11 +53,9 @@ class SourceStatement:
     """A statement of upstream code that a line matches."""
 
     printed_by: tuple[str, ...]
-    """The components that have the statement."""
     severity: str
     """``V``, ``I``, ``W``, ``E`` or ``F``, or "" if the statement has none."""
     values: tuple[PrintedValue, ...]
-    """The fields of the line, in order."""
 
 
 @dataclass(frozen=True, slots=True)

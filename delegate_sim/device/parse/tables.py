@@ -33,7 +33,6 @@ def _by_kind() -> Mapping[str, Mapping[str, str]]:
 
 
 MEANINGS = _by_kind()
-"""The meaning of each group of words, by kind of line."""
 
 
 def meaning_by_words(kind: str, text: str) -> str:
@@ -42,7 +41,6 @@ def meaning_by_words(kind: str, text: str) -> str:
 
 
 SequenceLine: TypeAlias = tuple[str, Sequence[str], re.Pattern[str]]
-"""The name of a line, its needles, and its pattern."""
 
 
 def sequence_of(reader: str) -> tuple[SequenceLine, ...]:

@@ -148,7 +148,6 @@ class _Predictions:
         self.loaded: tuple[str, Model, Effort] | None = None
         self.unreadable: set[str] = set()
         self.known: dict[tuple[str, str, str], Predicted | None] = {}
-        """The predictions by model, delegate and release. None if there is none."""
         self.digests: dict[str, str] = {}
 
     def score(self, asked: Asked, recorded: Recorded) -> RecordScore:

@@ -30,7 +30,6 @@ class RunTimes(Declared):
 
     init_ms: float | None = None
     first_ms: float | None = None
-    """The time of the first inference."""
     warmup_ms: float | None = None
     """The average time of an inference in the warm-up."""
     inference_ms: float | None = None
@@ -100,7 +99,6 @@ class RowTime:
     call_ms: float
     """The average time of one call."""
     share: float | None
-    """The row's percentage of the time of all rows."""
     memory_kb: float
     calls: int
     """The number of calls in one inference, rounded down. 0 if the node does not run in every inference."""
@@ -177,18 +175,14 @@ _LEAST_MS = 0.01
 """Smallest time that is exact enough to be compared with percentages."""
 
 RUN_ORDER, SLOWEST, SUMMARY = "Run Order", "Top by Computation Time", "Summary by node type"
-"""The titles of the tables."""
 
 _INNER = "Delegate/"
-"""Beginning of the names of operators inside delegate kernels."""
 _LITERT_NODE, _LITERT_INNER = "Builtin", "Delegate"
 """The names in tables of LiteRT's profiler: one for all nodes and kernels, one for all operators inside kernels."""
 _INNER_TYPE = re.compile(r"\w \([A-Z]")
 """Matches the types of the CPU library's operators, such as ``Add (ND, F32)``. No node has such a type."""
 _EVENTS = ("AllocateTensors", "ModifyGraphWithDelegate", "Invoke", "PrepareOpsAndTensors", "ModifyGraphWithDelegateImpl")
-"""Events in operator tables that are not operators."""
 _LITERT_EVENT = "LiteRT::"
-"""Beginning of LiteRT's events."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +217,6 @@ class OperatorTable:
         self.title = title
         self.is_inference = is_inference
         self.is_internal = is_internal
-        """True for a table of the operators inside delegate kernels."""
         self.rows: list[Row] = []
         self.inner_rows: list[Row] = []
         """The operators inside of kernels, if they are in the same table as the nodes."""
@@ -231,7 +224,6 @@ class OperatorTable:
         self.sum: float | None = None
         """The cumulative percentage in the last row."""
         self.lacks_rows = False
-        """True if the percentages do not add up because rows are missing."""
 
     def read(self, line: str) -> bool:
         """Parse a line. Return whether the line is a row."""

@@ -23,7 +23,6 @@ _TIMES_ONLY = "is a result file of a benchmark, which has only times and memory,
 
 _PROFILE, _RUNTIME, _RESULT = "BenchmarkProfilingData", "ModelRuntimeDetails", "BenchmarkResult"
 _MESSAGES = {row["message"]: [field.split(" ") for field in row["fields"].split(", ")] for row in rows_of("messages")}
-"""The protobuf messages by name, with the name, number and type of each field."""
 _LARGEST = 1 << 63
 _STEPS_OF_A_PLACE = 5
 """Number of steps for each number of an execution plan, from which a row is made. In the file, it may take two bytes."""
