@@ -5,6 +5,7 @@ An unmatched row is kept with its time. The time of a row is never divided among
 
 from __future__ import annotations
 
+import functools
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,9 +24,8 @@ from ..hypothetical.hypothetical_changes import NodeKey
 from ..model.model import Model
 from ..model.schema import is_operator
 from ..runtime.target import Target
-from .measured import KERNEL, NODE, UNMATCHED, MeasuredPart, Timing, total_notes
-from .op_profile import OpProfile
-from .plan import INNER, PlannedStep, TimedPlan, inner_operators, kernel_delegate, node_step, plan_of
+from .measured import KERNEL, NODE, UNMATCHED, MeasuredPart, OpProfile, Timing, read_op_profile, total_notes
+from .plan import INNER, PlannedStep, TimedPlan, delegates_in, inner_operators, kernel_delegate, node_step, plan_of
 
 _CUT = 20
 """The smallest length of a name in a truncated line that may match a longer name."""
@@ -364,3 +364,23 @@ def _differences(profile: OpProfile, parts: Sequence[MeasuredPart], plan: TimedP
         yield f"the profile has {and_list(told)}: check --runtime and the options, or run reconcile with this profile as the log"
     elif unmatched:
         yield f"{unmatched:,} {'row matches' if unmatched == 1 else 'rows match'} nothing in the simulation"
+
+
+@dataclass(frozen=True)
+class OpProfiles:
+    """The files of the profiles. Each file is read once, when it is needed."""
+
+    paths: tuple[str, ...]
+
+    @functools.cached_property
+    def profiles(self) -> tuple[OpProfile, ...]:
+        """The profiles. Raises LogError if a file cannot be read, or has no times."""
+        return tuple(map(read_op_profile, self.paths))
+
+    def timings(self, model: Model, targets: Sequence[Target]) -> tuple[Timing, ...]:
+        """Match each profile with the first target whose delegate it shows, or the first. Raises WrongProfileError."""
+        timings = []
+        for profile in self.profiles:
+            fitting = [target for target in targets if target.delegate.name in delegates_in(profile.log, target)]
+            timings.append(match_profile(profile, model, (fitting or list(targets))[0]))
+        return tuple(timings)

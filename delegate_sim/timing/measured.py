@@ -6,9 +6,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..device.parse.log_contents import DeviceLog
+from ..device.parse.log import read_runs_file
+from ..device.parse.log_contents import DeviceLog, LogError, TimesOnlyError, has_times
 from ..device.parse.profiles.operator_tables import RowTime, RunTimes
 from ..foundation.columns import INTEGER, LIST, NUMBER, OBJECT, Column, Declared, attributes, entry, within
+from ..foundation.printable import printable
 from ..hypothetical.hypothetical_changes import NodeKey
 from ..results.report.display import TimeRow, TimeTotals
 from ..results.report.records import partitions
@@ -234,3 +236,61 @@ def total_notes(log: DeviceLog, subgraph: int, ms: float) -> Iterator[str]:
         yield f"the rows add up to {ms:,.3f} ms, but the profile's own total is {expected:,.3f} ms"
     if log.lost_events:
         yield "the profiler dropped events because its buffer was full (--max_profiling_buffer_entries), so times are missing"
+
+
+_GROUPS_SHOWN = 5
+
+
+def milliseconds(ms: float) -> str:
+    """Return a time as text."""
+    return f"{ms:,.3f} ms" if abs(ms) < 10 else f"{ms:,.1f} ms"  # three digits are enough
+
+
+def share_of_time(ms: float, total_ms: float) -> str:
+    """Return a share of a total as a percentage. Return a dash if the total is 0."""
+    return f"{100 * ms / total_ms:.1f} %" if total_ms else "-"
+
+
+def timing_sentence(timing: Timing) -> str:
+    """Return a sentence about the parts of a profile's time. Names may be unescaped."""
+    if not timing.parts:
+        inference = timing.times.inference_ms
+        return f"{timing.path} has no times of nodes" + (
+            "" if inference is None else f"; an inference takes {milliseconds(inference)}"
+        )
+    groups = sorted(timing.groups, key=lambda group: -group.ms)
+    shown = [f"{group.words} {milliseconds(group.ms)}{_share(group.ms, timing)}" for group in groups[:_GROUPS_SHOWN]]
+    if rest := groups[_GROUPS_SHOWN:]:
+        ms = sum([group.ms for group in rest])
+        shown.append(f"{len(rest):,} more {milliseconds(ms)}{_share(ms, timing)}")
+    return f"measured in {timing.path}: {milliseconds(timing.total_ms)}; {', '.join(shown)}"
+
+
+def _share(ms: float, timing: Timing) -> str:
+    return f" ({share_of_time(ms, timing.total_ms)})" if timing.total_ms else ""
+
+
+@dataclass(frozen=True, slots=True)
+class OpProfile:
+    """The log of the profiled run. ``notes`` describes what is missing in the file."""
+
+    path: str
+    log: DeviceLog
+    notes: tuple[str, ...] = ()
+
+
+def read_op_profile(path: str) -> OpProfile:
+    """Read the last profile in a file of any format that ``reconcile`` reads. Raises LogError if a file has no times."""
+    try:
+        runs = read_runs_file(path)
+    except TimesOnlyError as error:
+        return OpProfile(path, DeviceLog(times=error.times), ("the file has only the times of the whole run, not of nodes",))
+    profiled = [log for log in runs if has_times(log)]
+    if not profiled:
+        raise LogError(
+            printable(f"{path}: has no table with the times of nodes; run benchmark_model with --enable_op_profiling=true")
+        )
+    count = len(profiled)
+    return OpProfile(
+        path, profiled[-1], (f"the file has the profiles of {count} runs; the last one is used",) if count > 1 else ()
+    )

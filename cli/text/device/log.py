@@ -12,8 +12,8 @@ from delegate_sim.device.compare.observed_delegation import OTHER_KERNEL
 from delegate_sim.device.compare.row_matching import CompilerJoin, JoinedRow
 from delegate_sim.device.compare.runtime_log_check import compilation_text
 from delegate_sim.device.parse.applied_target import may_be_older
+from delegate_sim.device.parse.compilations import NOT_COMPILED, EdgeTpuCompilation
 from delegate_sim.device.parse.delegate_identity import DISPATCH, chip_names, plain_name, registered_accelerators
-from delegate_sim.device.parse.edge_tpu_compiler import NOT_COMPILED, EdgeTpuCompilation
 from delegate_sim.device.parse.error_meanings import explained_notes
 from delegate_sim.device.parse.log_contents import Count, DeviceLog
 from delegate_sim.device.parse.log_summary import (
@@ -38,7 +38,7 @@ from delegate_sim.device.parse.log_summary import (
     LogSummary,
 )
 from delegate_sim.device.parse.profiles.operator_tables import RunTimes
-from delegate_sim.timing.words import milliseconds
+from delegate_sim.timing.measured import milliseconds
 
 from ...console.layout import counted, message, name, node_list, share
 from ...console.terminal import Line

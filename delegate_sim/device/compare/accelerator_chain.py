@@ -20,10 +20,10 @@ from ...results.report.run_columns import MODEL
 from ...runtime.interpreter import Run
 from ..parse.applied_target import releases_of
 from ..parse.error_meanings import ExplainedError, explained_errors
-from ..parse.kinds import Event
 from ..parse.log import read_lines
 from ..parse.log_contents import DeviceLog, Replacement, long_lines_note
 from ..parse.log_runs import run_note, separate_runs
+from ..parse.tables import Event
 from .differences import ListedRefusal, differences, listed_refusals
 from .observed_delegation import Facts, Tally, device_tally, facts_of, shows_refusal, simulated_tally
 from .reconcile import EXPLAINED, LINES, NOT_COMPARED, REPRODUCED, UNEXPLAINED

@@ -11,9 +11,9 @@ from ...foundation.printable import counted
 from ...refusal import Effect
 from ...rules.kinds import FLOAT16_DEQUANTIZE
 from ...runtime.interpreter import Run
-from ..parse.kinds import Event
 from ..parse.log import read_lines
 from ..parse.log_contents import DeviceLog, Replacement
+from ..parse.tables import Event
 from .observed_delegation import OTHER_KERNEL, Facts, refused_operators
 
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from ...foundation.columns import Declared
 from ..parse.delegate_identity import DISPATCH, plain_name
-from ..parse.kinds import Event
 from ..parse.known_lines import Statement
 from ..parse.log_contents import DeviceLog, Replacement
+from ..parse.tables import Event
 
 YES, NO, NOT_SHOWN = "yes", "no", "not-shown"
 _NPU = "NPU"

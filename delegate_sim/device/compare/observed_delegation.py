@@ -15,6 +15,7 @@ from ...graph.graph import Graph
 from ...model.schema import is_operator
 from ...runtime.interpreter import Run
 from ..parse.applied_target import flags_without_others
+from ..parse.compilations import RuntimeLog
 from ..parse.delegate_identity import (
     UNNAMED_KERNEL,
     delegate_named,
@@ -25,12 +26,11 @@ from ..parse.delegate_identity import (
 )
 from ..parse.delegated_counts import kernels_before, npu_counts
 from ..parse.error_meanings import is_while_building, is_while_running
-from ..parse.kinds import Event
 from ..parse.log import read_lines
 from ..parse.log_contents import Count, DeviceLog, ReconcileError, Replacement
 from ..parse.log_summary import CRASHED, FAILED, summary_of
-from ..parse.nnapi_vlog import RuntimeLog
 from ..parse.profiles.operator_tables import RunOrder, Summary
+from ..parse.tables import Event
 from .row_matching import OTHER_MODEL, matched_nodes
 
 _COUNTS = ("delegated", "total", "partitions")

@@ -28,9 +28,9 @@ from ...runtime.interpreter import Run, option_values
 from ..parse.applied_target import DeviceSetting, setting_of
 from ..parse.delegate_identity import accelerators_in
 from ..parse.error_meanings import ExplainedError, cause_of, explained_errors
-from ..parse.kinds import Event
 from ..parse.log_contents import DeviceLog, long_lines_note
 from ..parse.log_runs import run_note, separate_runs
+from ..parse.tables import Event
 from .assumption_search import disproved_limit, fitting_levels, matches
 from .differences import ListedRefusal, RefusalDifference, differences, is_disproved, listed_refusals, refusal_differences
 from .observed_delegation import Facts, Tally, device_tally, facts_of, shows_refusal, simulated_tally

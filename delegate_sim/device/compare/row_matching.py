@@ -11,7 +11,7 @@ from ...graph.graph import Graph, file_graphs
 from ...model.model import Model
 from ...model.precompiled import compiled_elsewhere
 from ...model.schema import CUSTOM
-from ..parse.edge_tpu_compiler import NOT_COMPILED, CompilerRow, EdgeTpuCompilation
+from ..parse.compilations import NOT_COMPILED, CompilerRow, EdgeTpuCompilation
 from ..parse.log_contents import ReconcileError
 from ..parse.profiles.operator_tables import Row
 

@@ -9,8 +9,8 @@ from typing import TypeAlias
 from ...delegates.driver import StageOperation
 from ...foundation.printable import counted
 from ...runtime.interpreter import Run
+from ..parse.compilations import RuntimeCompilation, RuntimeLog
 from ..parse.log_contents import DeviceLog
-from ..parse.nnapi_vlog import RuntimeCompilation, RuntimeLog
 from .row_matching import OTHER_MODEL
 
 _Steps: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]

@@ -9,9 +9,9 @@ from ...graph.graph import NodeView
 from ...model.schema import is_operator
 from ...runtime.interpreter import Run
 from ..parse.delegate_identity import delegate_named, other_name
-from ..parse.kinds import Event
 from ..parse.log import read_lines
 from ..parse.log_contents import DeviceLog
+from ..parse.tables import Event
 from .assumption_search import failed_kernels
 from .observed_delegation import OTHER_KERNEL, Facts
 from .row_matching import OTHER_MODEL

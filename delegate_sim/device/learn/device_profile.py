@@ -15,7 +15,7 @@ from ...foundation.limits import how_to_raise, raised
 from ..compare.reconcile import Reconciliation
 from ..compare.runtime_log_check import matched_partitions, split_differences, stage_operations
 from ..compare.trial_simulations import simulate_setting
-from ..parse.nnapi_vlog import RuntimeCompilation
+from ..parse.compilations import RuntimeCompilation
 from .driver_profile import LearningError
 
 _AVAILABLE = "accelerators available"

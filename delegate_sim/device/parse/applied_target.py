@@ -22,6 +22,7 @@ from ...delegates.registry import (
 from ...errors import OptionError
 from ...releases.catalogue import DEFAULT_RELEASE, RELEASES, Release, parse_release
 from ...releases.wording import replacing_line
+from .compilations import NOT_COMPILED
 from .delegate_identity import (
     ACCELERATOR_KERNELS,
     DISPATCH,
@@ -36,9 +37,8 @@ from .delegate_identity import (
     plugin_in,
     speaker,
 )
-from .edge_tpu_compiler import NOT_COMPILED
-from .kinds import Event, kinds_with
 from .log_contents import DeviceLog, Replacement, UnknownDelegateError
+from .tables import Event, kinds_with
 
 _SECOND = 2
 """The major version of LiteRT that has accelerators instead of delegates."""

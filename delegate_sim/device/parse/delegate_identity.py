@@ -21,11 +21,10 @@ from ...delegates.registry import (
     find_delegate,
 )
 from ...foundation.work_budget import spend_steps
-from .kinds import KINDS, Event, kinds_with
 from .known_lines import Statement
 from .log_contents import DeviceLog
 from .profiles.operator_tables import is_inner_type
-from .tables import rows_of
+from .tables import KINDS, Event, kinds_with, rows_of
 
 _NAMES = rows_of("names")
 _OTHERS = {row["words"]: row["title"] for row in _NAMES if row["of"] == "delegate"}

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from ...delegates.registry import CPU_LIBRARY_SPEAKER
 from ...foundation.work_budget import spend_steps
 from .delegate_identity import DISPATCH, UNNAMED_KERNEL, delegate_named, has_hidden_kernels, plain_name, statements_by
-from .kinds import Event
 from .log_contents import Count, DeviceLog, Replacement
 from .profiles.operator_tables import RUN_ORDER, SUMMARY, RunOrder, Summary
+from .tables import Event
 
 
 def is_kernel(op: str) -> bool:

@@ -26,11 +26,9 @@ from .delegate_identity import (
     requested_accelerators,
     speaker,
 )
-from .kinds import KINDS, Event
-from .known_lines import Statement
+from .known_lines import PrintedValue, Statement
 from .log_contents import DeviceLog, long_lines_note
-from .source_statements import PrintedValue
-from .tables import MEANINGS, meaning_by_words
+from .tables import KINDS, MEANINGS, Event, meaning_by_words
 
 _PREFIX = "ANEURALNETWORKS_"
 _ONLY_GPU = "OP is supported, but "

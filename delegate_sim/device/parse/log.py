@@ -16,15 +16,13 @@ from ...foundation.limits import how_to_raise, raised
 from ...foundation.printable import printable
 from ...foundation.work_budget import spend_bytes, spend_steps, work_budget
 from .applied_target import delegate_in
-from .edge_tpu_compiler import EdgeTpuCompilation
-from .known_lines import CHARACTERS_IN_A_STEP
+from .compilations import EdgeTpuCompilation, RuntimeLog
+from .known_lines import CHARACTERS_IN_A_STEP, SourceStatements
 from .line_prefixes import LearnedPrefixes, Message, logcat_lines, message_of, text_of_json, unwrapped
 from .log_contents import LONGEST_LINE, DeviceLog, LogError
 from .log_reader import Reader
-from .nnapi_vlog import RuntimeLog
 from .profiles.operator_tables import RunOrder, RunTimes
 from .profiles.profile_files import read_binary, read_json
-from .source_statements import SourceStatements
 
 _LARGEST_MESSAGE = 1 << 28
 _READING = "reading the log"

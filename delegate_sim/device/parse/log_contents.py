@@ -8,11 +8,10 @@ from dataclasses import dataclass, field, replace
 from ...errors import DelegateSimError
 from ...foundation.printable import counted
 from ...foundation.work_budget import spend_steps
-from .edge_tpu_compiler import NOT_COMPILED, EdgeTpuCompilation
-from .kinds import ERRORS, KINDS, Event, kinds_with
+from .compilations import NOT_COMPILED, EdgeTpuCompilation, RuntimeLog
 from .known_lines import Statement
-from .nnapi_vlog import RuntimeLog
 from .profiles.operator_tables import NO_TIMES, Row, RunOrder, RunTimes, Summary
+from .tables import ERRORS, KINDS, Event, kinds_with
 
 LONGEST_LINE = 1 << 16
 """Largest number of characters of a line that are read. The rest of a longer line is skipped."""

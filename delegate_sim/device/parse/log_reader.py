@@ -15,14 +15,12 @@ from ...delegates.registry import GRAPHICS_SPEAKER
 from ...foundation.work_budget import spend_steps
 from ...model.schema import is_operator
 from .applied_target import may_be_older
+from .compilations import EdgeTpuCompilerReader, RuntimeReader
 from .delegate_identity import chips_in, whole_kernel
-from .edge_tpu_compiler import EdgeTpuCompilerReader
-from .kinds import ERRORS, Event, kinds_with
-from .known_lines import Pattern, Statement, is_plain_failure, is_reason, loose_statement, statement_of
+from .known_lines import Pattern, SourceStatements, Statement, is_plain_failure, is_reason, loose_statement, statement_of
 from .line_prefixes import Message, is_before_known_releases
 from .log_contents import ApplicationLine, DeviceLog, Replacement
 from .log_runs import beginning, split_at
-from .nnapi_vlog import RuntimeReader
 from .profiles.operator_tables import (
     RUN_ORDER,
     SLOWEST,
@@ -34,8 +32,7 @@ from .profiles.operator_tables import (
     times_in,
 )
 from .profiles.profile_files import is_of_dump, read_dump
-from .source_statements import SourceStatements
-from .tables import line_in, sequence_of
+from .tables import ERRORS, Event, kinds_with, line_in, sequence_of
 
 _FIRST = kinds_with("is_first")
 _NUMEROUS = kinds_with("is_numerous")

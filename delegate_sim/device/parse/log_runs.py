@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 
 from ...foundation.work_budget import spend_steps
 from .delegate_identity import delegate_named
-from .kinds import ERRORS, Event, kinds_with
 from .known_lines import Statement
 from .log_contents import DeviceLog, LogError, Replacement
+from .tables import ERRORS, Event, kinds_with
 
 _BEFORE = kinds_with("is_before")
 _OF_PROCESS = kinds_with("is_of_process")

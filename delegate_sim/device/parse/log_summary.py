@@ -17,6 +17,7 @@ from ..compare.npu_stages import NO, YES, NpuStages, npu_stages
 from ..compare.npu_stages import NOT_SHOWN as STAGE_NOT_SHOWN
 from ..compare.runtime_log_check import compilation_text
 from .applied_target import delegate_in, is_of_second_litert, is_switched_on, may_be_older, releases_of
+from .compilations import NOT_COMPILED
 from .delegate_identity import (
     DISPATCH,
     UNNAMED_KERNEL,
@@ -35,11 +36,10 @@ from .delegate_identity import (
     without_errors_of_others,
 )
 from .delegated_counts import counted_tables, counts_of, is_kernel, ordered_tables
-from .edge_tpu_compiler import NOT_COMPILED
 from .error_meanings import ExplainedError, LogMeanings, cause_of, explained_errors, explained_notes, is_while_running
-from .kinds import KINDS, Event, kinds_with
 from .known_lines import ARMNN_PARSER, Statement
 from .log_contents import Count, DeviceLog
+from .tables import KINDS, Event, kinds_with
 
 WHOLE, PART, NONE, FAILED, NOT_CREATED, NOT_LOADED, NOT_SHOWN, APPLIED_TO, MADE, REQUESTED, UNKNOWN = (
     "whole", "part", "none", "failed", "not-created", "not-loaded", "not-shown", "applied", "created", "requested", "unknown",
