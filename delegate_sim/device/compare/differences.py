@@ -254,10 +254,6 @@ def _application(run: Run) -> tuple[str, int | None]:
 
 
 def _applied_text(outcome: str, kernels: int | None) -> str:
-    texts = {
-        "failed": "could not be applied",
-        "not": "was applied to no node",
-        "completely": "was applied to the whole graph",
-    }
+    texts = {"failed": "could not be applied", "not": "was applied to no node", "completely": "was applied to the whole graph"}
     partly = "was applied to part of the graph"
     return texts.get(outcome, partly if kernels is None else f"{partly}, with {counted(kernels, 'kernel')}")

@@ -139,12 +139,7 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
         raise ReconcileError(
             "the log has no line of a compiler plugin (Partitioned subgraph<0>, selected ...); record LiteRT's INFO lines too"
         )
-    printed = [
-        *statements_by(log, names, Event.OWN_COUNT, Event.SPLIT, Event.KERNELS),
-        *own,
-        *applications,
-        *npu,
-    ]
+    printed = [*statements_by(log, names, Event.OWN_COUNT, Event.SPLIT, Event.KERNELS), *own, *applications, *npu]
     is_unknown = _is_unknown(log, own)
     is_foreign = not plugins and bool(log.replacements) and is_unknown
     errors = log.statements_of(Event.API_ERROR, Event.NODE_ERROR)

@@ -289,10 +289,7 @@ def requested_accelerators(log: DeviceLog) -> tuple[str, ...]:
 _NEEDLES = tuple({word for row in _NAMES if row["of"] != "delegate" for word in row["words"].split("|")})
 """Words in lower case. Every line about a chip contains at least one of these words."""
 _SOC_FORMS = ["(?P<{title}>{pattern})".format_map(row) for row in _NAMES if row["of"] == "soc"]
-_SOCS = re.compile(
-    rf"(?<![A-Za-z0-9])(?:{'|'.join(_SOC_FORMS)})(?![A-Za-z0-9])",
-    re.IGNORECASE,
-)
+_SOCS = re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(_SOC_FORMS)})(?![A-Za-z0-9])", re.IGNORECASE)
 """Matches the model numbers of SoCs. The name of each group in the pattern is the vendor."""
 _VENDORS = [(row["title"], re.compile(row["pattern"], re.IGNORECASE)) for row in _NAMES if row["of"] == "vendor"]
 

@@ -21,16 +21,7 @@ from .known_lines import Pattern, SourceStatements, Statement, is_plain_failure,
 from .line_prefixes import Message, is_before_known_releases
 from .log_contents import ApplicationLine, DeviceLog, Replacement
 from .log_runs import beginning, split_at
-from .profiles.operator_tables import (
-    RUN_ORDER,
-    SLOWEST,
-    SUMMARY,
-    OperatorTable,
-    RunOrder,
-    Summary,
-    table_title,
-    times_in,
-)
+from .profiles.operator_tables import RUN_ORDER, SLOWEST, SUMMARY, OperatorTable, RunOrder, Summary, table_title, times_in
 from .profiles.profile_files import is_of_dump, read_dump
 from .tables import ERRORS, Event, kinds_with, line_in, sequence_of
 
