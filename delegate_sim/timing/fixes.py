@@ -31,16 +31,6 @@ KernelNodes = Sequence[Collection[NodeKey]]
 
 
 @dataclass(frozen=True, slots=True)
-class Rates:
-    """The smallest and the largest measured time of one multiply-add of an operator on a delegate, in nanoseconds."""
-
-    op: str
-    low: float
-    high: float
-    kernels: int
-
-
-@dataclass(frozen=True, slots=True)
 class Estimate:
     """The estimated saving. It comes from the CPU time of nodes, and the delegate's rates for the operators of these nodes."""
 
@@ -53,10 +43,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class TimeBounds(Declared):
-    """Bounds on the time that one fix can save.
-
-    There is no lower bound, because only a measurement can show that the change does not cost time.
-    """
+    """Bounds on the time that one fix can save. Only a measurement can show that it costs none, so none is a lower bound."""
 
     columns = (
         Column("at_most_ms", NUMBER, source=lambda own: own.at_most_ms if own.is_whole else None, digits=6),
@@ -75,10 +62,7 @@ class TimeBounds(Declared):
     gone_kernels: int
     """The number of kernels that disappear because they are merged into other kernels."""
     gone_ms: float | None
-    """The time of all merged kernels without the fastest kernel of each group.
-
-    Each group becomes one kernel. None if a kernel was not measured.
-    """
+    """The time of the merged kernels without the fastest of each that they become. None if a kernel was not measured."""
     total_ms: float
     inference_ms: float | None
     """The measured time of an inference of the whole model. None if the profile does not have this time."""
@@ -95,11 +79,7 @@ class TimeBounds(Declared):
 
     @property
     def whole_ms(self) -> float:
-        """The time of the whole model. No fix saves more than this time.
-
-        This is the smaller of two times: the measured inference, and the sum of all parts. Parts that were measured one by one
-        can take longer than the inference.
-        """
+        """The most that a fix can save: the measured inference, or the sum of all parts, which may take longer one by one."""
         return self.total_ms if self.inference_ms is None else min(self.inference_ms, self.total_ms)
 
     @property
@@ -133,43 +113,29 @@ def bounds(
 ) -> TimeBounds:
     """Return bounds on the saving of a change that moves the nodes in ``moved`` off the CPU.
 
-    ``before`` and ``after`` are the delegate's kernels before and after the change, as nodes of the unchanged model. A profile
-    of a run with the delegate is preferred, because the change saves CPU time of such a run.
+    The kernels are those before and after the change, as nodes of the unchanged model. A profile with the delegate is preferred.
     """
     ordered = sorted(timings, key=lambda timing: delegate not in timing.delegates)
     has_kernels = bool(ordered) and delegate in ordered[0].delegates
-    merged = [group for group in _merged(before, after) if len(group) > 1]
-    gone = sum([len(group) - 1 for group in merged])
+    kernels = [frozenset(kernel) for kernel in before]
+    groups = [[kernel for kernel in kernels if kernel and kernel <= set(new)] for new in after]
+    merged = [group for group in groups if len(group) > 1]
+    times = dict(kernel_times(ordered[:1], delegate))
+    is_timed = has_kernels and all(kernel in times for group in merged for kernel in group)
+    gone = set(moved)
     estimate, reason = _estimate(ordered, delegate, graphs, moved)
     return TimeBounds(
         moved=cpu_time(ordered, moved),
         nodes=len(moved),
-        gone_kernels=gone,
-        gone_ms=_longest(dict(kernel_times(ordered[:1], delegate)), merged) if has_kernels else None,
+        gone_kernels=sum([len(group) - 1 for group in merged]),
+        gone_ms=sum([sum(sorted(map(times.__getitem__, group))[1:]) for group in merged]) if is_timed else None,
         total_ms=ordered[0].total_ms if ordered else 0.0,
         inference_ms=ordered[0].times.inference_ms if ordered else None,
         kernels=ordered[0].kernel_count if has_kernels else 0,
-        stays_on_cpu=bool(ordered)
-        and any(part.kind == NODE and not set(moved).issuperset(part.nodes) for part in ordered[0].parts),
+        stays_on_cpu=any(part.kind == NODE and not gone.issuperset(part.nodes) for own in ordered[:1] for part in own.parts),
         estimate=estimate,
         no_estimate=reason,
     )
-
-
-def _merged(before: KernelNodes, after: KernelNodes) -> list[list[frozenset[NodeKey]]]:
-    """Return for each kernel after the change the kernels before it that became part of it."""
-    groups = [frozenset(kernel) for kernel in before]
-    return [[kernel for kernel in groups if kernel and kernel <= set(new)] for new in after]
-
-
-def _longest(times: Mapping[frozenset[NodeKey], float], merged: Sequence[Sequence[frozenset[NodeKey]]]) -> float | None:
-    """Return the time of all merged kernels without the fastest kernel of each group. Return None if a kernel has no time."""
-    total = 0.0
-    for group in merged:
-        if any(kernel not in times for kernel in group):
-            return None
-        total += sum(sorted([times[kernel] for kernel in group])[1:])
-    return total
 
 
 def _estimate(
@@ -180,7 +146,7 @@ def _estimate(
     if not on_delegate or not on_cpu:
         needed = "with the delegate" if on_cpu else "without the delegate"
         return None, f"an estimate needs a second profile of the same device, {needed}"
-    rates = {rate.op: rate for rate in delegate_rates(on_delegate, delegate, graphs)}
+    rates = _rates(on_delegate, delegate, graphs)
     counts = {key: multiply_adds(graphs[key.subgraph].view(graphs[key.subgraph].nodes[key.node])) for key in moved}
     ops = {key: graphs[key.subgraph].nodes[key.node].op for key in moved}
     rated = [key for key in moved if ops[key] in rates and counts[key]]
@@ -190,12 +156,12 @@ def _estimate(
         if not missing:
             return None, "the CPU time of these nodes is not known"
         return None, f"the delegate's time per multiply-add is not known for {', '.join(missing)}"
-    fast, slow = (sum([counts[key] * getattr(rates[ops[key]], end) for key in rated]) / 1e6 for end in ("low", "high"))
+    fast, slow = (sum([counts[key] * end(rates[ops[key]]) for key in rated]) / 1e6 for end in (min, max))
     return Estimate(round(cpu.ms - slow, 6), round(cpu.ms - fast, 6), len(rated), missing), ""
 
 
-def delegate_rates(timings: Sequence[Timing], delegate: str, graphs: Sequence[Graph]) -> Iterator[Rates]:
-    """Yield the rate of each operator, from kernels and inner operators with multiply-adds of only this operator."""
+def _rates(timings: Sequence[Timing], delegate: str, graphs: Sequence[Graph]) -> Mapping[str, Sequence[float]]:
+    """Return the nanoseconds of a multiply-add of each operator, in kernels and inner operators with no other operator's."""
     samples: dict[str, list[float]] = {}
     measured = list(kernel_times(timings, delegate))
     measured += [(frozenset([inner.node]), inner.ms) for timing in timings for inner in timing.inner if inner.node is not None]
@@ -209,8 +175,7 @@ def delegate_rates(timings: Sequence[Timing], delegate: str, graphs: Sequence[Gr
         if len(sums) == 1:
             ((op, count),) = sums.items()
             samples.setdefault(op, []).append(ms * 1e6 / count)
-    for op, values in samples.items():
-        yield Rates(op, min(values), max(values), len(values))
+    return samples
 
 
 _MOST_SIMULATED = 12

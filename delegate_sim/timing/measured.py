@@ -27,11 +27,7 @@ _ROW = (
 
 @dataclass(frozen=True, slots=True)
 class MeasuredPart(Declared):
-    """The time of one row of a profile in one inference, and the nodes that ran in this time.
-
-    If the row is in a summary, the part has all nodes of an operator, or all kernels of a delegate. If the row matches nothing,
-    ``nodes`` is empty and ``why`` gives the reason.
-    """
+    """The time of one row of a profile in one inference, and its nodes: none if nothing matches, for the reason ``why``."""
 
     columns = (*attributes("kind", "op", "name"), _MS, Column("count", INTEGER), Column("nodes", LIST))
 
@@ -48,7 +44,7 @@ class MeasuredPart(Declared):
     why: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the part as plain data. The numbers of the row are left out if the part has several nodes or kernels."""
+        """Return the part as plain data, with the numbers of the row if it is of a single node or kernel."""
         row = {} if self.row is None else entry(_ROW, self.row)
         return {**super(MeasuredPart, self).to_dict(), **row, **({"why": self.why} if self.why else {})}
 
@@ -160,10 +156,7 @@ class CpuTime:
 
 
 def cpu_time(timings: Sequence[Timing], nodes: Collection[NodeKey]) -> CpuTime:
-    """Return the CPU time of nodes. It comes from the first timing that has a time for any of the nodes.
-
-    A row with several nodes is used only if all its nodes are in ``nodes``, because the time of the row cannot be divided.
-    """
+    """Return the CPU time of nodes in the first timing that has some. The time of a row with further nodes is not divided."""
     wanted = set(nodes)
     for timing in timings:
         parts = [part for part in (*timing.parts, *timing.nested) if part.kind == NODE and wanted.issuperset(part.nodes)]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain, count
 
+from ..delegates.base import Delegate
 from ..delegates.options import parse_options
 from ..delegates.registry import APPLIED_BY_DEFAULT, find_delegate
 from ..device.compare.row_matching import without_commas
@@ -74,18 +76,16 @@ def plan_of(model: Model, log: DeviceLog, target: Target) -> TimedPlan:
     names = delegates_in(log, target)
     if not names:
         graphs = tuple([subgraph.graph for subgraph in simulate(model, target).subgraphs])
-        return TimedPlan(
-            tuple([tuple([node_step(graph, node) for node in graph.execution_plan]) for graph in graphs]), graphs, ()
-        )
-    runs = simulate_chain(model, [target if name == target.delegate.name else _default(name, target) for name in names])
+        steps = [tuple([node_step(graph, node) for node in graph.execution_plan]) for graph in graphs]
+        return TimedPlan(tuple(steps), graphs, ())
+    targets = [target if name == target.delegate.name else _default(find_delegate(name), target) for name in names]
+    runs = simulate_chain(model, targets)
     graphs = tuple([subgraph.graph for subgraph in runs[0].subgraphs])
     return TimedPlan(tuple([tuple(_steps(runs, index)) for index in range(len(graphs))]), graphs, names)
 
 
-def _default(name: str, target: Target) -> Target:
-    delegate = find_delegate(name)
-    options = parse_options(name, delegate.options, {}, target.defaults)
-    return Target(delegate, options, target.release, target.defaults, target.assume_ops_registered)
+def _default(delegate: Delegate, target: Target) -> Target:
+    return replace(target, delegate=delegate, options=parse_options(delegate.name, delegate.options, {}, target.defaults))
 
 
 def node_step(graph: Graph, index: int) -> PlannedStep:
@@ -101,20 +101,10 @@ def _names(graph: Graph, tensors: Sequence[int]) -> str:
 
 def _steps(runs: Sequence[Run], subgraph: int) -> Iterator[PlannedStep]:
     kernels = {step.index: step for run in runs for step in _kernels(run, run.subgraphs[subgraph])}
-    last = runs[-1].subgraphs[subgraph]
-    first = runs[0].subgraphs[subgraph].graph
-    order: list[int] = []
-    if last.plan:
-        number = _first_kernel(last)
-        for subset in last.plan:
-            if subset.is_delegated:
-                order.append(number)
-                number += 1
-            else:
-                order += subset.nodes
-    else:
-        order += last.graph.execution_plan
-    for index in order:
+    last, first = runs[-1].subgraphs[subgraph], runs[0].subgraphs[subgraph].graph
+    number = count(_first_kernel(last))
+    plan = [[next(number)] if subset.is_delegated else subset.nodes for subset in last.plan] or [last.graph.execution_plan]
+    for index in chain.from_iterable(plan):
         if index in kernels:
             yield kernels[index]
         elif index < len(first.nodes) and first.nodes[index].builtin_code != DELEGATE:
@@ -157,12 +147,12 @@ def _nodes(names: Sequence[str], plan: TimedPlan) -> dict[int, NodeKey]:
             if op := find_delegate(delegate).profiled_operator(name):
                 numbers.setdefault(op, []).append(number)
         for op, own in numbers.items():
-            groups = [nodes for kernel in kernels if kernel.op == delegate and (nodes := _of_type(kernel, op, plan))]
+            nodes = [
+                [NodeKey(kernel.subgraph, node) for node in kernel.nodes if plan.graphs[kernel.subgraph].nodes[node].op == op]
+                for kernel in kernels
+                if kernel.op == delegate
+            ]
+            groups = [group for group in nodes if group]
             if len(groups) == 1 and len(groups[0]) == len(own):
                 matched |= dict(zip(own, groups[0], strict=True))
     return matched
-
-
-def _of_type(kernel: PlannedStep, op: str, plan: TimedPlan) -> list[NodeKey]:
-    graph = plan.graphs[kernel.subgraph]
-    return [NodeKey(kernel.subgraph, node) for node in kernel.nodes if graph.nodes[node].op == op]

@@ -139,7 +139,8 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
         raise ReconcileError(
             "the log has no line of a compiler plugin (Partitioned subgraph<0>, selected ...); record LiteRT's INFO lines too"
         )
-    printed = [*statements_by(log, names, Event.OWN_COUNT, Event.SPLIT, Event.KERNELS), *own, *applications, *npu]
+    printed = [line.line for line in statements_by(log, names, Event.OWN_COUNT, Event.SPLIT, Event.KERNELS)]
+    printed += [line.line for line in own] + [line.line for line in applications] + [count.line for count in npu]
     is_unknown = _is_unknown(log, own)
     is_foreign = not plugins and bool(log.replacements) and is_unknown
     errors = log.statements_of(Event.API_ERROR, Event.NODE_ERROR)
@@ -174,7 +175,7 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
         kernels=tables.kernels,
         refusals=refusals,
         is_foreign=is_foreign,
-        lines=tuple([count.line for count in (plugins or printed)]),
+        lines=tuple([plugin.line for plugin in plugins] or printed),
         notes=tuple(dict.fromkeys([*tables.notes, *([_foreign_note(log)] if is_foreign else []), *failed_running])),
         plugins=plugins,
         runtime=log.runtime if delegate.behind.devices is not None else RuntimeLog(),

@@ -40,9 +40,8 @@ def devices_entry(learning: DevicesLearning) -> list[dict[str, Any]]:
 
 def can_teach_devices(reconciliation: Reconciliation) -> bool:
     """Return whether the log shows the devices that the runtime chose."""
-    return reconciliation.setting.delegate.behind.devices is not None and any(
-        compilation.choices for compilation in reconciliation.log.runtime.compilations
-    )
+    compilations = reconciliation.log.runtime.compilations
+    return reconciliation.setting.delegate.behind.devices is not None and any(own.choices for own in compilations)
 
 
 @dataclass
@@ -54,11 +53,7 @@ class _SeenDevice:
 
 
 def learn_devices(reconciliation: Reconciliation) -> DevicesLearning:
-    """Learn a profile of the devices from the runtime's choices.
-
-    Raises LearningError if no compiled model in the log matches a simulated partition, or if the log has more devices than a
-    profile may have.
-    """
+    """Learn a profile of the devices from the runtime's choices. Raises LearningError if none matches, or if it is too large."""
     interface = reconciliation.setting.delegate.behind.devices
     assert interface is not None
     names = [name for name in _device_names(reconciliation, interface) if name != interface.reference]
@@ -72,11 +67,10 @@ def learn_devices(reconciliation: Reconciliation) -> DevicesLearning:
             "nothing can be learned about devices, because the operations that the runtime compiled match no simulated partition"
         )
     notes: list[str] = []
-    missing = sum([bool(compilation.choices) for compilation in reconciliation.log.runtime.compilations]) - len(matched)
-    if missing:
-        notes.append(
-            f"ignored: {missing} compiled {'model that matches' if missing == 1 else 'models that match'} no simulated partition"
-        )
+    compiled = [compilation for compilation in reconciliation.log.runtime.compilations if compilation.choices]
+    if missing := len(compiled) - len(matched):
+        models = "model that matches" if missing == 1 else "models that match"
+        notes.append(f"ignored: {missing} compiled {models} no simulated partition")
     seen = {name: _SeenDevice() for name in names}
     beaten: dict[str, Counter[tuple[str, str]]] = {}
     for operations, compilation in matched:
@@ -111,11 +105,7 @@ def _device_names(reconciliation: Reconciliation, interface: DevicesInterface) -
 
 def _all_took_part(reconciliation: Reconciliation, interface: DevicesInterface) -> bool:
     """Return whether each operation was offered to all listed devices. The log shows only their number."""
-    counts = [
-        compilation.device_count
-        for compilation in reconciliation.log.runtime.compilations
-        if compilation.device_count is not None
-    ]
+    counts = [own.device_count for own in reconciliation.log.runtime.compilations if own.device_count is not None]
     listed = {*reconciliation.log.runtime.devices, interface.reference}
     return bool(counts) and max(counts) >= len(listed) - 1
 
@@ -189,10 +179,8 @@ def _costs(
             if one == other:
                 better.setdefault(one, set())
             elif _reaches(better, other, one):
-                notes.append(
-                    f"for {key}, the runtime sometimes prefers {one} to {other} and sometimes the reverse, which costs "
-                    "cannot express"
-                )
+                why = f"sometimes prefers {one} to {other} and sometimes the reverse"
+                notes.append(f"for {key}, the runtime {why}, which costs cannot express")
             else:
                 better.setdefault(one, set()).add(other)
         involved = {*better, *[other for others in better.values() for other in others]}
@@ -220,9 +208,7 @@ def _ordered(names: Sequence[str], better: Mapping[str, set[str]]) -> list[str]:
     """Return the device names, best device first. Devices without a known preference keep their order."""
     left, order = list(names), []
     while left:
-        name = next(
-            candidate for candidate in left if not any(_reaches(better, other, candidate) for other in left if other != candidate)
-        )
+        name = next(one for one in left if not any(_reaches(better, other, one) for other in left if other != one))
         left.remove(name)
         order.append(name)
     return order
@@ -254,14 +240,15 @@ def _rejections(seen: _SeenDevice, device: str, notes: list[str]) -> Iterator[St
     with_types = {(signature.operation, signature.types) for signature in seen.taken}
     rejections: dict[StageSignature, None] = {}
     for signature in seen.refused:
-        if signature.operation not in taken_operations:
-            rejections[StageSignature(signature.operation)] = None
-        elif (signature.operation, signature.types) not in with_types:
-            rejections[StageSignature(signature.operation, signature.types)] = None
+        operation, types = signature.operation, signature.types
+        if operation not in taken_operations:
+            rejections[StageSignature(operation)] = None
+        elif (operation, types) not in with_types:
+            rejections[StageSignature(operation, types)] = None
         elif signature not in seen.taken:
             rejections[signature] = None
         else:
-            notes.append(f"{device} both accepts and rejects {signature.operation} with the same types and shapes")
+            notes.append(f"{device} both accepts and rejects {operation} with the same types and shapes")
     yield from sorted(rejections, key=str)
 
 

@@ -7,6 +7,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import compress
 from operator import itemgetter
 
 from ...delegates.base import Delegate
@@ -242,9 +243,12 @@ def _owner(log: DeviceLog, name: str, names: set[str]) -> str:
 def accelerators_in(log: DeviceLog) -> tuple[str, ...]:
     """Return the accelerators of LiteRT 2 that the log shows, in the order in which LiteRT applies them."""
     kernels = {replacement.kernel for replacement in log.replacements}
-    shown = {name: not kernels.isdisjoint(find_delegate(delegate).kernel_names) for name, delegate in ACCELERATORS.items()}
-    shown[APPLIED_AHEAD] = bool(log.plugins) or DISPATCH_KERNEL in kernels
-    return tuple([name for name, is_shown in shown.items() if is_shown])
+    is_ahead = bool(log.plugins) or DISPATCH_KERNEL in kernels
+    shown = [
+        is_ahead if accelerator == APPLIED_AHEAD else not kernels.isdisjoint(find_delegate(name).kernel_names)
+        for accelerator, name in ACCELERATORS.items()
+    ]
+    return tuple(compress(ACCELERATORS, shown))
 
 
 def plugin_in(log: DeviceLog) -> Delegate | None:

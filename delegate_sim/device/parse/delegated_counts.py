@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ...delegates.registry import CPU_LIBRARY_SPEAKER
@@ -110,6 +110,7 @@ def npu_counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
 def _table_counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
     is_hidden = plain_name(CPU_LIBRARY_SPEAKER) in names and has_hidden_kernels(log)
     ordered = ordered_tables(log)
+    tables: list[tuple[str, int, Mapping[str, int], bool]]
     tables = [(RUN_ORDER, index, Counter([row.op for row in order.rows]), order.is_complete) for index, order in ordered.items()]
     tables += [(SUMMARY, index, own.counts, own.is_complete) for index, own in counted_tables(log).items()]
     for title, index, ops, is_complete in tables:
