@@ -52,11 +52,10 @@ _NO_LABELS = ("tflite", "litert", "verbose", "info", "warning", "warn", "error",
 
 
 class ProcessReaders:
-    """A reader for each process that uses TFLite.
+    """A reader for each process that uses TFLite, and for each device or container in a log of several.
 
-    Lines of other processes, such as drivers, and lines without a process go to the reader of the line before them. A process
-    that only reports its own crash gets its own reader. In a log of several devices or containers, each device or container is
-    treated as a process.
+    Lines of other processes and lines without a process go to the reader of the line before them. A process that only reports
+    its own crash gets its own reader.
     """
 
     def __init__(self, sources: SourceStatements | None) -> None:
@@ -93,16 +92,14 @@ class ProcessReaders:
     def logs(self) -> tuple[DeviceLog, ...]:
         """Return the runs that are not empty. If all are empty, return the first run."""
         runs = [(process, log) for process, reader in self.readers.items() for log in reader.logs()]
-        logs = [log for process, log in runs if not log.is_empty and not (process in self.crashed and log.has_only_crashes)]
-        logs = (
-            logs or [log for _, log in runs if not log.is_empty] or [log for _, log in runs if log.plain_errors] or [runs[0][1]]
-        )
-        return tuple([replace(log, long_lines=self.long_lines) for log in logs] if self.long_lines else logs)
+        full = [(process, log) for process, log in runs if not log.is_empty]
+        telling = [log for process, log in full if not (process in self.crashed and log.has_only_crashes)]
+        logs = telling or [log for _, log in full] or [log for _, log in runs if log.plain_errors] or [runs[0][1]]
+        return tuple([replace(log, long_lines=self.long_lines) for log in logs])
 
     def _message_of(self, line: str) -> Message:
         """Return a line without prefixes. If the line begins with the name of a device, the name becomes part of the process."""
-        label = _LABEL.match(line)
-        name = _name_of(label)
+        name = _name_of(_LABEL.match(line))
         if name and name.casefold() not in _NO_LABELS:
             self.labels.add(name)
         labeled = _LABELED.match(line) if self.labels else None
@@ -270,11 +267,9 @@ def _disagreements(ours: DeviceLog, theirs: DeviceLog) -> Iterator[str]:
     for name in sorted(ours.parameters.keys() & theirs.parameters.keys()):
         if ours.parameters[name] != theirs.parameters[name]:
             yield f"the parameter {name} ({ours.parameters[name]} and {theirs.parameters[name]})"
-    delegates = [
-        delegate for delegate in map(delegate_in, (ours, theirs)) if delegate is not None and not delegate.is_applied_by_default
-    ]
-    if len({delegate.name for delegate in delegates}) > 1:
-        yield f"the delegate ({' and '.join([delegate.name for delegate in delegates])})"
+    names = {own.name: None for own in map(delegate_in, (ours, theirs)) if own is not None and not own.is_applied_by_default}
+    if len(names) > 1:
+        yield f"the delegate ({' and '.join(names)})"
 
 
 def _joined(ours: Any, theirs: Any) -> Any:

@@ -18,6 +18,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
 from ....foundation.columns import Declared
@@ -68,21 +69,17 @@ def times_in(text: str, known: RunTimes = NO_TIMES) -> dict[str, Any]:
 
 def times_of_result(content: Mapping[str, Any]) -> RunTimes:
     """Return the times in a result file: ``--result_json`` of litert-benchmark, or ``--result_file_path`` of benchmark_model."""
-    latency, misc = (content.get(name) for name in ("latency", "misc_metrics"))
+    latency, misc, metrics = (content.get(name) for name in ("latency", "misc_metrics", "latency_metrics"))
     if isinstance(latency, dict):
-        names = ("init_ms", "warmup_first_ms", "warmup_avg_ms", "avg_ms")
-        return _times(latency, names, latency.get("num_runs"))
-    metrics = content.get("latency_metrics")
-    if not isinstance(metrics, dict):
+        names, times, runs = ("init_ms", "warmup_first_ms", "warmup_avg_ms", "avg_ms"), latency, latency.get("num_runs")
+    elif isinstance(metrics, dict):
+        names, times = ("init_ms", "first_inference_ms", "average_warm_up_ms", "avg_ms"), metrics
+        runs = misc.get("num_runs") if isinstance(misc, dict) else None
+    else:
         return NO_TIMES
-    names = ("init_ms", "first_inference_ms", "average_warm_up_ms", "avg_ms")
-    return _times(metrics, names, misc.get("num_runs") if isinstance(misc, dict) else None)
-
-
-def _times(content: Mapping[str, Any], names: Sequence[str], runs: object) -> RunTimes:
-    init, first, warmup, inference = [_plain_number(content.get(name)) for name in names]
     count = _plain_number(runs)
-    return RunTimes(init, first, warmup, inference, runs=None if count is None else int(count))
+    values = [_plain_number(times.get(name)) for name in names]
+    return RunTimes(*values, runs=None if count is None else int(count))
 
 
 def _plain_number(value: object) -> float | None:
@@ -261,35 +258,29 @@ class OperatorTable:
         self.rows = [_in_one_inference(replace(row, outputs=""), inferences) for row in self.rows]
         self.inner_rows = [_in_one_inference(row, inferences) for row in self.inner_rows]
 
-    @property
-    def summary(self) -> tuple[dict[str, int], dict[str, float]]:
-        """The number of nodes of each operator and the time of these nodes in one inference, from the summary by node type."""
+    def summary(self, *, is_complete: bool) -> Summary:
+        """Return the content of the summary by node type, with the times of the nodes in one inference."""
         is_of_calls = _are_averages_of_calls(self.groups)
         counts: dict[str, int] = {}
         times: dict[str, float] = {}
+        inner = [group.ms for group in self.groups if is_inner_type(group.op)]
         for group in self.groups:
             if is_inner_type(group.op) or (is_of_calls and group.is_inner):
                 continue
             counts[group.op] = counts.get(group.op, 0) + group.count
             times[group.op] = times.get(group.op, 0.0) + group.ms * (group.count if is_of_calls else 1)
-        return counts, times
-
-    @property
-    def inner_ms(self) -> float | None:
-        """The time of the operators inside kernels of the CPU library in a summary. None if there are none."""
-        times = [group.ms for group in self.groups if is_inner_type(group.op)]
-        return sum(times) if times else None
+        inner_ms = sum(inner) if inner else None
+        return Summary(MappingProxyType(counts), is_complete, MappingProxyType(times), not self.has_all_rows, inner_ms)
 
     def _read_summary(self, text: str) -> bool:
-        match = _COUNT.search(text)
-        if match is None:
+        if (match := _COUNT.search(text)) is None:
             return False
         self._add_up(match)
         if op := _operator(text[: match.start()]):
-            ms, share = _number(match["ms"]), _number(match["share"])
+            ms, share = _number(match["ms"]), _number(match["share"]) or 0.0
             count, calls = int(match["count"]), int(match["calls"] or match["count"])
             known = ms if ms is not None and 0 <= ms <= LONGEST_MS else 0.0
-            self.groups.append(_OperatorGroup(op, count, calls, known, share or 0.0, text.startswith(_INNER)))
+            self.groups.append(_OperatorGroup(op, count, calls, known, share, text.startswith(_INNER)))
         return True
 
     def _add_up(self, row: re.Match[str]) -> None:

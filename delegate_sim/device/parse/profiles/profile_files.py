@@ -80,9 +80,8 @@ def _log(content: Mapping[str, Any], path: str) -> DeviceLog | None:
 
 
 def _of_profile(content: Mapping[str, Any]) -> DeviceLog:
-    orders: dict[int, RunOrder] = {}
-    for subgraph in _list(content, "subgraph_profiles"):
-        orders[_number(subgraph, "subgraph_index")] = RunOrder(_rows(subgraph), True)
+    profiles = _list(content, "subgraph_profiles")
+    orders = {_number(subgraph, "subgraph_index"): RunOrder(_rows(subgraph), True) for subgraph in profiles}
     inner = [row for delegate in _list(content, "delegate_profiles") for row in _rows(delegate)]
     return DeviceLog(run_orders=orders, is_benchmark=True, inner_rows=tuple(inner))
 
@@ -112,17 +111,16 @@ def _of_runtime(content: Mapping[str, Any]) -> DeviceLog:
         values = _values(subgraph, "execution_plan")
         spend_steps(_STEPS_OF_A_PLACE * len(values), "reading the execution plan of a profile")
         plan = [number for value in values if (number := _integer(value)) is not None]
-        rows = []
-        for number in plan:
-            node = nodes.get(number, {})
-            details = node.get("delegate_node_details")
-            name = details.get("delegate_name", "") if isinstance(details, dict) else ""
-            profile = node.get("op_profile_data")
-            time = _time(profile) if isinstance(profile, dict) else None
-            rows.append(Row(str(name or node.get("name", "")), "", number, time))
+        rows = [_planned_row(nodes.get(number, {}), number) for number in plan]
         if rows:
             orders[_number(subgraph, "subgraph_id") if "subgraph_id" in subgraph else place] = RunOrder(tuple(rows), True)
     return DeviceLog(run_orders=orders, is_benchmark=True)
+
+
+def _planned_row(node: Mapping[str, Any], number: int) -> Row:
+    details, profile = node.get("delegate_node_details"), node.get("op_profile_data")
+    name = details.get("delegate_name", "") if isinstance(details, dict) else ""
+    return Row(str(name or node.get("name", "")), "", number, _time(profile) if isinstance(profile, dict) else None)
 
 
 def _list(content: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
@@ -159,23 +157,20 @@ _DEEPEST = 16
 
 
 def _dumped(lines: Iterable[str]) -> dict[str, Any]:
-    root: dict[str, Any] = {}
-    stack = [root]
+    stack: list[dict[str, Any]] = [{}]
     for line in lines:
         text = line.strip()
         match = _FIELD.fullmatch(text)
         if text == "}" and len(stack) > 1:
             stack.pop()
-        elif match is None:
-            continue
-        elif match["open"] and len(stack) < _DEEPEST:
+        elif match is not None and match["open"] and len(stack) < _DEEPEST:
             child: dict[str, Any] = {}
             _put(stack[-1], match["name"], child)
             stack.append(child)
-        elif match["value"] is not None:
+        elif match is not None and match["value"] is not None:
             value = match["value"].strip()
             _put(stack[-1], match["name"], _unquoted(value) if value.startswith('"') else value)
-    return root
+    return stack[0]
 
 
 def _put(content: dict[str, Any], name: str, value: Any) -> None:
@@ -193,12 +188,10 @@ def _unquoted(value: str) -> str:
 
 
 def _parser() -> Any:
-    pool_module = importlib.import_module("google.protobuf.descriptor_pool")
-    descriptors = importlib.import_module("google.protobuf.descriptor_pb2")
-    factory = importlib.import_module("google.protobuf.message_factory")
-    formats = importlib.import_module("google.protobuf.json_format")
-    errors = importlib.import_module("google.protobuf.message")
-    unknown = importlib.import_module("google.protobuf.unknown_fields")
+    pool_module, descriptors, factory, formats, errors, unknown = [
+        importlib.import_module(f"google.protobuf.{name}")
+        for name in ("descriptor_pool", "descriptor_pb2", "message_factory", "json_format", "message", "unknown_fields")
+    ]
     pool = pool_module.DescriptorPool()
     pool.Add(_file(descriptors))
 
