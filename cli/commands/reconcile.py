@@ -18,7 +18,7 @@ from delegate_sim.device.compare.reconcile import NOT_COMPARED, UNEXPLAINED, Rec
 from delegate_sim.device.learn.device_profile import can_teach_devices, devices_entry, learn_devices
 from delegate_sim.device.learn.driver_profile import Learning, LearningError, learn, learning_entry, profile_text
 from delegate_sim.device.parse.applied_target import on_device, setting_of
-from delegate_sim.device.parse.edge_tpu_compiler import NOT_COMPILED
+from delegate_sim.device.parse.compilations import NOT_COMPILED
 from delegate_sim.device.parse.log import join_logs, read_runs_file
 from delegate_sim.device.parse.log_contents import DeviceLog, ReconcileError, UnknownDelegateError, has_times
 from delegate_sim.device.parse.log_runs import chosen_run, run_note, separate_runs

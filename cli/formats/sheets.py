@@ -18,8 +18,7 @@ from ..text.releases import FAMILIES
 from .comma_separated import cells, sheet
 
 if TYPE_CHECKING:
-    from delegate_sim.timing.bounds import TimeBounds
-    from delegate_sim.timing.fixes import FixTimes
+    from delegate_sim.timing.fixes import FixTimes, TimeBounds
 
 
 class _Diagnosed(NamedTuple):

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from delegate_sim.diagnosis.diagnosis import Diagnosis
     from delegate_sim.graph.effort import Effort
     from delegate_sim.timing.fixes import FixTimes
+    from delegate_sim.timing.matching import OpProfiles
     from delegate_sim.timing.measured import Timing
-    from delegate_sim.timing.op_profiles import OpProfiles
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class OpProfileArguments:
 
     @functools.cached_property
     def _profiles(self) -> OpProfiles:
-        from delegate_sim.timing.op_profiles import OpProfiles
+        from delegate_sim.timing.matching import OpProfiles
 
         return OpProfiles(self.paths)
 

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from delegate_sim.foundation.printable import printable
-from delegate_sim.timing.measured import NODE, UNMATCHED, CpuTime, TimeGroup, Timing, kernel_costs
-from delegate_sim.timing.words import milliseconds, share_of_time
+from delegate_sim.timing.measured import NODE, UNMATCHED, CpuTime, TimeGroup, Timing, kernel_costs, milliseconds, share_of_time
 
 from ..console.layout import counted, message, name
 from ..console.terminal import Line
@@ -15,7 +14,7 @@ from .elements.paragraphs import heading_lines, indented, item_lines, more_lines
 
 if TYPE_CHECKING:
     from delegate_sim.runtime.interpreter import Run
-    from delegate_sim.timing.bounds import TimeBounds
+    from delegate_sim.timing.fixes import TimeBounds
 
 _GROUPS_SHOWN = 12
 _ROWS_SHOWN = 8

@@ -357,7 +357,7 @@ def timings_of(op_profile: Any, model: Model, targets: Sequence[Target]) -> tupl
     paths = paths_of(op_profile, "op_profile")
     if not paths:
         return ()
-    from ..timing.op_profiles import OpProfiles
+    from ..timing.matching import OpProfiles
 
     return OpProfiles(tuple(paths)).timings(model, targets)
 

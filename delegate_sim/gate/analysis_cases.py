@@ -88,7 +88,7 @@ def _node_times(timings: Sequence[Timing]) -> Mapping[NodeKey, float]:
 
 
 def _sentence(timing: Timing) -> str:
-    from ..timing.words import timing_sentence
+    from ..timing.measured import timing_sentence
 
     return timing_sentence(timing)
 

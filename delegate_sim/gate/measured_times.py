@@ -22,8 +22,8 @@ from ..foundation.work_budget import work_budget
 from ..model.model import Model
 from ..results.report.findings import Finding
 from ..runtime.target import Target
+from ..timing.matching import OpProfiles
 from ..timing.measured import KERNEL, NODE, Timing
-from ..timing.op_profiles import OpProfiles
 from .baseline.baseline import EntryKey
 from .baseline.entries import BaselineError
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
@@ -15,26 +15,176 @@ from ..diagnosis.ranking import RankedCause
 from ..fixing.search import FixPlan
 from ..foundation.columns import INTEGER, LIST, NUMBER, OBJECT, Column, Declared
 from ..graph.effort import Effort
+from ..graph.graph import Graph
 from ..hypothetical.hypothetical_changes import NodeKey
 from ..model.model import Model
 from ..results.compare.compared_runs import simulated_side
 from ..results.compare.comparison import Comparison, compare
 from ..results.report.display import TimeRow
+from ..results.report.multiply_adds import multiply_adds
 from ..results.report.placement import CPU, left_nodes
 from ..runtime.interpreter import Run
 from ..runtime.target import Target
-from .bounds import KernelNodes, TimeBounds, bounds
-from .measured import CpuTime, Timing, cpu_time
+from .measured import NODE, CpuTime, Timing, cpu_time, kernel_times
+
+KernelNodes = Sequence[Collection[NodeKey]]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """The estimated saving. It comes from the CPU time of nodes, and the delegate's rates for the operators of these nodes."""
+
+    low_ms: float
+    high_ms: float
+    nodes: int
+    without_rate: tuple[str, ...]
+    """Operators of moved nodes without a measured rate. The estimate leaves these operators out."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimeBounds(Declared):
+    """Bounds on the time that one fix can save. Only a measurement can show that it costs none, so none is a lower bound."""
+
+    columns = (
+        Column("at_most_ms", NUMBER, source=lambda own: own.at_most_ms if own.is_whole else None, digits=6),
+        Column("moved_nodes", INTEGER, source="nodes"),
+        Column("moved_ms", NUMBER, source="moved.ms", digits=6),
+        Column("moved_nodes_without_time", INTEGER, source="moved.unknown"),
+        *(Column("merged_kernels", INTEGER, source="gone_kernels"), Column("merged_ms", NUMBER, source="gone_ms", digits=6)),
+        *(Column("whole_ms", NUMBER, digits=6), Column("at_least_ms", NUMBER, source=lambda _: None)),
+        Column("remaining_ms", NUMBER, source=lambda own: own.rest_ms if own.is_whole else None, digits=6),
+        *(Column("estimate", OBJECT), Column("no_estimate")),
+    )
+
+    moved: CpuTime
+    """The CPU time of the nodes that move to the delegate."""
+    nodes: int
+    gone_kernels: int
+    """The number of kernels that disappear because they are merged into other kernels."""
+    gone_ms: float | None
+    """The time of the merged kernels without the fastest of each that they become. None if a kernel was not measured."""
+    total_ms: float
+    inference_ms: float | None
+    """The measured time of an inference of the whole model. None if the profile does not have this time."""
+    kernels: int
+    stays_on_cpu: bool
+    """Whether any nodes of the profile stay on the CPU after the fix."""
+    estimate: Estimate | None
+    no_estimate: str
+
+    @property
+    def parts_ms(self) -> float:
+        """The time of the removed parts: the moved nodes and the merged kernels."""
+        return self.moved.ms + (self.gone_ms or 0.0)
+
+    @property
+    def whole_ms(self) -> float:
+        """The most that a fix can save: the measured inference, or the sum of all parts, which may take longer one by one."""
+        return self.total_ms if self.inference_ms is None else min(self.inference_ms, self.total_ms)
+
+    @property
+    def at_most_ms(self) -> float:
+        """The largest possible saving of the measured parts."""
+        return min(self.parts_ms, self.whole_ms)
+
+    @property
+    def is_limited(self) -> bool:
+        """True if the removed parts take longer than the whole model. The bound is then the time of the whole model."""
+        return self.parts_ms > self.whole_ms
+
+    @property
+    def is_whole(self) -> bool:
+        """True if every part that the fix can save was measured."""
+        return self.moved.is_known and (not self.gone_kernels or self.gone_ms is not None)
+
+    @property
+    def rest_ms(self) -> float:
+        """The remaining time of the whole model if the moved nodes took no time on the delegate."""
+        return self.whole_ms - self.at_most_ms
+
+
+def bounds(
+    timings: Sequence[Timing],
+    delegate: str,
+    graphs: Sequence[Graph],
+    moved: Collection[NodeKey],
+    before: KernelNodes,
+    after: KernelNodes,
+) -> TimeBounds:
+    """Return bounds on the saving of a change that moves the nodes in ``moved`` off the CPU.
+
+    The kernels are those before and after the change, as nodes of the unchanged model. A profile with the delegate is preferred.
+    """
+    ordered = sorted(timings, key=lambda timing: delegate not in timing.delegates)
+    has_kernels = bool(ordered) and delegate in ordered[0].delegates
+    kernels = [frozenset(kernel) for kernel in before]
+    groups = [[kernel for kernel in kernels if kernel and kernel <= set(new)] for new in after]
+    merged = [group for group in groups if len(group) > 1]
+    times = dict(kernel_times(ordered[:1], delegate))
+    is_timed = has_kernels and all(kernel in times for group in merged for kernel in group)
+    gone = set(moved)
+    estimate, reason = _estimate(ordered, delegate, graphs, moved)
+    return TimeBounds(
+        moved=cpu_time(ordered, moved),
+        nodes=len(moved),
+        gone_kernels=sum([len(group) - 1 for group in merged]),
+        gone_ms=sum([sum(sorted(map(times.__getitem__, group))[1:]) for group in merged]) if is_timed else None,
+        total_ms=ordered[0].total_ms if ordered else 0.0,
+        inference_ms=ordered[0].times.inference_ms if ordered else None,
+        kernels=ordered[0].kernel_count if has_kernels else 0,
+        stays_on_cpu=any(part.kind == NODE and not gone.issuperset(part.nodes) for own in ordered[:1] for part in own.parts),
+        estimate=estimate,
+        no_estimate=reason,
+    )
+
+
+def _estimate(
+    timings: Sequence[Timing], delegate: str, graphs: Sequence[Graph], moved: Collection[NodeKey]
+) -> tuple[Estimate | None, str]:
+    on_delegate = [timing for timing in timings if delegate in timing.delegates]
+    on_cpu = [timing for timing in timings if delegate not in timing.delegates]
+    if not on_delegate or not on_cpu:
+        needed = "with the delegate" if on_cpu else "without the delegate"
+        return None, f"an estimate needs a second profile of the same device, {needed}"
+    rates = _rates(on_delegate, delegate, graphs)
+    counts = {key: multiply_adds(graphs[key.subgraph].view(graphs[key.subgraph].nodes[key.node])) for key in moved}
+    ops = {key: graphs[key.subgraph].nodes[key.node].op for key in moved}
+    rated = [key for key in moved if ops[key] in rates and counts[key]]
+    cpu = cpu_time([*on_delegate, *on_cpu], rated)
+    missing = tuple(sorted({ops[key] for key in moved} - {ops[key] for key in rated}))
+    if not rated or not cpu.is_known:
+        if not missing:
+            return None, "the CPU time of these nodes is not known"
+        return None, f"the delegate's time per multiply-add is not known for {', '.join(missing)}"
+    fast, slow = (sum([counts[key] * end(rates[ops[key]]) for key in rated]) / 1e6 for end in (min, max))
+    return Estimate(round(cpu.ms - slow, 6), round(cpu.ms - fast, 6), len(rated), missing), ""
+
+
+def _rates(timings: Sequence[Timing], delegate: str, graphs: Sequence[Graph]) -> Mapping[str, Sequence[float]]:
+    """Return the nanoseconds of a multiply-add of each operator, in kernels and inner operators with no other operator's."""
+    samples: dict[str, list[float]] = {}
+    measured = list(kernel_times(timings, delegate))
+    measured += [(frozenset([inner.node]), inner.ms) for timing in timings for inner in timing.inner if inner.node is not None]
+    for nodes, ms in measured:
+        sums: dict[str, int] = {}
+        for key in nodes:
+            graph = graphs[key.subgraph]
+            if count := multiply_adds(graph.view(graph.nodes[key.node])):
+                op = graph.nodes[key.node].op
+                sums[op] = sums.get(op, 0) + count
+        if len(sums) == 1:
+            ((op, count),) = sums.items()
+            samples.setdefault(op, []).append(ms * 1e6 / count)
+    return samples
+
 
 _MOST_SIMULATED = 12
-"""Number of causes with a simulated fix."""
 
 
 class _Times(Declared):
     timings: tuple[Timing, ...]
 
     def rows(self) -> Iterator[TimeRow]:
-        """Yield the times of each profile, for tables."""
         for timing in self.timings:
             yield from timing.rows()
 
@@ -52,10 +202,7 @@ _CAUSE = (
 
 
 class FixTimes(_Times):
-    """Bounds on the time that fixing the causes of a diagnosis can save.
-
-    The bounds of a fix are computed when they are needed.
-    """
+    """Bounds on the time that fixing the causes of a diagnosis can save, computed when they are needed."""
 
     columns = (
         Column("profiles", LIST, source="timings"),
@@ -73,10 +220,7 @@ class FixTimes(_Times):
         return cpu_time(self.timings, finding.cause.nodes)
 
     def of(self, finding: RankedCause) -> TimeBounds | None:
-        """Return the bounds of fixing a cause together with the causes that it needs.
-
-        Return None if the fix does not help, or is not simulated.
-        """
+        """Return the bounds of fixing a cause and what it needs, or None if this does not help, or is not simulated."""
         if finding.needs is None or finding not in self.diagnosis.findings[:_MOST_SIMULATED]:
             return None
         by_identity: Mapping[Identity, Cause] = {other.cause.identity: other.cause for other in self.diagnosis.findings}
@@ -104,10 +248,7 @@ class FixTimes(_Times):
 
 
 def comparison_bounds(comparison: Comparison, timings: Sequence[Timing]) -> TimeBounds:
-    """Return the bounds of a change from side A to side B. The timings are of side A.
-
-    Nodes that only A has are treated as moved, because B does not run these nodes.
-    """
+    """Return the bounds of a change from the timed side A to side B. Nodes that only A has are treated as moved."""
     run = comparison.a.run
     gone = (*comparison.to_delegate, *comparison.only_in_a)
     moved = [NodeKey(node.subgraph, node.a.node) for node in gone if node.a is not None and node.a.place == CPU]
@@ -184,7 +325,6 @@ def _kernels(run: Run) -> KernelNodes:
 
 
 def _origin_kernels(examined: Examined) -> KernelNodes:
-    """Return the kernels of a changed model, each as a group of nodes of the unchanged model."""
     return [
         [origin for key in kernel if (origin := examined.change.origin(key)) is not None] for kernel in _kernels(examined.run)
     ]

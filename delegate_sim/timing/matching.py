@@ -5,6 +5,7 @@ An unmatched row is kept with its time. The time of a row is never divided among
 
 from __future__ import annotations
 
+import functools
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,9 +24,8 @@ from ..hypothetical.hypothetical_changes import NodeKey
 from ..model.model import Model
 from ..model.schema import is_operator
 from ..runtime.target import Target
-from .measured import KERNEL, NODE, UNMATCHED, MeasuredPart, Timing, total_notes
-from .op_profile import OpProfile
-from .plan import INNER, PlannedStep, TimedPlan, inner_operators, kernel_delegate, node_step, plan_of
+from .measured import KERNEL, NODE, UNMATCHED, MeasuredPart, OpProfile, Timing, read_op_profile, total_notes
+from .plan import INNER, PlannedStep, TimedPlan, delegates_in, inner_operators, kernel_delegate, node_step, plan_of
 
 _CUT = 20
 """The smallest length of a name in a truncated line that may match a longer name."""
@@ -41,10 +41,7 @@ class WrongProfileError(ReconcileError):
 
 
 def match_log(path: str, model: Model, log: DeviceLog, target: Target) -> Timing | None:
-    """Match the times of a log with a model. Other lines show that the log belongs to the model.
-
-    Return None if the times belong to another model.
-    """
+    """Match the times of a log with its model. Return None if the times belong to another model."""
     try:
         return match_profile(OpProfile(path, log), model, target)
     except WrongProfileError:
@@ -97,10 +94,7 @@ def _refuse_if_nothing_matches(profile: OpProfile, parts: Sequence[MeasuredPart]
 
 @dataclass(frozen=True, slots=True)
 class _Timed:
-    """A row with its time.
-
-    For a kernel, ``delegate`` is the delegate's name. It is empty if the name is not known, and None for a CPU node.
-    """
+    """A row with its time. ``delegate`` is "" for an unknown kernel, and None for a CPU node."""
 
     row: Row
     ms: float
@@ -108,7 +102,6 @@ class _Timed:
 
     @property
     def key(self) -> tuple[bool, str]:
-        """The ``key`` of the steps that may match."""
         return _step_key(self.row.op, self.delegate)
 
 
@@ -135,7 +128,6 @@ class _Matcher:
         self.first_names = _Names((tensor.name.partition(" ")[0], None) for tensor in self.graph.tensors)
 
     def parts(self, rows: Sequence[Row], *, is_complete: bool) -> Iterator[MeasuredPart]:
-        """Yield a part for each row, in the order of the table."""
         timed = [
             _Timed(row, row.time.ms, kernel_delegate(row.op, self.target))
             for row in rows
@@ -151,10 +143,7 @@ class _Matcher:
             yield self._unmatched(one) if step is None else _part(one, step)
 
     def _check(self, timed: Sequence[_Timed], count: int | None) -> None:
-        """Raise WrongProfileError if a row contradicts the model.
-
-        ``count`` is the number of rows of a complete table. It is None for all other tables.
-        """
+        """Raise WrongProfileError if a row contradicts the model. ``count`` is the number of rows if none is missing."""
         plan = self.on_cpu
         for one in timed:
             row = one.row
@@ -194,17 +183,13 @@ class _Matcher:
         return step if step is not None and _is_same(one.row.outputs, step.outputs) else None
 
     def _by_outputs(self, one: _Timed) -> PlannedStep | None:
-        """Return the only step with the outputs of the row and with its operator or delegate."""
         if not one.row.outputs or (one.delegate is None and one.row.node is not None):
             return None
         steps = list(islice(self.outputs[one.key].same(one.row.outputs), 2)) if one.key in self.outputs else []
         return steps[0] if len(steps) == 1 else None
 
     def _match_in_order(self, timed: Sequence[_Timed]) -> None:
-        """Match the remaining rows of an operator or delegate in order.
-
-        There must be as many remaining rows as remaining steps.
-        """
+        """Match the rows that remain of an operator or delegate in order, if as many steps remain."""
         taken = {step.index for step in self.matched.values()}
         rows: dict[tuple[bool, str], list[int]] = {}
         for number, one in enumerate(timed):
@@ -216,14 +201,10 @@ class _Matcher:
                 self.matched |= dict(zip(numbers, steps, strict=True))
 
     def _drop_other_kernels(self, timed: Sequence[_Timed], *, is_complete: bool) -> None:
-        """Drop matches with kernels that had other nodes on the device than in the simulation.
+        """Drop matches with kernels that had other nodes on the device.
 
-        If the device's kernel has fewer nodes than the simulated kernel, some node runs on the CPU and has a row. If the
-        device's kernel has the same outputs and more nodes, it takes a node whose result the simulated kernel reads. This node
-        then has no row of its own.
-
-        Without names of outputs, a kernel is matched only if all rows of the CPU are as simulated. If rows are missing, the
-        indices of the kernels must also be the same.
+        A kernel had fewer nodes if one of them ran on the CPU, and more if it reads the result of a node without a row. Without
+        names of outputs, it is matched only if all rows of the CPU, or else the indices of the kernels, are as simulated.
         """
         on_cpu = {one.row.node for one in timed if one.delegate is None and one.row.node is not None}
         on_cpu |= {step.index for step in self.matched.values() if not step.is_kernel}
@@ -274,8 +255,6 @@ _ABSENT = object()
 
 
 class _Names(Generic[_Value]):
-    """Names of outputs, each with a value, that are found in the time of a search in a sorted list."""
-
     def __init__(self, named: Iterable[tuple[str, _Value]]) -> None:
         self._values: dict[str, list[_Value]] = {}
         for name, value in named:
@@ -283,7 +262,6 @@ class _Names(Generic[_Value]):
         self._names = sorted(self._values)
 
     def same(self, printed: str) -> Iterator[_Value]:
-        """Yield the values of the names for which ``_is_same`` holds."""
         start = without_commas(printed)
         if start and len(start) < _CUT:
             yield from self._values.get(start, ())
@@ -308,10 +286,7 @@ def _name(row: Row) -> str:
 
 
 def _is_same(printed: str, names: str) -> bool:
-    """Return whether printed output names are ``names``, which are without commas.
-
-    A truncated line has only the beginning of the names.
-    """
+    """Return whether printed output names are ``names``, without commas. A cut line has only their beginning."""
     one = without_commas(printed)
     return not one or one == names or (len(one) >= _CUT and names.startswith(one.rstrip(".")))
 
@@ -355,7 +330,6 @@ def _summary_parts(profile: OpProfile, plan: TimedPlan, index: int, target: Targ
 
 
 def _hidden_kernels(log: DeviceLog, plan: TimedPlan, index: int) -> Iterator[MeasuredPart]:
-    """Yield one part for all kernels of the CPU library if the profile lists only the operators inside of them."""
     kernels = [step for step in plan.steps[index] if step.is_kernel and step.op == APPLIED_BY_DEFAULT]
     if not kernels or not has_hidden_kernels(log):
         return
@@ -367,10 +341,7 @@ def _hidden_kernels(log: DeviceLog, plan: TimedPlan, index: int) -> Iterator[Mea
 
 
 def _differences(profile: OpProfile, parts: Sequence[MeasuredPart], plan: TimedPlan, main: int) -> Iterator[str]:
-    """Yield notes on differences between the profile and the simulation.
-
-    One note says that the profile has only the slowest rows. One note lists nodes and rows that the simulation does not have.
-    """
+    """Yield notes on rows that are missing, and on nodes and rows that the simulation does not have."""
     order, summary = profile.log.run_orders.get(main), profile.log.summaries.get(main)
     steps = len(plan.steps[main])
     if order is None and (summary is None or not summary.times) and 0 < len(parts) < steps:
@@ -393,3 +364,23 @@ def _differences(profile: OpProfile, parts: Sequence[MeasuredPart], plan: TimedP
         yield f"the profile has {and_list(told)}: check --runtime and the options, or run reconcile with this profile as the log"
     elif unmatched:
         yield f"{unmatched:,} {'row matches' if unmatched == 1 else 'rows match'} nothing in the simulation"
+
+
+@dataclass(frozen=True)
+class OpProfiles:
+    """The files of the profiles. Each file is read once, when it is needed."""
+
+    paths: tuple[str, ...]
+
+    @functools.cached_property
+    def profiles(self) -> tuple[OpProfile, ...]:
+        """The profiles. Raises LogError if a file cannot be read, or has no times."""
+        return tuple(map(read_op_profile, self.paths))
+
+    def timings(self, model: Model, targets: Sequence[Target]) -> tuple[Timing, ...]:
+        """Match each profile with the first target whose delegate it shows, or the first. Raises WrongProfileError."""
+        timings = []
+        for profile in self.profiles:
+            fitting = [target for target in targets if target.delegate.name in delegates_in(profile.log, target)]
+            timings.append(match_profile(profile, model, (fitting or list(targets))[0]))
+        return tuple(timings)

@@ -6,16 +6,17 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..device.parse.log_contents import DeviceLog
+from ..device.parse.log import read_runs_file
+from ..device.parse.log_contents import DeviceLog, LogError, TimesOnlyError, has_times
 from ..device.parse.profiles.operator_tables import RowTime, RunTimes
 from ..foundation.columns import INTEGER, LIST, NUMBER, OBJECT, Column, Declared, attributes, entry, within
+from ..foundation.printable import printable
 from ..hypothetical.hypothetical_changes import NodeKey
 from ..results.report.display import TimeRow, TimeTotals
 from ..results.report.records import partitions
 from ..runtime.interpreter import Run
 
 KERNEL, NODE, UNMATCHED = "kernel", "node", "unmatched"
-"""The kinds of measured parts."""
 
 _MS = Column("ms", NUMBER, unit="ms", digits=6)
 _ROW = (
@@ -26,11 +27,7 @@ _ROW = (
 
 @dataclass(frozen=True, slots=True)
 class MeasuredPart(Declared):
-    """The time of one row of a profile in one inference, and the nodes that ran in this time.
-
-    If the row is in a summary, the part has all nodes of an operator, or all kernels of a delegate. If the row matches nothing,
-    ``nodes`` is empty and ``why`` gives the reason.
-    """
+    """The time of one row of a profile in one inference, and its nodes: none if nothing matches, for the reason ``why``."""
 
     columns = (*attributes("kind", "op", "name"), _MS, Column("count", INTEGER), Column("nodes", LIST))
 
@@ -38,19 +35,16 @@ class MeasuredPart(Declared):
     op: str
     """The operator, or the name of the delegate."""
     name: str
-    """The name of the row in the profile."""
     ms: float
     count: int
-    """The number of nodes or kernels."""
     nodes: tuple[NodeKey, ...]
     kernels: tuple[tuple[NodeKey, ...], ...] = ()
-    """The nodes of each kernel."""
     row: RowTime | None = None
     """The numbers of the row. None if the part has several nodes or kernels."""
     why: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the part as plain data. The numbers of the row are left out if the part has several nodes or kernels."""
+        """Return the part as plain data, with the numbers of the row if it is of a single node or kernel."""
         row = {} if self.row is None else entry(_ROW, self.row)
         return {**super(MeasuredPart, self).to_dict(), **row, **({"why": self.why} if self.why else {})}
 
@@ -96,7 +90,6 @@ class Timing(Declared):
 
     path: str
     delegates: tuple[str, ...]
-    """The delegates with kernels in the profile."""
     parts: tuple[MeasuredPart, ...]
     """The parts that run one after another in one inference."""
     nested: tuple[MeasuredPart, ...]
@@ -121,19 +114,13 @@ class Timing(Declared):
 
     @property
     def outside_ms(self) -> float | None:
-        """The part of an inference's time that is in no row of the profile, for example for copying data.
-
-        None if it is not known.
-        """
+        """The part of an inference's time that is in no row, for example for copying data. None if it is not known."""
         inference = self.times.inference_ms
         return None if inference is None or not self.parts else max(inference - self.total_ms, 0.0)
 
     @property
     def groups(self) -> tuple[TimeGroup, ...]:
-        """The kernels by delegate, then the CPU nodes by operator, then the unmatched rows.
-
-        In each kind, the largest time comes first.
-        """
+        """The kernels by delegate, then the CPU nodes by operator, then the unmatched rows, longest first."""
         sums: dict[tuple[str, str], list[float]] = {}
         for part in self.parts:
             entry = sums.setdefault((part.kind, "" if part.kind == UNMATCHED else part.op), [0, 0.0])
@@ -169,10 +156,7 @@ class CpuTime:
 
 
 def cpu_time(timings: Sequence[Timing], nodes: Collection[NodeKey]) -> CpuTime:
-    """Return the CPU time of nodes. It comes from the first timing that has a time for any of the nodes.
-
-    A row with several nodes is used only if all its nodes are in ``nodes``, because the time of the row cannot be divided.
-    """
+    """Return the CPU time of nodes in the first timing that has some. The time of a row with further nodes is not divided."""
     wanted = set(nodes)
     for timing in timings:
         parts = [part for part in (*timing.parts, *timing.nested) if part.kind == NODE and wanted.issuperset(part.nodes)]
@@ -228,14 +212,10 @@ def kernel_costs(run: Run, timing: Timing) -> Iterator[KernelCost]:
 
 _SHARE = 0.01
 _ROUNDING_MS = 0.001
-"""Largest rounding error of one row."""
 
 
 def total_notes(log: DeviceLog, subgraph: int, ms: float) -> Iterator[str]:
-    """Yield notes on missing rows, and on a total of the profile that differs from ``ms``.
-
-    ``ms`` is the sum of the rows of a subgraph.
-    """
+    """Yield notes on missing rows, and on a total that differs from ``ms``, the sum of a subgraph's rows."""
     order, summary = log.run_orders.get(subgraph), log.summaries.get(subgraph)
     rows = 0 if order is None else len(order.rows)
     if order is not None and order.lacks_rows:
@@ -249,3 +229,61 @@ def total_notes(log: DeviceLog, subgraph: int, ms: float) -> Iterator[str]:
         yield f"the rows add up to {ms:,.3f} ms, but the profile's own total is {expected:,.3f} ms"
     if log.lost_events:
         yield "the profiler dropped events because its buffer was full (--max_profiling_buffer_entries), so times are missing"
+
+
+_GROUPS_SHOWN = 5
+
+
+def milliseconds(ms: float) -> str:
+    """Return a time as text."""
+    return f"{ms:,.3f} ms" if abs(ms) < 10 else f"{ms:,.1f} ms"  # three digits are enough
+
+
+def share_of_time(ms: float, total_ms: float) -> str:
+    """Return a share of a total as a percentage. Return a dash if the total is 0."""
+    return f"{100 * ms / total_ms:.1f} %" if total_ms else "-"
+
+
+def timing_sentence(timing: Timing) -> str:
+    """Return a sentence about the parts of a profile's time. Names may be unescaped."""
+    if not timing.parts:
+        inference = timing.times.inference_ms
+        return f"{timing.path} has no times of nodes" + (
+            "" if inference is None else f"; an inference takes {milliseconds(inference)}"
+        )
+    groups = sorted(timing.groups, key=lambda group: -group.ms)
+    shown = [f"{group.words} {milliseconds(group.ms)}{_share(group.ms, timing)}" for group in groups[:_GROUPS_SHOWN]]
+    if rest := groups[_GROUPS_SHOWN:]:
+        ms = sum([group.ms for group in rest])
+        shown.append(f"{len(rest):,} more {milliseconds(ms)}{_share(ms, timing)}")
+    return f"measured in {timing.path}: {milliseconds(timing.total_ms)}; {', '.join(shown)}"
+
+
+def _share(ms: float, timing: Timing) -> str:
+    return f" ({share_of_time(ms, timing.total_ms)})" if timing.total_ms else ""
+
+
+@dataclass(frozen=True, slots=True)
+class OpProfile:
+    """The log of the profiled run. ``notes`` describes what is missing in the file."""
+
+    path: str
+    log: DeviceLog
+    notes: tuple[str, ...] = ()
+
+
+def read_op_profile(path: str) -> OpProfile:
+    """Read the last profile in a file of any format that ``reconcile`` reads. Raises LogError if a file has no times."""
+    try:
+        runs = read_runs_file(path)
+    except TimesOnlyError as error:
+        return OpProfile(path, DeviceLog(times=error.times), ("the file has only the times of the whole run, not of nodes",))
+    profiled = [log for log in runs if has_times(log)]
+    if not profiled:
+        raise LogError(
+            printable(f"{path}: has no table with the times of nodes; run benchmark_model with --enable_op_profiling=true")
+        )
+    count = len(profiled)
+    return OpProfile(
+        path, profiled[-1], (f"the file has the profiles of {count} runs; the last one is used",) if count > 1 else ()
+    )

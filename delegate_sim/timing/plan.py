@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain, count
 
+from ..delegates.base import Delegate
 from ..delegates.options import parse_options
 from ..delegates.registry import APPLIED_BY_DEFAULT, find_delegate
 from ..device.compare.row_matching import without_commas
@@ -30,7 +32,6 @@ class PlannedStep:
     op: str
     """The operator of the node. For a kernel, the name of the delegate."""
     nodes: tuple[int, ...]
-    """The nodes of the model that run in this step."""
     outputs: str
     """The names of the outputs, as the profiler prints them, but without commas."""
     is_kernel: bool
@@ -48,14 +49,10 @@ class TimedPlan:
     steps: tuple[tuple[PlannedStep, ...], ...]
     graphs: tuple[Graph, ...]
     delegates: tuple[str, ...]
-    """The names of the delegates that were applied."""
 
 
 def kernel_delegate(op: str, target: Target) -> str | None:
-    """Return the name of the delegate whose kernel a row shows. Return None if the row shows an operator.
-
-    The name is empty if the delegate is not known.
-    """
+    """Return the delegate of a kernel's row, empty if it is not known, or None if the row shows an operator."""
     if op == UNNAMED_KERNEL or op in target.delegate.kernel_names:
         return target.delegate.name
     if "delegate" not in op.casefold() and not op.startswith("LITERT_"):
@@ -75,26 +72,20 @@ def delegates_in(log: DeviceLog, target: Target) -> tuple[str, ...]:
 
 
 def plan_of(model: Model, log: DeviceLog, target: Target) -> TimedPlan:
-    """Return the plan of a profiled run. The delegates with kernels in the profile are simulated.
-
-    The release is the release of ``target``. The delegate of ``target`` has the options of ``target``, and all other delegates
-    have their default options.
-    """
+    """Return the plan of a profiled run in the release of ``target``: its delegates, with default options but for ``target``."""
     names = delegates_in(log, target)
     if not names:
         graphs = tuple([subgraph.graph for subgraph in simulate(model, target).subgraphs])
-        return TimedPlan(
-            tuple([tuple([node_step(graph, node) for node in graph.execution_plan]) for graph in graphs]), graphs, ()
-        )
-    runs = simulate_chain(model, [target if name == target.delegate.name else _default(name, target) for name in names])
+        steps = [tuple([node_step(graph, node) for node in graph.execution_plan]) for graph in graphs]
+        return TimedPlan(tuple(steps), graphs, ())
+    targets = [target if name == target.delegate.name else _default(find_delegate(name), target) for name in names]
+    runs = simulate_chain(model, targets)
     graphs = tuple([subgraph.graph for subgraph in runs[0].subgraphs])
     return TimedPlan(tuple([tuple(_steps(runs, index)) for index in range(len(graphs))]), graphs, names)
 
 
-def _default(name: str, target: Target) -> Target:
-    delegate = find_delegate(name)
-    options = parse_options(name, delegate.options, {}, target.defaults)
-    return Target(delegate, options, target.release, target.defaults, target.assume_ops_registered)
+def _default(delegate: Delegate, target: Target) -> Target:
+    return replace(target, delegate=delegate, options=parse_options(delegate.name, delegate.options, {}, target.defaults))
 
 
 def node_step(graph: Graph, index: int) -> PlannedStep:
@@ -110,20 +101,10 @@ def _names(graph: Graph, tensors: Sequence[int]) -> str:
 
 def _steps(runs: Sequence[Run], subgraph: int) -> Iterator[PlannedStep]:
     kernels = {step.index: step for run in runs for step in _kernels(run, run.subgraphs[subgraph])}
-    last = runs[-1].subgraphs[subgraph]
-    first = runs[0].subgraphs[subgraph].graph
-    order: list[int] = []
-    if last.plan:
-        number = _first_kernel(last)
-        for subset in last.plan:
-            if subset.is_delegated:
-                order.append(number)
-                number += 1
-            else:
-                order += subset.nodes
-    else:
-        order += last.graph.execution_plan
-    for index in order:
+    last, first = runs[-1].subgraphs[subgraph], runs[0].subgraphs[subgraph].graph
+    number = count(_first_kernel(last))
+    plan = [[next(number)] if subset.is_delegated else subset.nodes for subset in last.plan] or [last.graph.execution_plan]
+    for index in chain.from_iterable(plan):
         if index in kernels:
             yield kernels[index]
         elif index < len(first.nodes) and first.nodes[index].builtin_code != DELEGATE:
@@ -150,21 +131,14 @@ INNER = "Delegate/"
 
 
 def inner_operators(rows: Sequence[Row], plan: TimedPlan) -> tuple[InnerOperator, ...]:
-    """Return the operators inside kernels.
-
-    The node of an operator is known only if one kernel has all nodes of the operator's type. The profiler adds the times of
-    operators in several kernels if the operators have the same name and number.
-    """
+    """Return the operators inside kernels. A node is known only if one kernel has all nodes of the operator's type."""
     timed = [(row.outputs.removeprefix(INNER), row.time.ms) for row in rows if row.time is not None]
     nodes = _nodes([name for name, _ in timed], plan)
     return tuple([InnerOperator(name, ms, nodes.get(number)) for number, (name, ms) in enumerate(timed)])
 
 
 def _nodes(names: Sequence[str], plan: TimedPlan) -> dict[int, NodeKey]:
-    """Return the node of each operator, keyed by number of the operator.
-
-    If a type has as many rows as nodes, rows and nodes are in the same order.
-    """
+    """Return the nodes of operators by number. If a type has as many rows as nodes, both are in the same order."""
     kernels = [step for steps in plan.steps for step in steps if step.is_kernel]
     matched: dict[int, NodeKey] = {}
     for delegate in dict.fromkeys([kernel.op for kernel in kernels]):
@@ -173,12 +147,12 @@ def _nodes(names: Sequence[str], plan: TimedPlan) -> dict[int, NodeKey]:
             if op := find_delegate(delegate).profiled_operator(name):
                 numbers.setdefault(op, []).append(number)
         for op, own in numbers.items():
-            groups = [nodes for kernel in kernels if kernel.op == delegate and (nodes := _of_type(kernel, op, plan))]
+            nodes = [
+                [NodeKey(kernel.subgraph, node) for node in kernel.nodes if plan.graphs[kernel.subgraph].nodes[node].op == op]
+                for kernel in kernels
+                if kernel.op == delegate
+            ]
+            groups = [group for group in nodes if group]
             if len(groups) == 1 and len(groups[0]) == len(own):
                 matched |= dict(zip(own, groups[0], strict=True))
     return matched
-
-
-def _of_type(kernel: PlannedStep, op: str, plan: TimedPlan) -> list[NodeKey]:
-    graph = plan.graphs[kernel.subgraph]
-    return [NodeKey(kernel.subgraph, node) for node in kernel.nodes if graph.nodes[node].op == op]

@@ -13,7 +13,7 @@ from delegate_sim.diagnosis.micro import diagnose_micro
 from delegate_sim.micro.target import MicroTarget
 from delegate_sim.page.content import PageView
 from delegate_sim.timing.matching import match_profile
-from delegate_sim.timing.op_profile import OpProfile
+from delegate_sim.timing.measured import OpProfile
 from fixtures.op_profiles import ms_by_node, profiled_rows, write_profile
 
 MODELS = Path(__file__).resolve().parents[2] / "fixtures" / "models"

@@ -9,7 +9,7 @@ from delegate_sim.api.arguments import target_of
 from delegate_sim.device.parse.profiles.operator_tables import NO_TIMES, RunTimes
 from delegate_sim.hypothetical.hypothetical_changes import NodeKey
 from delegate_sim.runtime.interpreter import simulate
-from delegate_sim.timing.bounds import bounds
+from delegate_sim.timing.fixes import bounds
 from delegate_sim.timing.measured import KERNEL, NODE, MeasuredPart, Timing, cpu_time, node_times
 from fixtures.builder import ModelBuilder
 

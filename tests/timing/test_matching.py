@@ -18,9 +18,8 @@ from delegate_sim.errors import DelegateSimError
 from delegate_sim.model.schema import is_operator
 from delegate_sim.runtime.interpreter import simulate
 from delegate_sim.timing import matching, plan
-from delegate_sim.timing.measured import KERNEL, NODE, UNMATCHED, cpu_time
-from delegate_sim.timing.op_profile import read_op_profile
-from delegate_sim.timing.op_profiles import OpProfiles
+from delegate_sim.timing.matching import OpProfiles
+from delegate_sim.timing.measured import KERNEL, NODE, UNMATCHED, cpu_time, read_op_profile
 from fixtures.builder import ModelBuilder
 from fixtures.op_profiles import FORMS, ProfiledRow, messages, ms_by_node, profiled_rows, write_litert_profile, write_profile
 from tests.support.models import chain_model

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from delegate_sim.device.parse.profiles.operator_tables import NO_TIMES, RunTimes
-from delegate_sim.timing.measured import NODE, UNMATCHED, MeasuredPart, Timing
-from delegate_sim.timing.words import milliseconds, timing_sentence
+from delegate_sim.timing.measured import NODE, UNMATCHED, MeasuredPart, Timing, milliseconds, timing_sentence
 
 
 def timing(*parts, times=NO_TIMES):

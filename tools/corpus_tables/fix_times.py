@@ -43,8 +43,7 @@ from delegate_sim.runtime.interpreter import Run, simulate
 from delegate_sim.runtime.target import Target
 from delegate_sim.timing.fixes import comparison_bounds
 from delegate_sim.timing.matching import match_profile
-from delegate_sim.timing.measured import Timing
-from delegate_sim.timing.op_profile import OpProfile
+from delegate_sim.timing.measured import OpProfile, Timing
 from fixtures.op_profiles import ProfiledRow, profiled_rows, write_profile
 from tools.corpus_tables.fixes import with_weights
 from tools.corpus_tables.time_models import own_models

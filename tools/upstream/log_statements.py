@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from delegate_sim.device.parse.source_statements import TABLE_COLUMNS, is_specific
+from delegate_sim.device.parse.known_lines import TABLE_COLUMNS, is_specific
 
 from ..cpp import CppText
 

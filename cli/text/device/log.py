@@ -10,8 +10,11 @@ from delegate_sim.device.compare.npu_stages import NO, YES, NpuStages
 from delegate_sim.device.compare.npu_stages import NOT_SHOWN as STAGE_NOT_SHOWN
 from delegate_sim.device.compare.observed_delegation import OTHER_KERNEL
 from delegate_sim.device.compare.row_matching import CompilerJoin, JoinedRow
-from delegate_sim.device.parse.delegate_identity import DISPATCH, plain_name
-from delegate_sim.device.parse.edge_tpu_compiler import NOT_COMPILED, EdgeTpuCompilation
+from delegate_sim.device.compare.runtime_log_check import compilation_text
+from delegate_sim.device.parse.applied_target import may_be_older
+from delegate_sim.device.parse.compilations import NOT_COMPILED, EdgeTpuCompilation
+from delegate_sim.device.parse.delegate_identity import DISPATCH, chip_names, plain_name, registered_accelerators
+from delegate_sim.device.parse.error_meanings import explained_notes
 from delegate_sim.device.parse.log_contents import Count, DeviceLog
 from delegate_sim.device.parse.log_summary import (
     APPLIED_TO,
@@ -35,7 +38,7 @@ from delegate_sim.device.parse.log_summary import (
     LogSummary,
 )
 from delegate_sim.device.parse.profiles.operator_tables import RunTimes
-from delegate_sim.timing.words import milliseconds
+from delegate_sim.timing.measured import milliseconds
 
 from ...console.layout import counted, message, name, node_list, share
 from ...console.terminal import Line
@@ -115,15 +118,15 @@ def _summary(summary: LogSummary, columns: int, verbose: bool) -> Iterator[Line]
         yield from fact("on the CPU", text, columns)
     yield from fact("release", _release(summary), columns)
     for title, values in (
-        ("accelerators", summary.accelerators),
-        ("chip", summary.chips),
+        ("accelerators", registered_accelerators(summary.log)),
+        ("chip", chip_names(summary.log.chips)),
         ("chosen devices", [f"{name(d)} {n:,}" for d, n in summary.log.chosen_devices.items()]),
     ):
         if values:
             yield from fact(title, message(", ".join(values)), columns)
     if summary.npu is not None:
         yield from fact("NPU", message(_stages(summary.npu)), columns)
-    for text in summary.compiled:
+    for text in map(compilation_text, summary.log.runtime.compilations):
         yield from fact("compiled", message(text), columns)
     if summary.parts:
         text = ", ".join(f"{part} ({counted(count, 'line')})" for part, count in summary.parts)
@@ -234,9 +237,9 @@ def _has_run(times: RunTimes) -> bool:
 
 
 def _notes(summary: LogSummary, columns: int) -> Iterator[Line]:
-    if summary.notes:
+    if notes := explained_notes(summary.log):
         yield Line("  also in the log", HEADING)
-    for line, meaning in summary.notes:
+    for line, meaning in notes:
         yield from paragraph(message(line), columns, "    ", "      ")
         if meaning:
             yield from paragraph(message(meaning), columns, "      ", "      ")
@@ -325,14 +328,15 @@ _SOURCES = {
 
 
 def _release(summary: LogSummary) -> str:
-    named = f"TensorFlow {summary.version}" if summary.version else ""
+    version = summary.log.tensorflow_version
+    named = f"TensorFlow {version}" if version else ""
     why = "" if named else ", by the wording of its lines"
     if not summary.releases:
         old = "older than all known releases, by the wording or the dates of its lines"
         known = old if summary.log.is_old else "not in the log"
         return f"{named}, which is not a known release" if named else known
     text = ", ".join(spans(list(summary.releases)))
-    return f"{text}{', or older than all known releases' if summary.may_be_older else ''}{why}"
+    return f"{text}{', or older than all known releases' if may_be_older(summary.log) else ''}{why}"
 
 
 _ROOM = 60

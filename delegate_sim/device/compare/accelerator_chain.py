@@ -5,8 +5,9 @@ The comparison has one step for each accelerator.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from ...delegates.base import Delegate
@@ -19,10 +20,10 @@ from ...results.report.run_columns import MODEL
 from ...runtime.interpreter import Run
 from ..parse.applied_target import releases_of
 from ..parse.error_meanings import ExplainedError, explained_errors
-from ..parse.kinds import Event
 from ..parse.log import read_lines
 from ..parse.log_contents import DeviceLog, Replacement, long_lines_note
 from ..parse.log_runs import run_note, separate_runs
+from ..parse.tables import Event
 from .differences import ListedRefusal, differences, listed_refusals
 from .observed_delegation import Facts, Tally, device_tally, facts_of, shows_refusal, simulated_tally
 from .reconcile import EXPLAINED, LINES, NOT_COMPARED, REPRODUCED, UNEXPLAINED
@@ -32,7 +33,6 @@ from .wrong_model import plugin_notes
 NOT_APPLIED = "not-applied"
 """Status of a step if the log does not show that this accelerator was applied."""
 _NOTHING = Tally((), None, None, None, None)
-"""The tally of a step for which the log or the simulation has nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +72,7 @@ class StackReconciliation(Declared):
     model: Model
     log: DeviceLog
     result: StackResult
-    """The simulation that matches the log best."""
     soc: str
-    """The SoC as the user gave it."""
     releases: tuple[Release, ...]
     status: str
     explanation: str
@@ -124,14 +122,12 @@ class _Trial:
         self.result = self.simulated(stack)
 
     def simulated(self, stack: Stack) -> StackResult:
-        """Simulate the model with the accelerators of ``stack``."""
         known = {option.name for delegate in delegates_of(stack) for option in delegate.options}
         options = {key: value for key, value in self.options.items() if key in known}
         # The device loaded the model, so its resolver had all operators.
         return simulate_stack(self.model, replace(stack, options=options, release=self.release, assume_ops_registered=True))
 
     def steps(self, stack: Stack) -> list[StepReconciliation]:
-        """Compare the step of every accelerator with the log."""
         runs = {run.delegate.name: run for run in self.simulated(stack).report.runs}
         steps: list[StepReconciliation] = []
         for accelerator, delegate in zip(stack.accelerators, delegates_of(stack), strict=True):
@@ -141,15 +137,11 @@ class _Trial:
 
     def _step(self, accelerator: str, delegate: Delegate, run: Run | None, is_alike: bool) -> StepReconciliation:
         """Compare the step of an accelerator. ``is_alike`` says that the earlier accelerators left the simulated nodes."""
-        notes = tuple(
-            [
-                statement.line
-                for statement in self.log.statements_of(Event.NOT_REGISTERED)
-                if statement.values["name"].lower() == accelerator
-            ]
-        )
+        missing = self.log.statements_of(Event.NOT_REGISTERED)
+        notes = tuple([statement.line for statement in missing if statement.values["name"].lower() == accelerator])
+        made = partial(StepReconciliation, accelerator, delegate.name)
         if accelerator == APPLIED_AHEAD:
-            return self._ahead(accelerator, delegate, run, notes)
+            return self._ahead(made, delegate, run, notes)
         facts = facts_of(self.log, delegate, [] if run is None else [subgraph.graph for subgraph in run.subgraphs])
         is_shown = facts.replacements is not None and bool(facts.lines)
         is_told = is_shown or bool(facts.splits or facts.listed_refusals)
@@ -157,68 +149,54 @@ class _Trial:
             # Earlier accelerators took all nodes, so the simulation has no step for this accelerator.
             status = UNEXPLAINED if is_shown else NOT_COMPARED
             more = ("only the device applies this accelerator; in the simulation, no nodes are left for it",) if is_shown else ()
-            return StepReconciliation(accelerator, delegate.name, status, _NOTHING, _NOTHING, more, (), notes)
+            return made(status, _NOTHING, _NOTHING, more, (), notes)
         if not is_told:
             takes = any(subgraph.delegated for subgraph in run.subgraphs)
             status = NOT_APPLIED if takes else NOT_COMPARED
-            return StepReconciliation(accelerator, delegate.name, status, _NOTHING, simulated_tally(run), (), (), notes)
-        step_differences = tuple(differences(facts, run))
-        status = UNEXPLAINED if step_differences else REPRODUCED
+            return made(status, _NOTHING, simulated_tally(run), (), (), notes)
+        differing = tuple(differences(facts, run))
         doubts = tuple(_other_model(facts, run)) if is_alike else ()
-        return StepReconciliation(
-            accelerator,
-            delegate.name,
-            status,
-            device_tally(facts, run),
-            simulated_tally(run),
-            step_differences,
-            listed_refusals(facts, run),
-            (*notes, *doubts),
-            doubts,
-        )
+        refusals, notes = listed_refusals(facts, run), (*notes, *doubts)
+        return made(_found(differing), device_tally(facts, run), simulated_tally(run), differing, refusals, notes, doubts)
 
-    def _ahead(self, accelerator: str, delegate: Delegate, run: Run | None, notes: tuple[str, ...]) -> StepReconciliation:
+    def _ahead(
+        self, made: Callable[..., StepReconciliation], delegate: Delegate, run: Run | None, notes: tuple[str, ...]
+    ) -> StepReconciliation:
         """Compare the step of a compiler plugin: the selected nodes, and the kernels that run the compiled partitions."""
         theirs = [replacement for replacement in self.log.replacements if replacement.kernel == DISPATCH_KERNEL]
         ours = Tally((), 0, 0, None, None) if run is None else simulated_tally(run)
         if not self.log.plugins and not theirs:
-            status = REPRODUCED if run is not None and shows_refusal(self.log, run) else NOT_APPLIED
-            return StepReconciliation(accelerator, delegate.name, status, _NOTHING, ours, (), (), notes)
+            is_refused = run is not None and shows_refusal(self.log, run)
+            return made(REPRODUCED if is_refused else NOT_APPLIED, _NOTHING, ours, (), (), notes)
         if run is None:
-            return StepReconciliation(accelerator, delegate.name, NOT_COMPARED, _NOTHING, ours, (), (), notes)
-        step_differences: list[str] = []
+            return made(NOT_COMPARED, _NOTHING, ours, (), (), notes)
+        differing: list[str] = []
         device, doubts = _NOTHING, tuple[str, ...]()
         if self.log.plugins:
             facts = facts_of(self.log, delegate, [subgraph.graph for subgraph in run.subgraphs])
-            step_differences += differences(facts, run)
-            device = device_tally(facts, run)
-            doubts = tuple(plugin_notes(self.log, run))
+            differing += differences(facts, run)
+            device, doubts = device_tally(facts, run), tuple(plugin_notes(self.log, run))
         notes = (*notes, *doubts)
-        lines = (*device.lines, *[line.line for line in theirs])
         if theirs or not self.log.plugins or run.outcome == "delegated":
-            step_differences += _dispatched(theirs, run)
+            differing += _dispatched(theirs, run)
         if self.log.plugins and not theirs and run.outcome == "delegated":
             notes = (*notes, "the log does not show that selected nodes were compiled and run")
-        status = UNEXPLAINED if step_differences else REPRODUCED
-        return StepReconciliation(
-            accelerator, delegate.name, status, replace(device, lines=lines), ours, tuple(step_differences), (), notes, doubts
-        )
+        device = replace(device, lines=(*device.lines, *[line.line for line in theirs]))
+        return made(_found(differing), device, ours, tuple(differing), (), notes, doubts)
+
+
+def _found(found: Sequence[str]) -> str:
+    return UNEXPLAINED if found else REPRODUCED
 
 
 def _dispatched(theirs: Sequence[Replacement], run: Run) -> Iterator[str]:
-    """Yield a description if the lines about kernels that run compiled partitions differ between device and simulation."""
     ours = [replacement for replacement in read_lines(run.log_lines).replacements if replacement.kernel == DISPATCH_KERNEL]
-    both = [
-        [(replacement.subgraph, replacement.replaced, replacement.total, replacement.partitions) for replacement in lines]
-        for lines in (theirs, ours)
-    ]
-    if both[0] != both[1]:
+    if [replace(line, line="", name=None) for line in theirs] != [replace(line, line="", name=None) for line in ours]:
         on_device, simulated = (" ".join([replacement.line for replacement in lines]) or "no line" for lines in (theirs, ours))
         yield f"the lines about {DISPATCH_KERNEL} differ; device: {on_device} / simulation: {simulated}"
 
 
 def _other_model(facts: Facts, run: Run) -> Iterator[str]:
-    """Yield a note for each log line that gives a total number of nodes that no simulated subgraph has."""
     sizes = {len(subgraph.graph.execution_plan) for subgraph in run.subgraphs}
     for replacement in facts.replacements or ():
         if replacement.total is not None and replacement.total not in sizes:
@@ -229,22 +207,17 @@ def _other_model(facts: Facts, run: Run) -> Iterator[str]:
 
 
 def _fewer(stack: Stack, steps: Sequence[StepReconciliation]) -> Iterator[tuple[Stack, tuple[str, ...]]]:
-    """Yield smaller stacks, each with the names of the removed accelerators.
-
-    Only accelerators without delegated nodes in the log are removed. First, each such accelerator is removed alone, and then
-    all are removed together.
-    """
-    silent = [step.accelerator for step in steps if step.status in (NOT_APPLIED, NOT_COMPARED) or _took_nothing(step)]
-    choices = [(name,) for name in silent] + ([tuple(silent)] if len(silent) > 1 else [])
-    for missing in choices:
+    """Yield smaller stacks without accelerators that took nothing in the log: each removed alone, then all together."""
+    silent = [
+        step.accelerator
+        for step in steps
+        if step.status in (NOT_APPLIED, NOT_COMPARED)
+        or (step.accelerator == APPLIED_AHEAD and not any(DISPATCH_KERNEL in line for line in step.device.lines))
+    ]
+    for missing in [(name,) for name in silent] + ([tuple(silent)] if len(silent) > 1 else []):
         left = tuple([name for name in stack.accelerators if name not in missing])
         if left:
             yield Stack(left, stack.soc if APPLIED_AHEAD in left else ""), missing
-
-
-def _took_nothing(step: StepReconciliation) -> bool:
-    """Return whether the step is a compiler plugin's, and the log shows no kernel that runs compiled nodes."""
-    return step.accelerator == APPLIED_AHEAD and not any(DISPATCH_KERNEL in line for line in step.device.lines)
 
 
 def _status(steps: Sequence[StepReconciliation]) -> str:

@@ -14,7 +14,7 @@ from ...delegates.options import DEFAULT_SETS, as_typed, option_value
 from ...delegates.registry import FALLBACK_OPTION
 from ...graph.graph import NodeView
 from ...rules.kinds import NOT_ACCELERATED, PARTITION_LIMIT
-from ...runtime.interpreter import Run
+from ...runtime.interpreter import Run, SubgraphRun
 from ..learn.driver_rejections import driver_matches
 from ..parse.applied_target import DeviceSetting
 from .differences import differences
@@ -23,13 +23,11 @@ from .runtime_log_check import matched_partitions, stage_operations
 from .trial_simulations import Account, AssumptionTrial, Match, Trials, nodes_set_aside
 
 _MOST_LIMITS = 16
+_REPRODUCES = "the simulation reproduces the log"
 
 
 def fitting_levels(trials: Trials) -> tuple[int, ...]:
-    """Return the feature levels at which a simulation without rejections by the driver reproduces the log.
-
-    The level of the first simulation is left out.
-    """
+    """Return the other feature levels at which a simulation without rejections by the driver reproduces the log."""
     levels = trials.setting.delegate.levels
     if levels is None:
         return ()
@@ -74,20 +72,13 @@ def disproved_limit(facts: Facts, run: Run) -> Mapping[str, Any]:
     """
     limits = run.delegate.limits
     for subgraph in run.subgraphs if limits.option else ():
-        index = subgraph.graph.index
-        kernels = sum([subset.is_delegated for subset in subgraph.subsets])
-        on_device = [facts.kernels.get(index, 0)]
+        index, kernels = subgraph.graph.index, kernel_count(subgraph)
+        lines = [line for line in facts.replacements or () if line.partitions is not None]
+        own = [line for line in lines if line.subgraph == index or (line.subgraph is None and len(run.subgraphs) == 1)]
         # Delegated and other partitions alternate, so at least half of the partitions, rounded down, are delegate kernels.
-        on_device += [
-            line.partitions // 2
-            for line in facts.replacements or ()
-            if line.partitions is not None and (line.subgraph == index or (line.subgraph is None and len(run.subgraphs) == 1))
-        ]
-        if (
-            subgraph.decision is not None
-            and nodes_set_aside(subgraph.decision, PARTITION_LIMIT.name)
-            and max(on_device) > kernels
-        ):
+        on_device = [facts.kernels.get(index, 0), *[(line.partitions or 0) // 2 for line in own]]
+        dropped = None if subgraph.decision is None else nodes_set_aside(subgraph.decision, PARTITION_LIMIT.name)
+        if dropped and max(on_device) > kernels:
             return {limits.option: limits.unlimited}
     return {}
 
@@ -100,16 +91,12 @@ def _without_cpu(trials: Trials) -> Iterator[Match]:
     changes = {FALLBACK_OPTION: False}
     run = trials.fitting(changes)
     if run is not None and run.refusal is not None and run.refusal.code == NOT_ACCELERATED.name:
-        (typed,) = _typed(setting, changes)
-        text = f"with {typed}, the simulation reproduces the log: CompiledModel is not created, because {run.refusal.message}"
-        yield Match(run, Account("options", text, changes, is_certain=False))
+        why = f"{_REPRODUCES}: CompiledModel is not created, because {run.refusal.message}"
+        yield _with_options(trials, run, changes, why, is_certain=False)
 
 
 def _compilation(trials: Trials, first: Run) -> Iterator[Match]:
-    """Yield the first simulation if its only difference from the log is one failure.
-
-    The driver on the device failed to compile a delegate kernel.
-    """
+    """Yield the first simulation if it only lacks the driver's failure to compile a kernel."""
     facts = trials.facts
     has_failed = facts.is_restored or (facts.application is not None and facts.application[0] == "failed")
     if not has_failed or not facts.driver_errors or facts.dynamic is not None:
@@ -117,14 +104,15 @@ def _compilation(trials: Trials, first: Run) -> Iterator[Match]:
     rest = replace(facts, is_restored=False, application=None, failure="", on_cpu={}, counts={}, kernels={}, listed={})
     changes: dict[str, Any] = {}
     minimum = trials.setting.delegate.limits.minimum_option
-    if not kernel_count(first) and minimum and minimum not in trials.setting.known:
+    if not kernel_count(first.subgraphs[0]) and minimum and minimum not in trials.setting.known:
         # The device made a kernel, so its minimum is lower than the assumed one.
         changes = {minimum: 1}
         first = trials.simulate(changes)
     failed = failed_kernels(first, facts.failed_nodes)
-    if not kernel_count(first) or (facts.replacements is None and None in failed) or differences(rest, first):
+    count = kernel_count(first.subgraphs[0])
+    if not count or (facts.replacements is None and None in failed) or differences(rest, first):
         return
-    which = "" if not failed or None in failed else f" (kernel {failed[0]} of {kernel_count(first)})"
+    which = "" if not failed or None in failed else f" (kernel {failed[0]} of {count})"
     seen = (
         "the nodes were replaced as simulated, but then" if facts.replacements is not None else "after the nodes were replaced,"
     )
@@ -134,8 +122,6 @@ def _compilation(trials: Trials, first: Run) -> Iterator[Match]:
 
 
 class _Without(Driver):
-    """A driver that rejects all operations with certain names."""
-
     def __init__(self, names: frozenset[str]) -> None:
         self.names = names
 
@@ -143,15 +129,11 @@ class _Without(Driver):
         return ", ".join(sorted(self.names))
 
     def rejects(self, operation: str, view: NodeView) -> bool:
-        """Return whether the operation has one of these names."""
         return operation in self.names
 
 
 def _missing_operations(trials: Trials, first: Run) -> Iterator[Match]:
-    """Assume that the driver rejects the operations that were not compiled.
-
-    Yield the simulation if it reproduces the log.
-    """
+    """Assume that the driver rejects the operations that were not compiled."""
     interface = trials.setting.delegate.behind.driver
     compilations = [compilation for compilation in trials.facts.runtime.compilations if compilation.choices]
     if interface is None or not compilations or not all(compilation.is_complete for compilation in compilations):
@@ -169,7 +151,6 @@ def _missing_operations(trials: Trials, first: Run) -> Iterator[Match]:
 
 
 def _rejected_nodes(run: Run, code: str) -> dict[int, frozenset[int]]:
-    """Return the nodes that the delegate leaves to the CPU for the reason ``code``, keyed by subgraph."""
     return {
         subgraph.graph.index: nodes
         for subgraph in run.subgraphs
@@ -178,30 +159,22 @@ def _rejected_nodes(run: Run, code: str) -> dict[int, frozenset[int]]:
 
 
 def failed_kernels(run: Run, nodes: Sequence[int]) -> list[int | None]:
-    """For each node that is a delegate kernel, return the kernel's number, counted from 1. For all other nodes, return None.
-
-    TFLite adds delegate kernels after the graph's nodes, in the order of creation.
-    """
+    """Return the number of each node as a kernel, counted from 1, or None. Kernels follow the graph's nodes."""
     first = run.subgraphs[0]
-    count, kernels = len(first.graph.nodes), kernel_count(run)
+    count, kernels = len(first.graph.nodes), kernel_count(first)
     return [node - count + 1 if count <= node < count + max(kernels, 1) else None for node in nodes]
 
 
-def kernel_count(run: Run) -> int:
-    """Return the number of delegate kernels in the first subgraph."""
-    return sum([subset.is_delegated for subset in run.subgraphs[0].subsets])
+def kernel_count(subgraph: SubgraphRun) -> int:
+    """Return the number of delegate kernels in a subgraph."""
+    return sum([subset.is_delegated for subset in subgraph.subsets])
 
 
 def _profile(trials: Trials, profile: Driver) -> Iterator[Match]:
-    """Simulate with the driver profile, and yield the simulation if it reproduces the log."""
     interface = trials.setting.delegate.behind.driver
-    if interface is None:
-        return
-    changes = {interface.option: profile}
-    run = trials.fitting(changes)
-    if run is not None:
-        rejected = _rejected_nodes(run, interface.code)
-        yield Match(run, Account("driver-profile", "the driver rejects the operations in its profile", changes, rejected))
+    if interface is not None and (run := trials.fitting({interface.option: profile})) is not None:
+        account = Account("driver-profile", "the driver rejects the operations in its profile", {interface.option: profile})
+        yield Match(run, replace(account, rejected=_rejected_nodes(run, interface.code)))
 
 
 def _level(trials: Trials, levels: Sequence[int]) -> Match:
@@ -209,19 +182,13 @@ def _level(trials: Trials, levels: Sequence[int]) -> Match:
     assert declared is not None
     level = max(levels)
     others = f" (also with {', '.join(map(str, levels[:-1]))})" if len(levels) > 1 else ""
-    text = (
-        f"with feature level {level} instead of {trials.setting.options[declared.option]}, the simulation reproduces the "
-        f"log{others}"
-    )
+    text = f"with feature level {level} instead of {trials.setting.options[declared.option]}, {_REPRODUCES}{others}"
     changes = {declared.option: level}
     return Match(trials.simulate(changes), Account("options", text, changes, is_certain=len(levels) == 1))
 
 
 def _limits(trials: Trials) -> Iterator[Match]:
-    """Try limits on the number of delegated partitions. Yield the simulation with the smallest limit that reproduces the log.
-
-    If the limit is known, the simulation is no explanation, so it is only kept in ``trials.tried``.
-    """
+    """Try limits on partitions. The smallest that fits counts. If the limit is known, this is no explanation but only a trial."""
     setting = trials.setting
     option = setting.delegate.limits.option
     if not option:
@@ -237,38 +204,31 @@ def _limits(trials: Trials) -> Iterator[Match]:
         return
     more = " or more" if is_whole and limit != unlimited else ""
     typed = as_typed(setting.delegate.options, option, f"{limit}{more}")
-    text = f"with {typed} instead of {own}, the simulation reproduces the log"
+    text = f"with {typed} instead of {own}, {_REPRODUCES}"
     yield Match(trials.simulate({option: limit}), Account("options", text, {option: limit}))
 
 
 def _hidden_options(trials: Trials) -> Iterator[Match]:
-    """Try each option that no log line shows. Yield the simulations that reproduce the log."""
     setting = trials.setting
     for option, value in setting.delegate.log.tried_options.items():
         changes = {option: value}
         if option not in setting.known and setting.options[option] != value and (run := trials.fitting(changes)):
-            text = f"with {', '.join(_typed(setting, changes))}, the simulation reproduces the log"
-            yield Match(run, Account("options", text, changes))
+            yield _with_options(trials, run, changes)
 
 
 def _other_defaults(trials: Trials) -> Iterator[Match]:
     """Simulate with the other set of defaults, if necessary at several feature levels. Yield the first that fits the log."""
     setting = trials.setting
     (other,) = set(DEFAULT_SETS) - {setting.defaults}
-    changes = {
-        option.name: option.default_in(other)
-        for option in setting.delegate.options
-        if option.name not in setting.known and option.default_in(other) != setting.options[option.name]
-    }
+    unknown = [option for option in setting.delegate.options if option.name not in setting.known]
+    defaults = {option.name: option.default_in(other) for option in unknown}
+    changes = {name: value for name, value in defaults.items() if value != setting.options[name]}
     if changes:
         yield from _at_any_level(trials, changes, f"the defaults of {'benchmark_model' if other == 'benchmark' else 'the API'}")
 
 
 def _limits_at_levels(trials: Trials) -> Iterator[Match]:
-    """Try limits on partitions that equal a number of delegate kernels in the log.
-
-    Yield the simulations that reproduce the log.
-    """
+    """Try limits on partitions that equal a number of delegate kernels in the log."""
     option = trials.setting.delegate.limits.option
     if not option or option in trials.setting.known:
         return
@@ -281,15 +241,11 @@ def _limits_at_levels(trials: Trials) -> Iterator[Match]:
 
 
 def _at_any_level(trials: Trials, changes: Mapping[str, Any], who: str) -> Iterator[Match]:
-    """Simulate with the changed options. Yield a simulation that reproduces the log.
-
-    The assumed feature level is tried first. If its simulation does not reproduce the log, use the highest level whose
-    simulation does.
-    """
+    """Simulate with the changed options at the assumed feature level, or else at the highest level that fits the log."""
     setting = trials.setting
     text = f"with {who} ({', '.join(_typed(setting, changes))})"
     if (run := trials.fitting(changes)) is not None:
-        yield Match(run, Account("options", f"{text}, the simulation reproduces the log", changes))
+        yield Match(run, Account("options", f"{text}, {_REPRODUCES}", changes))
         return
     levels = setting.delegate.levels
     if levels is None:
@@ -297,9 +253,14 @@ def _at_any_level(trials: Trials, changes: Mapping[str, Any], who: str) -> Itera
     fits = {level: run for level in setting.other_levels if (run := trials.fitting({**changes, levels.option: level}))}
     if fits:
         level, *rest = fits
-        text += f" at feature level {level} instead of {setting.options[levels.option]}, the simulation reproduces the log"
+        text += f" at feature level {level} instead of {setting.options[levels.option]}, {_REPRODUCES}"
         text += f" (also at {', '.join(map(str, sorted(rest)))})" if rest else ""
         yield Match(fits[level], Account("options", text, {**changes, levels.option: level}, is_certain=not rest))
+
+
+def _with_options(trials: Trials, run: Run, changes: Mapping[str, Any], why: str = _REPRODUCES, is_certain: bool = True) -> Match:
+    text = f"with {', '.join(_typed(trials.setting, changes))}, {why}"
+    return Match(run, Account("options", text, changes, is_certain=is_certain))
 
 
 def _typed(setting: DeviceSetting, changes: Mapping[str, Any]) -> list[str]:
@@ -307,10 +268,7 @@ def _typed(setting: DeviceSetting, changes: Mapping[str, Any]) -> list[str]:
 
 
 def _driver_without_limit(trials: Trials, changes: Mapping[str, Any], levels: Sequence[int | None]) -> Iterator[Match]:
-    """Yield explanations in which the driver rejects nodes and there is no limit on partitions.
-
-    The log disproves the limit. The options ``changes`` lift it.
-    """
+    """Assume that the driver rejects nodes, and lift the disproved limit on partitions with ``changes``."""
     setting = replace(trials.setting, options={**trials.setting.options, **changes})
     unlimited = replace(trials, setting=setting)
     text = ", ".join([f"with {typed}" for typed in _typed(setting, changes)])

@@ -10,10 +10,10 @@ from ...foundation.columns import INTEGER, LIST, YES_OR_NO, Column, Declared, at
 from ...foundation.printable import counted
 from ...refusal import Effect
 from ...rules.kinds import FLOAT16_DEQUANTIZE
-from ...runtime.interpreter import Run, SubgraphRun
-from ..parse.kinds import Event
+from ...runtime.interpreter import Run
 from ..parse.log import read_lines
 from ..parse.log_contents import DeviceLog, Replacement
+from ..parse.tables import Event
 from .observed_delegation import OTHER_KERNEL, Facts, refused_operators
 
 
@@ -46,10 +46,7 @@ class ListedRefusal(Declared):
 
     @property
     def is_same(self) -> bool:
-        """True if the device and the simulation agree, or if the device lists the operator without a reason.
-
-        The device prints no reason if the delegate's rules did not check the node.
-        """
+        """True if both agree, or if the device gives no reason: then the delegate's rules did not check the node."""
         return bool(self.on_device) == bool(self.nodes) or (bool(self.on_device) and not any(self.on_device))
 
 
@@ -57,26 +54,19 @@ def differences(facts: Facts, run: Run) -> list[str]:
     """Return a description of each difference between a simulation and the log."""
     simulated = read_lines(run.log_lines)
     texts = [*_line_differences(facts, run, simulated), *_count_lines(facts, run, simulated), *_node_differences(facts, run)]
-    operators = [difference.op for difference in refusal_differences(facts, run)]
-    if operators:
+    if operators := [difference.op for difference in refusal_differences(facts, run)]:
         texts.append(f"the device and the simulation have different refusals for {', '.join(dict.fromkeys(operators))}")
     texts += _refused_operators(facts, run, simulated)
     listed = [refusal for refusal in listed_refusals(facts, run) if not refusal.is_same]
-    for who, operators in (
-        ("the device", [refusal.op for refusal in listed if refusal.on_device]),
-        ("the simulation", [refusal.op for refusal in listed if not refusal.on_device]),
-    ):
-        if operators:
-            texts.append(f"only {who} refuses {', '.join(operators)}")
+    for who, is_of_device in (("the device", True), ("the simulation", False)):
+        if names := [refusal.op for refusal in listed if bool(refusal.on_device) == is_of_device]:
+            texts.append(f"only {who} refuses {', '.join(names)}")
     return texts
 
 
 def _refused_operators(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[str]:
-    """Yield the differences between the operators in the device's lines about refusals and in the simulated lines."""
-    verdicts = [
-        verdict for subgraph in run.subgraphs if subgraph.decision is not None for verdict in subgraph.decision.verdicts.values()
-    ]
-    if facts.unvisited and all(verdict.is_supported for verdict in verdicts):
+    decisions = [subgraph.decision for subgraph in run.subgraphs if subgraph.decision is not None]
+    if facts.unvisited and all(verdict.is_supported for decision in decisions for verdict in decision.verdicts.values()):
         yield f"the device refuses a node, but the simulation takes all nodes: {facts.unvisited[0]}"
     if not facts.refused_operators:
         return
@@ -102,8 +92,7 @@ def listed_refusals(facts: Facts, run: Run) -> tuple[ListedRefusal, ...]:
             reasons = [reason for reason in verdict.reasons if reason.code != FLOAT16_DEQUANTIZE.name]
             if not reasons:
                 continue
-            node = subgraph.graph.nodes[index]
-            op = node.op
+            op = subgraph.graph.nodes[index].op
             nodes[op] += 1
             needed.setdefault(op, {}).update(dict.fromkeys([reason.needed for reason in reasons]))
     return tuple(
@@ -113,10 +102,7 @@ def listed_refusals(facts: Facts, run: Run) -> tuple[ListedRefusal, ...]:
 
 
 def refusal_differences(facts: Facts, run: Run) -> tuple[RefusalDifference, ...]:
-    """Return operators with versions whose number of refusals differs between the log and the simulation.
-
-    The result is empty if the log has no numbers of refusals.
-    """
+    """Return the operators with other numbers of refusals than the log. Empty if the log has no numbers of refusals."""
     if not facts.refusals:
         return ()
     simulated: Counter[tuple[str, int]] = Counter()
@@ -134,7 +120,6 @@ def refusal_differences(facts: Facts, run: Run) -> tuple[RefusalDifference, ...]
 
 
 def _plugin_differences(facts: Facts, simulated: DeviceLog) -> Iterator[str]:
-    """Yield a description for each subgraph for which the log and the simulation have different lines of the compiler plugin."""
     theirs = {plugin.subgraph or 0: plugin.line for plugin in facts.plugins}
     ours = {plugin.subgraph or 0: plugin.line for plugin in simulated.plugins}
     for subgraph in sorted({*theirs, *ours}):
@@ -144,7 +129,6 @@ def _plugin_differences(facts: Facts, simulated: DeviceLog) -> Iterator[str]:
 
 
 def _line_differences(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[str]:
-    """Yield the differences between the device's lines and the simulated lines of the runtime and of benchmark_model."""
     if run.delegate.is_plugin:
         yield from _plugin_differences(facts, simulated)
         return
@@ -182,40 +166,32 @@ def is_disproved(facts: Facts, run: Run) -> bool:
 
 
 def _count_lines(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[str]:
-    """Yield the differences between the counts that the delegate printed and the simulated counts."""
     sizes = [
         (len(subgraph.decision.nodes), len(subgraph.graph.execution_plan))
         for subgraph in run.subgraphs
         if subgraph.decision is not None
     ]
-    printed = [
-        tuple(int(statement.values[key]) for key in ("delegated", "total", "partitions"))
-        for statement in simulated.statements_of(Event.OWN_COUNT)
-    ]
+    printed = [line.numbers("delegated", "total", "partitions") for line in simulated.statements_of(Event.OWN_COUNT)]
     for delegated, total, partitions in facts.own_counts:
+        theirs = f"the delegate's line counts {delegated} of {total} nodes"
         if printed and (delegated, total, partitions) not in printed:
             ours_delegated, ours_total, ours_partitions = printed[0]
             yield (
-                f"the delegate's line counts {delegated} of {total} nodes in {counted(partitions, 'partition')}, but the "
-                f"simulated line counts {ours_delegated} of {ours_total} nodes in {counted(ours_partitions, 'partition')}"
+                f"{theirs} in {counted(partitions, 'partition')}, but the simulated line counts {ours_delegated} of {ours_total} "
+                f"nodes in {counted(ours_partitions, 'partition')}"
             )
         elif not printed and (delegated, total) not in sizes:
-            yield f"the delegate's line counts {delegated} of {total} nodes, but in the simulation there are {_sizes_text(sizes)}"
+            yield f"{theirs}, but in the simulation there are {_sizes_text(sizes)}"
     kernels = sum([subset.is_delegated for subgraph in run.subgraphs for subset in subgraph.subsets])
     if facts.kernels_made is not None and facts.application is None and not facts.is_restored and facts.kernels_made != kernels:
         yield f"the delegate reports {counted(facts.kernels_made, 'kernel')}, but the simulation has {kernels}"
     for delegated, rest in facts.splits:
-        if rest is None:
-            ours = sum([taken for taken, _ in sizes])
-            if delegated != ours:
-                yield f"the delegate reports that it runs {counted(delegated, 'node')}, but in the simulation it runs {ours}"
-            continue
-        total = delegated + rest
-        if (delegated, total) not in sizes:
-            yield (
-                f"the delegate reports that it runs {delegated} of {total} nodes, but in the simulation it runs "
-                f"{_sizes_text(sizes)}"
-            )
+        ours = sum([taken for taken, _ in sizes])
+        if rest is None and delegated != ours:
+            yield f"the delegate reports that it runs {counted(delegated, 'node')}, but in the simulation it runs {ours}"
+        elif rest is not None and (delegated, delegated + rest) not in sizes:
+            theirs = f"the delegate reports that it runs {delegated} of {delegated + rest} nodes"
+            yield f"{theirs}, but in the simulation it runs {_sizes_text(sizes)}"
 
 
 def _sizes_text(sizes: Sequence[tuple[int, int]]) -> str:
@@ -223,7 +199,6 @@ def _sizes_text(sizes: Sequence[tuple[int, int]]) -> str:
 
 
 def _node_differences(facts: Facts, run: Run) -> Iterator[str]:
-    """Yield a description for each subgraph whose CPU nodes or kernels in the log differ from the simulation."""
     for subgraph in run.subgraphs:
         index = subgraph.graph.index
         ours = frozenset(subgraph.graph.execution_plan) - subgraph.delegated
@@ -235,20 +210,15 @@ def _node_differences(facts: Facts, run: Run) -> Iterator[str]:
             more = len(facts.listed[index] - ours)
             yield f"nodes{place} on the CPU: {more} of the nodes that the log lists are delegated in the simulation"
         if index in facts.counts:
-            yield from _count_differences(facts, subgraph, ours, place)
+            theirs, counts = facts.counts[index], Counter(subgraph.graph.nodes[node].op for node in ours)
+            other = sorted(op for op in {*theirs, *counts} if theirs.get(op, 0) != counts[op])
+            if other:
+                text = ", ".join(f"{op} {theirs.get(op, 0)} and {counts[op]}" for op in other)
+                yield f"the counts of nodes{place} on the CPU differ (device and simulation): {text}"
         if index in facts.kernels and not facts.is_restored:
             kernels = sum([subset.is_delegated for subset in subgraph.subsets])
             if kernels != facts.kernels[index]:
                 yield f"delegate kernels{place}: {facts.kernels[index]} on the device, {kernels} in the simulation"
-
-
-def _count_differences(facts: Facts, subgraph: SubgraphRun, ours: frozenset[int], place: str) -> Iterator[str]:
-    theirs = facts.counts[subgraph.graph.index]
-    counts = Counter(subgraph.graph.nodes[node].op for node in ours)
-    other = sorted(op for op in {*theirs, *counts} if theirs.get(op, 0) != counts[op])
-    if other:
-        text = ", ".join(f"{op} {theirs.get(op, 0)} and {counts[op]}" for op in other)
-        yield f"the counts of nodes{place} on the CPU differ (device and simulation): {text}"
 
 
 _Numbers = tuple[int, int | None, int | None, int | None]
@@ -259,7 +229,6 @@ def _numbers(replacement: Replacement) -> _Numbers:
 
 
 def _same_numbers(theirs: Sequence[_Numbers], ours: Sequence[_Numbers]) -> bool:
-    """Return whether two lists of lines have the same length, and agree in every number that both sides give."""
     return len(theirs) == len(ours) and all(
         a is None or b is None or a == b for one, other in zip(theirs, ours, strict=True) for a, b in zip(one, other, strict=True)
     )
@@ -285,10 +254,6 @@ def _application(run: Run) -> tuple[str, int | None]:
 
 
 def _applied_text(outcome: str, kernels: int | None) -> str:
-    texts = {
-        "failed": "could not be applied",
-        "not": "was applied to no node",
-        "completely": "was applied to the whole graph",
-    }
+    texts = {"failed": "could not be applied", "not": "was applied to no node", "completely": "was applied to the whole graph"}
     partly = "was applied to part of the graph"
     return texts.get(outcome, partly if kernels is None else f"{partly}, with {counted(kernels, 'kernel')}")

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from ...foundation.columns import Declared
 from ..parse.delegate_identity import DISPATCH, plain_name
-from ..parse.kinds import Event
 from ..parse.known_lines import Statement
 from ..parse.log_contents import DeviceLog, Replacement
+from ..parse.tables import Event
 
 YES, NO, NOT_SHOWN = "yes", "no", "not-shown"
 _NPU = "NPU"
@@ -56,8 +56,8 @@ def npu_stages(log: DeviceLog) -> NpuStages | None:
     if not kernels:
         # Without an attempt to use the NPU, a missing NPU accelerator says nothing.
         refusals += [error for error in log.statements_of(Event.NOT_REGISTERED) if error.values.get("name") == _NPU]
-    selected = sum([int(line.values["taken"]) for line in lines]) if lines else None
-    nodes = sum([int(line.values["total"]) for line in lines]) if lines else None
+    selected = sum([line.numbers("taken")[0] for line in lines]) if lines else None
+    nodes = sum([line.numbers("total")[0] for line in lines]) if lines else None
     compiled = _compiled(selected, kernels, reports, failures)
     loaded = NO if refusals or compiled == NO else YES if any(kernel.replaced for kernel in kernels) else NOT_SHOWN
     has_run = not log.times.is_empty or bool(log.statements_of(Event.MEASURED))

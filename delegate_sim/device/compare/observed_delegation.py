@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,25 +15,25 @@ from ...graph.graph import Graph
 from ...model.schema import is_operator
 from ...runtime.interpreter import Run
 from ..parse.applied_target import flags_without_others
+from ..parse.compilations import RuntimeLog
 from ..parse.delegate_identity import (
     UNNAMED_KERNEL,
     delegate_named,
     has_hidden_kernels,
     has_inner_operators,
     names_of,
-    plain_name,
+    statements_by,
 )
 from ..parse.delegated_counts import kernels_before, npu_counts
 from ..parse.error_meanings import is_while_building, is_while_running
-from ..parse.kinds import Event
-from ..parse.known_lines import Statement
 from ..parse.log import read_lines
 from ..parse.log_contents import Count, DeviceLog, ReconcileError, Replacement
 from ..parse.log_summary import CRASHED, FAILED, summary_of
-from ..parse.nnapi_vlog import RuntimeLog
 from ..parse.profiles.operator_tables import RunOrder, Summary
+from ..parse.tables import Event
 from .row_matching import OTHER_MODEL, matched_nodes
 
+_COUNTS = ("delegated", "total", "partitions")
 OTHER_KERNEL = "DELEGATE "
 """Prefix of another delegate's kernel in a list of refused operators."""
 
@@ -63,9 +63,7 @@ class Facts:
     A subgraph is a key only if the log shows the counts, but not the nodes.
     """
     kernels: Mapping[int, int]
-    """Number of delegate kernels, keyed by subgraph."""
     failed_nodes: tuple[int, ...]
-    """Node indices of the delegate kernels that failed to prepare."""
     has_ended: bool
     """True if the benchmark ended before the model ran."""
     own_counts: tuple[tuple[int, int, int], ...]
@@ -73,9 +71,7 @@ class Facts:
     splits: tuple[tuple[int, int | None], ...]
     """Numbers that the delegate printed: delegated nodes and remaining nodes."""
     listed_refusals: tuple[tuple[str, str], ...]
-    """The operators that the delegate lists as refused, with the printed reasons."""
     refusals: Mapping[tuple[str, int], int]
-    """Number of printed refusals, by operator and version."""
     refused_operators: Mapping[str, bool]
     """The operators in the delegate's lines about refusals. The value is true if a line has the operator's code."""
     unvisited: tuple[str, ...]
@@ -83,13 +79,10 @@ class Facts:
     kernels_made: int | None
     """Number of kernels that the delegate created, as printed by the delegate."""
     is_foreign: bool
-    """True if every line about replaced nodes belongs to another delegate."""
     lines: tuple[str, ...]
     notes: tuple[str, ...]
     plugins: tuple[Count, ...] = ()
-    """Lines of a compiler plugin about the selected nodes. Empty for any other delegate."""
     runtime: RuntimeLog = field(default_factory=RuntimeLog)
-    """The devices and compilations that the runtime behind the delegate logged."""
     other_kernels: int | None = 0
     """Number of kernels of earlier delegates among the nodes in the lines about replaced nodes, or None if it is not known."""
     failure: str = ""
@@ -126,15 +119,11 @@ def shows_refusal(log: DeviceLog, run: Run) -> bool:
 
 
 def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Facts:
-    """Return the facts about a delegate in a log.
-
-    Raises ReconcileError if the log does not match the graphs, or lacks a compiler plugin's lines.
-    """
+    """Return the facts about a delegate in a log. Raises ReconcileError if the log does not fit the graphs or the delegate."""
     pairs = [(line, kernels) for line, kernels in kernels_before(log) if line.kernel in delegate.kernel_names]
-    own = tuple([line for line, _ in pairs])
-    others = [kernels for _, kernels in pairs]
-    applications = [application for application in log.applications if application.provider == delegate.provider_name]
-    application = applications[-1] if applications else None
+    own, others = tuple([line for line, _ in pairs]), [kernels for _, kernels in pairs]
+    applications = [application for application in log.applications if application.provider == delegate.provider_name][-1:]
+    names = names_of(log, delegate)
     tables = _TableFacts(log, delegate, graphs)
     for index, table in log.run_orders.items():
         tables.add_run_order(index, table)
@@ -144,53 +133,41 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
     refusals: Counter[tuple[str, int]] = Counter()
     for (op, version, _), times in log.refusals.items() if delegate.log.prints_refusals else ():
         refusals[op, version] += times
-    printed = [statement.line for statement in _own(log, delegate, Event.OWN_COUNT, Event.SPLIT, Event.KERNELS)]
-    lines = [*printed, *[replacement.line for replacement in own], *([application.line] if application else [])]
-    npu = tuple(npu_counts(log, names_of(log, delegate)))
-    lines += [count.line for count in npu]
+    npu = tuple(npu_counts(log, names))
     plugins = log.plugins if delegate.is_plugin else ()
     if delegate.is_plugin and not plugins:
         raise ReconcileError(
             "the log has no line of a compiler plugin (Partitioned subgraph<0>, selected ...); record LiteRT's INFO lines too"
         )
-    lines = [plugin.line for plugin in plugins] or lines
+    printed = [line.line for line in statements_by(log, names, Event.OWN_COUNT, Event.SPLIT, Event.KERNELS)]
+    printed += [line.line for line in own] + [line.line for line in applications] + [count.line for count in npu]
     is_unknown = _is_unknown(log, own)
     is_foreign = not plugins and bool(log.replacements) and is_unknown
-    failures = [
-        statement
-        for statement in log.statements_of(Event.API_ERROR, Event.NODE_ERROR)
-        if statement.kind == Event.API_ERROR or statement.values["op"] in delegate.kernel_names
-    ]
-    made = _numbers(log, delegate, Event.KERNELS, "count")
+    errors = log.statements_of(Event.API_ERROR, Event.NODE_ERROR)
+    failures = [error for error in errors if error.kind == Event.API_ERROR or error.values["op"] in delegate.kernel_names]
+    made = _numbers(log, names, Event.KERNELS, "count")
+    kernels_failed = [error for error in failures if error.kind == Event.NODE_ERROR and is_while_running(error)]
+    failed_running = [f"the delegate was applied, but failed while the model ran: {error.line}" for error in kernels_failed]
     early = [statement for statement in failures if not is_while_running(statement)]
     return Facts(
         replacements=None if plugins or is_unknown else own,
-        application=(application.outcome, application.kernels) if application else None,
+        application=next(((application.outcome, application.kernels) for application in applications), None),
         dynamic=log.dynamic_tensor,
         is_restored=log.has(Event.RESTORED),
         driver_errors=() if any(map(is_while_building, early)) else tuple([statement.line for statement in early]),
         failed_nodes=tuple([int(statement.values["node"]) for statement in early if statement.kind == Event.NODE_ERROR]),
         has_ended=log.has(Event.BENCHMARK_FAILED, Event.CRASH),
-        own_counts=tuple(
-            [
-                own
-                for own in _numbers(log, delegate, Event.OWN_COUNT, "delegated", "total", "partitions")
-                if own[2] or not own[0]  # old releases print no partitions
-            ]
-        ),
+        # Old releases print no partitions.
+        own_counts=tuple([own for own in _numbers(log, names, Event.OWN_COUNT, *_COUNTS) if own[2] or not own[0]]),
         splits=(
-            *_numbers(log, delegate, Event.SPLIT, "taken", "left"),
+            *_numbers(log, names, Event.SPLIT, "taken", "left"),
             *[(count.delegated, count.on_cpu) for count in npu if count.delegated is not None],
         ),
-        unvisited=tuple(
-            [
-                statement.values["unvisited"]
-                for statement in log.statements_of(Event.OTHER_ERROR)
-                if "unvisited" in statement.values and delegate.log.prints_refusals
-            ]
-        ),
+        unvisited=tuple([line.values["unvisited"] for line in log.statements_of(Event.OTHER_ERROR) if "unvisited" in line.values])
+        if delegate.log.prints_refusals
+        else (),
         refused_operators=refused_operators(log, delegate) if delegate.log.prints_refusals else {},
-        listed_refusals=log.listed_refusals if _own(log, delegate, Event.LISTED_REFUSALS) else (),
+        listed_refusals=log.listed_refusals if statements_by(log, names, Event.LISTED_REFUSALS) else (),
         kernels_made=made[-1][0] if made else npu[-1].kernels if npu else None,
         on_cpu=tables.on_cpu,
         listed=tables.listed,
@@ -198,8 +175,8 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
         kernels=tables.kernels,
         refusals=refusals,
         is_foreign=is_foreign,
-        lines=tuple(lines),
-        notes=tuple(dict.fromkeys([*tables.notes, *([_foreign_note(log)] if is_foreign else []), *_failed_running(failures)])),
+        lines=tuple([plugin.line for plugin in plugins] or printed),
+        notes=tuple(dict.fromkeys([*tables.notes, *([_foreign_note(log)] if is_foreign else []), *failed_running])),
         plugins=plugins,
         runtime=log.runtime if delegate.behind.devices is not None else RuntimeLog(),
         other_kernels=None if None in others else sum(filter(None, others)),
@@ -210,15 +187,13 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
 def refused_operators(log: DeviceLog, delegate: Delegate) -> dict[str, bool]:
     """Return the operators in the lines about refusals of a delegate, and whether a line has the operator's code."""
     operators: dict[str, bool] = {}
-    for statement in _own(log, delegate, Event.OPERATOR_REFUSED):
-        if "op" in statement.values:
-            op = statement.values["op"]
+    for statement in statements_by(log, names_of(log, delegate), Event.OPERATOR_REFUSED):
+        if op := statement.values.get("op"):
             operators[op] = "code" in statement.values or operators.get(op, False)
     return operators
 
 
 def _failure(log: DeviceLog, delegate: Delegate) -> str:
-    """Return the line about the failure of a delegate, or of the process after a delegate was applied, or ""."""
     ends = [statement.line for statement in log.statements_of(Event.CRASH, Event.LOAD_ERROR)]
     summary = summary_of(log)
     own = [mentioned for mentioned in (summary.delegate, *summary.others) if mentioned.name == delegate.name]
@@ -228,7 +203,6 @@ def _failure(log: DeviceLog, delegate: Delegate) -> str:
 
 
 def _foreign_note(log: DeviceLog) -> str:
-    """Return a note that names the kernels in a log in which no kernel belongs to the delegate."""
     kernels = ", ".join(dict.fromkeys([replacement.kernel for replacement in log.replacements]))
     offered = [named for line in log.replacements if (named := delegate_named(line.kernel)) is not None]
     offered = [delegate for delegate in offered if not delegate.is_applied_by_default] or offered
@@ -236,48 +210,26 @@ def _foreign_note(log: DeviceLog) -> str:
     return f"the log has lines of {kernels}, but no line of the simulated delegate{offer}"
 
 
-def _failed_running(failures: Sequence[Statement]) -> Iterator[str]:
-    """Yield a note for each kernel of the delegate that failed while the model ran. Such failures are not simulated."""
-    for statement in failures:
-        if statement.kind == Event.NODE_ERROR and is_while_running(statement):
-            yield f"the delegate was applied, but failed while the model ran: {statement.line}"
-
-
 def _is_unknown(log: DeviceLog, own: Sequence[Replacement]) -> bool:
-    """Return whether no line shows the number of nodes that the delegate replaced.
-
-    If all lines about replaced nodes belong to delegates that the runtime applies by default, the number is known: it is zero.
-    """
+    """Return whether the number of replaced nodes is not shown. It is zero if only delegates applied by default have lines."""
     if own or not log.replacements:
         return not own
     others = [delegate_named(replacement.kernel) for replacement in log.replacements]
     return not all(other is not None and other.is_applied_by_default for other in others)
 
 
-def _own(log: DeviceLog, delegate: Delegate, *kinds: str) -> tuple[Statement, ...]:
-    """Return the statements of these kinds that contain the delegate's name."""
-    names = names_of(log, delegate)
-    return tuple([statement for statement in log.statements_of(*kinds) if plain_name(statement.values.get("name", "")) in names])
-
-
-def _numbers(log: DeviceLog, delegate: Delegate, kind: str, *names: str) -> Any:
-    """Return the numbers with these names in each of the delegate's statements of a kind."""
-    own = _own(log, delegate, kind)
-    return tuple([tuple([int(statement.values.get(name, "0")) for name in names]) for statement in own])
+def _numbers(log: DeviceLog, names: set[str], kind: str, *keys: str) -> tuple[Any, ...]:
+    return tuple([statement.numbers(*keys) for statement in statements_by(log, names, kind)])
 
 
 class _TableFacts:
-    """Collects facts from the operator tables."""
-
     def __init__(self, log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> None:
         self.graphs = graphs
         self.own_kernels = {*delegate.kernel_names, UNNAMED_KERNEL}
-        delegates = map(find_delegate, DELEGATE_NAMES)
-        self.other_kernels = {name for delegate in delegates for name in delegate.kernel_names} - self.own_kernels
-        self.is_hiding = any(
-            replacement.replaced and replacement.kernel in self.other_kernels for replacement in log.replacements
+        self.other_kernels = {name for own in map(find_delegate, DELEGATE_NAMES) for name in own.kernel_names} - self.own_kernels
+        self.is_hiding = (has_inner_operators(log) and not delegate.is_applied_by_default) or any(
+            line.replaced and line.kernel in self.other_kernels for line in log.replacements
         )
-        self.is_hiding |= has_inner_operators(log) and not delegate.is_applied_by_default
         """True if another delegate ran nodes, because the tables do not list the nodes of that delegate."""
         self.has_lost_events = log.lost_events
         self.has_hidden_kernels = has_hidden_kernels(log)

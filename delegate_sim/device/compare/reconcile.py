@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ...delegates.base import Delegate
@@ -28,9 +28,9 @@ from ...runtime.interpreter import Run, option_values
 from ..parse.applied_target import DeviceSetting, setting_of
 from ..parse.delegate_identity import accelerators_in
 from ..parse.error_meanings import ExplainedError, cause_of, explained_errors
-from ..parse.kinds import Event
 from ..parse.log_contents import DeviceLog, long_lines_note
 from ..parse.log_runs import run_note, separate_runs
+from ..parse.tables import Event
 from .assumption_search import disproved_limit, fitting_levels, matches
 from .differences import ListedRefusal, RefusalDifference, differences, is_disproved, listed_refusals, refusal_differences
 from .observed_delegation import Facts, Tally, device_tally, facts_of, shows_refusal, simulated_tally
@@ -49,7 +49,6 @@ LINES = Column(
     source="log",
     parts=(Column("count", INTEGER, source="line_count"), Column("unused", INTEGER, source="unused_count")),
 )
-"""The numbers of lines of a result's log."""
 _SETTING = (
     *(Column("delegate", source="delegate.name"), Column("rule_set", source=lambda own: rule_set_version(own.delegate))),
     Column("runtimes", LIST, source=lambda own: [release.name for release in own.releases]),
@@ -93,13 +92,10 @@ class Reconciliation(Shown):
     differences: tuple[str, ...]
     """The differences between the log and the first simulation, which has no assumptions."""
     account: Account | None
-    """The assumptions that explain the differences."""
     nodes: tuple[CpuNode, ...]
     refusals: tuple[RefusalDifference, ...]
     listed_refusals: tuple[ListedRefusal, ...]
-    """The operators that the device or the simulation refuses. Empty if the log has no list of refused operators."""
     errors: tuple[ExplainedError, ...]
-    """The errors in the log, with their meanings."""
     feature_levels: tuple[int, ...]
     """Feature levels at which a simulation without rejections by the driver reproduces the log."""
     evidence: str
@@ -108,13 +104,10 @@ class Reconciliation(Shown):
     doubts: tuple[str, ...]
     """The notes that say why the log may not be from this model."""
     run: Run
-    """The simulation that matches the log best."""
     is_foreign: bool = False
-    """True if every line about replaced nodes belongs to another delegate."""
     learned: Mapping[str, Any] | None = None
     """The profile that was learned from the log and written, as plain data. None if no profile was written."""
     times: tuple[Times, ...] = ()
-    """The measured times in the log and in op profiles."""
     failure: str = ""
     """The line that says why the model did not run on the device, or why the delegate was not applied, or ""."""
     closest: AssumptionTrial | None = None
@@ -128,19 +121,16 @@ class Reconciliation(Shown):
         return f"{model_name(self.model)}, {target}: {self.status}{f', {why}' if why else ''}"
 
     def _tables(self) -> Mapping[str, Callable[[], Table]]:
+        counts = ("delegated", "partitions", "kernels", "on_cpu")
+        sides = {"device": self.device, "simulated": self.simulated}
+        tally = [(side, *[getattr(own, name) for name in counts]) for side, own in sides.items()]
         return {
             "nodes": lambda: Table(CpuNode._fields, [tuple(node) for node in self.nodes]),
-            "tally": lambda: _tally_table(self.device, self.simulated),
+            "tally": lambda: Table(("side", *counts), tally),
         }
 
     def _shown(self) -> Mapping[str, Sequence[str]]:
         return {"tally": ("side", "delegated", "partitions", "kernels", "on_cpu"), "nodes": CpuNode._fields}
-
-
-def _tally_table(device: Tally, simulated: Tally) -> Table:
-    columns = tuple([field.name for field in fields(Tally) if field.name != "lines"])
-    sides = (("device", device), ("simulated", simulated))
-    return Table(("side", *columns), [(side, *[getattr(tally, name) for name in columns]) for side, tally in sides])
 
 
 _AFTER_PLUGIN = (
@@ -178,7 +168,6 @@ def reconcile(
 def _reconcile(
     model: Model, log: DeviceLog, setting: DeviceSetting, profile: Driver | None, effort: Effort | None
 ) -> Reconciliation:
-    """Compare a log with the simulation of one delegate."""
     run = simulate_setting(model, setting, setting.release)
     facts = facts_of(log, setting.delegate, [subgraph.graph for subgraph in run.subgraphs])
     setting, run = _fitting_platform(model, setting, facts, as_observed(run, facts))
@@ -195,6 +184,10 @@ def _reconcile(
     sign = "" if is_after_plugin else other_model_note(log, trials.facts, first)
     if left_out and account is not None:
         account = replace(account, is_certain=False)
+    notes = (_AFTER_PLUGIN if is_after_plugin else "", sign, long_lines_note(log), *setting.notes, *facts.notes)
+    notes = (*notes, *_notes(trials, best), *_limit_note(setting, lifted))
+    over = f"further assumptions are not simulated: {trials.effort.reason}" if left_out else ""
+    notes = (*notes, over, *stage_notes(log, best))
     return Reconciliation(
         model=model,
         log=log,
@@ -210,20 +203,7 @@ def _reconcile(
         errors=explained_errors(log),
         feature_levels=levels,
         evidence=facts.evidence,
-        notes=tuple(
-            dict.fromkeys(
-                [
-                    *([_AFTER_PLUGIN] if is_after_plugin else []),
-                    *filter(None, [sign, long_lines_note(log)]),
-                    *setting.notes,
-                    *facts.notes,
-                    *_notes(trials, best),
-                    *_limit_note(setting, lifted),
-                    *([f"further assumptions are not simulated: {trials.effort.reason}"] if left_out else []),
-                    *stage_notes(log, best),
-                ]
-            )
-        ),
+        notes=tuple(dict.fromkeys(filter(None, notes))),
         doubts=(*filter(None, [sign]), *other_operations(log.runtime, best)),
         run=best,
         is_foreign=facts.is_foreign,
@@ -242,23 +222,18 @@ def _status(texts: Sequence[str], account: Account | None, *, is_shown: bool) ->
 
 
 def _fitting_platform(model: Model, setting: DeviceSetting, facts: Facts, run: Run) -> tuple[DeviceSetting, Run]:
-    """Return the given setting and simulation, unless the platform release of the setting is wrong.
-
-    The platform release is wrong if it refuses a model that the device accepted. If another platform release accepts the
-    model, return the setting and the simulation for that release.
-    """
+    """If the platform release refuses a model that the device accepted, return the newest platform that accepts it."""
     platform = setting.delegate.behind.platform
     is_refused = run.refusal is not None and run.refusal.below is not None
     if platform is None or not is_refused or facts.is_restored or platform.option in setting.known:
         return setting, run
     refused = setting.options[platform.option]
     for name in (*reversed(platform.releases), platform.alone):
-        options = {**setting.options, platform.option: name}
         note = (
             f"{platform.key} {refused} would refuse this model, but the device accepted it, so {platform.option}={name} is "
             "simulated instead"
         )
-        other = replace(setting, options=options, notes=(*setting.notes, note))
+        other = replace(setting, options={**setting.options, platform.option: name}, notes=(*setting.notes, note))
         then = simulate_setting(model, other, other.release)
         if then.refusal is None or then.refusal.below is None:
             return other, then
@@ -266,10 +241,7 @@ def _fitting_platform(model: Model, setting: DeviceSetting, facts: Facts, run: R
 
 
 def _fitting_release(trials: Trials, run: Run) -> tuple[Trials, Run]:
-    """Return the trials and the simulation for a release whose simulation reproduces the log.
-
-    If there is no such release, return the given trials and the simulation ``run``.
-    """
+    """Return the trials and the simulation of the first release that reproduces the log, or else those that are given."""
     if not differences(trials.facts, run):
         return trials, run
     for release in trials.setting.releases:
@@ -280,10 +252,7 @@ def _fitting_release(trials: Trials, run: Run) -> tuple[Trials, Run]:
 
 
 def _unavailable(log: DeviceLog, facts: Facts, run: Run) -> list[str]:
-    """Return a description of each line about a failure to create or apply the delegate.
-
-    A failure to apply the delegate is left out if the simulation predicts it, or if the log has a driver error.
-    """
+    """Describe failures to create or apply the delegate, unless the simulation or a driver error accounts for them."""
     own = _lines_of_creation(log, run)
     failed = facts.application is not None and facts.application[0] == "failed"
     if failed and run.outcome not in ("refused", "restored") and not facts.driver_errors:
@@ -292,22 +261,18 @@ def _unavailable(log: DeviceLog, facts: Facts, run: Run) -> list[str]:
 
 
 def _lines_of_creation(log: DeviceLog, run: Run) -> list[str]:
-    """Return the lines that say that the device could not create the delegate."""
     return [line for line in log.not_created if run.delegate.provider_name.casefold() in line.casefold().split()]
 
 
 def _not_created(log: DeviceLog, run: Run) -> Account | None:
-    """Return the log's own explanation if the device could not create the delegate, or None."""
-    lines = _lines_of_creation(log, run)
-    if not lines:
+    if not (lines := _lines_of_creation(log, run)):
         return None
     cause = cause_of(explained_errors(log))
-    why = "" if cause is None else f": {cause.line}{f' ({cause.meaning})' if cause.meaning else ''}"
-    return Account(NOT_CREATED, f"the device could not create the delegate, so it did not see the model{why or f': {lines[0]}'}")
+    why = lines[0] if cause is None else f"{cause.line}{f' ({cause.meaning})' if cause.meaning else ''}"
+    return Account(NOT_CREATED, f"the device could not create the delegate, so it did not see the model: {why}")
 
 
 def _limit_note(setting: DeviceSetting, lifted: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a note if the listed CPU nodes come from a simulation without the limit on partitions."""
     declared = setting.delegate.options
     for name, value in lifted.items():
         limit = as_typed(declared, name, option_value(setting.options[name]))
@@ -324,7 +289,6 @@ def unchecked_note(delegate: Delegate, release: Release) -> str:
 
 
 def _notes(trials: Trials, run: Run) -> Iterator[str]:
-    """Yield notes on counts of partitions and kernels, on the release that fits the log, on driver errors, and on predictions."""
     replacements = trials.facts.replacements or ()
     partitions = replacements[0].partitions if len(replacements) == 1 else None
     kernels = trials.facts.application[1] if trials.facts.application is not None else None

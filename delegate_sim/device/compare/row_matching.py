@@ -11,7 +11,7 @@ from ...graph.graph import Graph, file_graphs
 from ...model.model import Model
 from ...model.precompiled import compiled_elsewhere
 from ...model.schema import CUSTOM
-from ..parse.edge_tpu_compiler import NOT_COMPILED, CompilerRow, EdgeTpuCompilation
+from ..parse.compilations import NOT_COMPILED, CompilerRow, EdgeTpuCompilation
 from ..parse.log_contents import ReconcileError
 from ..parse.profiles.operator_tables import Row
 
@@ -39,7 +39,10 @@ def matched_nodes(graph: Graph, rows: Sequence[Row]) -> frozenset[int]:
             matched.add(candidates.pop(0))
         else:
             rest.append(row)
-    following = _by_operator(graph) if rest else {}
+    by_operator: dict[str, list[int]] = {}
+    for index in graph.execution_plan if rest else ():
+        by_operator.setdefault(graph.nodes[index].op, []).append(index)
+    following = {op: iter(indices) for op, indices in by_operator.items()}
     for row in rest:
         node = next((candidate for candidate in following.get(row.op, iter(())) if candidate not in matched), None)
         if row.node is not None or node is None:
@@ -58,13 +61,6 @@ def _by_outputs(graph: Graph) -> dict[tuple[str, str], list[int]]:
         names = ", ".join([graph.tensors[tensor].name if tensor >= 0 else "Unknown" for tensor in node.outputs])
         nodes.setdefault((node.op, without_commas(names)), []).append(index)
     return nodes
-
-
-def _by_operator(graph: Graph) -> dict[str, Iterator[int]]:
-    nodes: dict[str, list[int]] = {}
-    for index in graph.execution_plan:
-        nodes.setdefault(graph.nodes[index].op, []).append(index)
-    return {op: iter(indices) for op, indices in nodes.items()}
 
 
 def without_commas(names: str) -> str:
@@ -124,10 +120,7 @@ class CompilerJoin(Declared):
 
 
 def join_compiler_table(model: Model, compilation: EdgeTpuCompilation, notes: tuple[str, ...] = ()) -> CompilerJoin:
-    """Join the compiler's table with the model that was compiled.
-
-    Raises ReconcileError if the table belongs to another model, or if the given model is already compiled.
-    """
+    """Join the compiler's table with the uncompiled model. Raises ReconcileError if the model is another, or compiled."""
     compiled = compiled_elsewhere(model)
     if compiled:
         source = f", {compilation.source}," if compilation.source else ""
@@ -140,10 +133,7 @@ def join_compiler_table(model: Model, compilation: EdgeTpuCompilation, notes: tu
 
 
 def _nodes_by_operator(graph: Graph, listed: set[str]) -> Mapping[str, list[int]]:
-    """Return the nodes in execution order, keyed by their names in the compiler's table.
-
-    Some tables list all custom operators as CUSTOM.
-    """
+    """Return the nodes by their names in the compiler's table, which may list all custom operators as CUSTOM."""
     nodes: dict[str, list[int]] = {}
     for index in graph.execution_plan:
         node = graph.nodes[index]
@@ -153,7 +143,6 @@ def _nodes_by_operator(graph: Graph, listed: set[str]) -> Mapping[str, list[int]
 
 
 def _check(compilation: EdgeTpuCompilation, nodes: Mapping[str, list[int]]) -> None:
-    """Raise ReconcileError if the model and the compiler's table have different operators or numbers of nodes."""
     listed: Counter[str] = Counter()
     for row in compilation.rows:
         listed[row.op] += row.count

@@ -9,12 +9,11 @@ from typing import TypeAlias
 from ...delegates.driver import StageOperation
 from ...foundation.printable import counted
 from ...runtime.interpreter import Run
+from ..parse.compilations import RuntimeCompilation, RuntimeLog
 from ..parse.log_contents import DeviceLog
-from ..parse.nnapi_vlog import RuntimeCompilation, RuntimeLog
 from .row_matching import OTHER_MODEL
 
 _Steps: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
-"""The device name and the operation names of each step."""
 _OperationCounts: TypeAlias = frozenset[tuple[str, int]]
 
 
@@ -58,14 +57,10 @@ def stage_notes(log: DeviceLog, run: Run) -> Iterator[str]:
         f"the runtime compiled {counted(len(compilations), 'model')}, and the simulation has "
         f"{counted(len(matched), 'partition')}; {same} have the same operations in the same order"
     )
-    short = [
-        compilation for compilation in compilations if compilation.operation_count is not None and not compilation.is_complete
-    ]
+    short = [one for one in compilations if one.operation_count is not None and not one.is_complete]
     for compilation in short:
-        yield (
-            f"the runtime compiled {compilation.operation_count} operations, but the log lists only "
-            f"{len(compilation.choices)} of them"
-        )
+        count = len(compilation.choices)
+        yield f"the runtime compiled {compilation.operation_count} operations, but the log lists only {count} of them"
     if not short:
         device, ours = _operators(log.runtime.compilations), _names(run)
         other = sorted(name for name in {*device, *ours} if device[name] != ours[name])
@@ -90,24 +85,18 @@ def other_operations(log: RuntimeLog, run: Run) -> Iterator[str]:
 
 
 def split_differences(log: DeviceLog, run: Run) -> Iterator[str]:
-    """Yield the differences between the steps on the device and the simulated steps.
-
-    Yield nothing if no device profile is given.
-    """
+    """Yield the differences between the steps on the device and in the simulation. Nothing without a device profile."""
     interface = run.delegate.behind.devices
     if interface is None or run.options.get(interface.option) is None:
         return
-    theirs = [
-        steps
-        for compilation in log.runtime.compilations
-        if compilation.choices and (steps := device_steps(compilation)) is not None
-    ]
+    shown = [device_steps(compilation) for compilation in log.runtime.compilations if compilation.choices]
+    theirs = [steps for steps in shown if steps is not None]
     ours: dict[_OperationCounts, Counter[_Steps]] = {}
-    for subgraph in run.subgraphs:
-        if subgraph.decision is not None:
-            for split in run.delegate.behind.split(subgraph.decision, subgraph.subsets, run.options, run.release):
-                own = tuple([(step.device, tuple([name for _, name in step.operations])) for step in split.steps])
-                ours.setdefault(_operation_counts(own), Counter())[own] += 1
+    decided = [(subgraph.decision, subgraph.subsets) for subgraph in run.subgraphs if subgraph.decision is not None]
+    for decision, subsets in decided:
+        for split in run.delegate.behind.split(decision, subsets, run.options, run.release):
+            own = tuple([(step.device, tuple([name for _, name in step.operations])) for step in split.steps])
+            ours.setdefault(_operation_counts(own), Counter())[own] += 1
     for steps in theirs:
         left = ours.get(_operation_counts(steps), Counter())
         if steps in left:
@@ -115,17 +104,12 @@ def split_differences(log: DeviceLog, run: Run) -> Iterator[str]:
             if not left[steps]:
                 del left[steps]
             continue
-        other = next(iter(left), None)
-        yield f"the runtime's steps on the device are {_steps_text(steps)}, but in the simulation " + (
-            f"they are {_steps_text(other)}" if other is not None else "no partition has these operations"
-        )
+        simulated = f"they are {_steps_text(next(iter(left)))}" if left else "no partition has these operations"
+        yield f"the runtime's steps on the device are {_steps_text(steps)}, but in the simulation {simulated}"
 
 
 def device_steps(compilation: RuntimeCompilation) -> _Steps | None:
-    """Return the device name and the operation names of each step.
-
-    Return None if steps are missing, or if the runtime ran its own CPU code instead.
-    """
+    """Return the steps, or None if some are missing, or if the runtime ran its own CPU code instead."""
     names = compilation.names
     if compilation.fell_back:
         return None

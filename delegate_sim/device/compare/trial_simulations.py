@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from ...delegates.base import Delegate
 from ...delegates.decision import Decision
 from ...foundation.columns import LIST, OBJECT, YES_OR_NO, Column, Declared, attributes
 from ...graph.analysis_cache import AnalysisCache
@@ -47,9 +46,7 @@ class Account(Declared):
     text: str
     options: Mapping[str, Any] = field(default_factory=dict)
     rejected: Mapping[int, frozenset[int]] = field(default_factory=dict)
-    """The nodes that the driver rejects, by subgraph."""
     undecided: Mapping[int, frozenset[int]] = field(default_factory=dict)
-    """The nodes that the driver may or may not have rejected, by subgraph."""
     is_certain: bool = True
     """True if no other assumptions explain the log equally well."""
 
@@ -83,7 +80,6 @@ class Trials:
     effort: Effort
     _cache: AnalysisCache = field(default_factory=AnalysisCache, repr=False, compare=False)
     tried: list[AssumptionTrial] = field(default_factory=list, repr=False, compare=False)
-    """The simulations that do not explain the log."""
 
     def simulate(self, changes: Mapping[str, Any]) -> Run:
         """Simulate the model with the changed options ``changes``."""
@@ -91,15 +87,11 @@ class Trials:
         return as_observed(simulate_setting(self.model, self.setting, self.release, changes, self._cache), self.facts)
 
     def fitting(self, changes: Mapping[str, Any]) -> Run | None:
-        """Simulate the model with the changed options ``changes``. Return the result if it agrees with the log.
-
-        Otherwise, return None. If the limit on simulations is reached, return None without a simulation.
-        """
+        """Return the simulation with changed options if it agrees with the log. None otherwise, or if the effort is over."""
         if self.effort.is_over:
             return None
         run = self.simulate(changes)
-        left = differences(self.facts, run)
-        if not left:
+        if not (left := differences(self.facts, run)):
             return run
         self.tried.append(AssumptionTrial(changes, tuple(left)))
         return None
@@ -153,10 +145,7 @@ class CpuNode(NamedTuple):
 
 
 def cpu_nodes(facts: Facts, run: Run, account: Account | None) -> tuple[CpuNode, ...]:
-    """Return the nodes that ran on the device's CPU, with their causes.
-
-    If the log does not show the CPU nodes of a subgraph, return the simulated CPU nodes of the subgraph.
-    """
+    """Return the CPU nodes of the device with their causes. Nodes that the log does not show are those of the simulation."""
     result = []
     for subgraph in run.subgraphs:
         graph, decision = subgraph.graph, subgraph.decision
@@ -168,14 +157,17 @@ def cpu_nodes(facts: Facts, run: Run, account: Account | None) -> tuple[CpuNode,
         for index in sorted(nodes):
             verdict = decision.verdicts.get(index) if decision else None
             is_accepted = verdict is not None and verdict.is_supported
+            reason = decision.set_aside.get(index) if decision is not None else None
             if not is_accepted:
                 cause = REFUSED
             elif index in undecided:
                 cause = UNDECIDED
             elif index in rejected:
                 cause = DRIVER
+            elif reason is None:
+                cause = UNDECIDED
             else:
-                cause = _simulated_cause(run.delegate, decision, index)
+                cause = LIMIT if reason.code in _LIMITS or run.delegate.behind.driver is None else DRIVER
             result.append(CpuNode(graph.index, index, graph.nodes[index].op, cause, is_accepted))
     return tuple(result)
 
@@ -183,11 +175,3 @@ def cpu_nodes(facts: Facts, run: Run, account: Account | None) -> tuple[CpuNode,
 def nodes_set_aside(decision: Decision, code: str) -> frozenset[int]:
     """Return the nodes that a decision leaves to the CPU for the reason ``code``."""
     return frozenset(node for node, reason in decision.set_aside.items() if reason.code == code)
-
-
-def _simulated_cause(delegate: Delegate, decision: Decision | None, node: int) -> str:
-    """Return the cause for a node that the delegate accepts but the simulation leaves on the CPU."""
-    reason = decision.set_aside.get(node) if decision is not None else None
-    if reason is None:
-        return UNDECIDED
-    return LIMIT if reason.code in _LIMITS or delegate.behind.driver is None else DRIVER

@@ -9,9 +9,9 @@ from ...graph.graph import NodeView
 from ...model.schema import is_operator
 from ...runtime.interpreter import Run
 from ..parse.delegate_identity import delegate_named, other_name
-from ..parse.kinds import Event
 from ..parse.log import read_lines
 from ..parse.log_contents import DeviceLog
+from ..parse.tables import Event
 from .assumption_search import failed_kernels
 from .observed_delegation import OTHER_KERNEL, Facts
 from .row_matching import OTHER_MODEL
@@ -33,10 +33,7 @@ def other_model_note(log: DeviceLog, facts: Facts, run: Run) -> str:
 
 
 def plugin_notes(log: DeviceLog, run: Run) -> Iterator[str]:
-    """Yield a note for each subgraph for which the plugin's line and the model have different numbers of nodes.
-
-    If the simulated plugin selects nothing in a subgraph, there is no simulated line, and the subgraph is skipped.
-    """
+    """Yield a note for each subgraph for which a plugin's line and the model have different numbers of nodes."""
     ours = {plugin.subgraph: plugin.total for plugin in read_lines(run.log_lines).plugins}
     for plugin in log.plugins:
         total = ours.get(plugin.subgraph, plugin.total)
@@ -47,7 +44,6 @@ def plugin_notes(log: DeviceLog, run: Run) -> Iterator[str]:
 
 
 def _totals(facts: Facts, run: Run) -> Iterator[str]:
-    """Yield a note for each number of nodes in the log that no subgraph of the model has."""
     sizes = {len(subgraph.graph.execution_plan) for subgraph in run.subgraphs}
     has = f"the model has {', '.join(map(str, sorted(sizes)))}"
     own = [total for _, total, _ in facts.own_counts] + [delegated + rest for delegated, rest in facts.splits if rest is not None]
@@ -61,7 +57,6 @@ def _totals(facts: Facts, run: Run) -> Iterator[str]:
 
 
 def _operators(facts: Facts, run: Run) -> Iterator[str]:
-    """Yield a note about operators that the log has as refused, but the model does not have."""
     known = {node.op for subgraph in run.subgraphs for node in subgraph.graph.nodes}
     known |= {"CUSTOM"} if any(node.is_custom for subgraph in run.subgraphs for node in subgraph.graph.nodes) else set()
     listed = {op for op, reason in facts.listed_refusals if reason and not op.startswith(OTHER_KERNEL)}
@@ -83,7 +78,6 @@ _STATED: Sequence[tuple[re.Pattern[str], str, Callable[[NodeView], int]]] = (
 
 
 def _forms(facts: Facts, run: Run) -> Iterator[str]:
-    """Yield a note for each refused operator if no node of the model has the printed numbers."""
     views = [subgraph.graph.view(node) for subgraph in run.subgraphs for node in subgraph.graph.nodes]
     for op, reason in facts.listed_refusals:
         own = [view for view in views if view.op == op]

@@ -15,7 +15,7 @@ from ...foundation.limits import how_to_raise, raised
 from ..compare.reconcile import Reconciliation
 from ..compare.runtime_log_check import matched_partitions, split_differences, stage_operations
 from ..compare.trial_simulations import simulate_setting
-from ..parse.nnapi_vlog import RuntimeCompilation
+from ..parse.compilations import RuntimeCompilation
 from .driver_profile import LearningError
 
 _AVAILABLE = "accelerators available"
@@ -40,15 +40,12 @@ def devices_entry(learning: DevicesLearning) -> list[dict[str, Any]]:
 
 def can_teach_devices(reconciliation: Reconciliation) -> bool:
     """Return whether the log shows the devices that the runtime chose."""
-    return reconciliation.setting.delegate.behind.devices is not None and any(
-        compilation.choices for compilation in reconciliation.log.runtime.compilations
-    )
+    compilations = reconciliation.log.runtime.compilations
+    return reconciliation.setting.delegate.behind.devices is not None and any(own.choices for own in compilations)
 
 
 @dataclass
 class _SeenDevice:
-    """The operations that a device supported, rejected, compiled or failed to compile, according to a log."""
-
     taken: dict[StageSignature, None] = field(default_factory=dict)
     refused: dict[StageSignature, None] = field(default_factory=dict)
     failed: list[tuple[StageOperation, ...]] = field(default_factory=list)
@@ -56,11 +53,7 @@ class _SeenDevice:
 
 
 def learn_devices(reconciliation: Reconciliation) -> DevicesLearning:
-    """Learn a profile of the devices from the runtime's choices.
-
-    Raises LearningError if no compiled model in the log matches a simulated partition, or if the log has more devices than a
-    profile may have.
-    """
+    """Learn a profile of the devices from the runtime's choices. Raises LearningError if none matches, or if it is too large."""
     interface = reconciliation.setting.delegate.behind.devices
     assert interface is not None
     names = [name for name in _device_names(reconciliation, interface) if name != interface.reference]
@@ -74,11 +67,10 @@ def learn_devices(reconciliation: Reconciliation) -> DevicesLearning:
             "nothing can be learned about devices, because the operations that the runtime compiled match no simulated partition"
         )
     notes: list[str] = []
-    missing = sum([bool(compilation.choices) for compilation in reconciliation.log.runtime.compilations]) - len(matched)
-    if missing:
-        notes.append(
-            f"ignored: {missing} compiled {'model that matches' if missing == 1 else 'models that match'} no simulated partition"
-        )
+    compiled = [compilation for compilation in reconciliation.log.runtime.compilations if compilation.choices]
+    if missing := len(compiled) - len(matched):
+        models = "model that matches" if missing == 1 else "models that match"
+        notes.append(f"ignored: {missing} compiled {models} no simulated partition")
     seen = {name: _SeenDevice() for name in names}
     beaten: dict[str, Counter[tuple[str, str]]] = {}
     for operations, compilation in matched:
@@ -112,15 +104,8 @@ def _device_names(reconciliation: Reconciliation, interface: DevicesInterface) -
 
 
 def _all_took_part(reconciliation: Reconciliation, interface: DevicesInterface) -> bool:
-    """Return whether the runtime considered all devices that it lists for each operation.
-
-    The log shows only how many devices each compilation considered. This number is compared with the number of listed devices.
-    """
-    counts = [
-        compilation.device_count
-        for compilation in reconciliation.log.runtime.compilations
-        if compilation.device_count is not None
-    ]
+    """Return whether each operation was offered to all listed devices. The log shows only their number."""
+    counts = [own.device_count for own in reconciliation.log.runtime.compilations if own.device_count is not None]
     listed = {*reconciliation.log.runtime.devices, interface.reference}
     return bool(counts) and max(counts) >= len(listed) - 1
 
@@ -132,7 +117,6 @@ def _look(
     seen: Mapping[str, _SeenDevice],
     beaten: dict[str, Counter[tuple[str, str]]],
 ) -> None:
-    """Record the devices that support each operation, and the supporting devices that the runtime did not choose."""
     for operation, choice in zip(partition, compilation.choices, strict=True):
         signature = StageSignature(operation.name, operation.types, operation.shapes)
         votes = beaten.setdefault(operation.cost, Counter())
@@ -160,7 +144,6 @@ def _look(
 
 
 def _taking_part(compilation: RuntimeCompilation, names: Sequence[str], interface: DevicesInterface) -> list[str]:
-    """Return the devices that the runtime considered when it compiled the model."""
     count = compilation.device_count
     chosen = {choice.device for choice in compilation.choices}
     refusing = {name for choice in compilation.choices for name in choice.refused_by}
@@ -171,10 +154,7 @@ def _taking_part(compilation: RuntimeCompilation, names: Sequence[str], interfac
 
 
 def _look_at_rejected(reconciliation: Reconciliation, seen: Mapping[str, _SeenDevice]) -> None:
-    """Record that devices reject the operations of nodes that the driver rejected before compilation.
-
-    If the log shows that a device supports an operation, no rejection of the operation by this device is recorded.
-    """
+    """Record the rejections of nodes that the driver refused before compilation, unless the log shows support."""
     if reconciliation.account is None or not reconciliation.account.rejected:
         return
     base = simulate_setting(reconciliation.model, reconciliation.setting, reconciliation.run.release)
@@ -199,10 +179,8 @@ def _costs(
             if one == other:
                 better.setdefault(one, set())
             elif _reaches(better, other, one):
-                notes.append(
-                    f"for {key}, the runtime sometimes prefers {one} to {other} and sometimes the reverse, which costs "
-                    "cannot express"
-                )
+                why = f"sometimes prefers {one} to {other} and sometimes the reverse"
+                notes.append(f"for {key}, the runtime {why}, which costs cannot express")
             else:
                 better.setdefault(one, set()).add(other)
         involved = {*better, *[other for others in better.values() for other in others]}
@@ -230,9 +208,7 @@ def _ordered(names: Sequence[str], better: Mapping[str, set[str]]) -> list[str]:
     """Return the device names, best device first. Devices without a known preference keep their order."""
     left, order = list(names), []
     while left:
-        name = next(
-            candidate for candidate in left if not any(_reaches(better, other, candidate) for other in left if other != candidate)
-        )
+        name = next(one for one in left if not any(_reaches(better, other, one) for other in left if other != one))
         left.remove(name)
         order.append(name)
     return order
@@ -259,23 +235,20 @@ def _bytes(operations: Sequence[StageOperation]) -> int:
 
 
 def _rejections(seen: _SeenDevice, device: str, notes: list[str]) -> Iterator[StageSignature]:
-    """Yield rules that cover every rejected operation and no supported operation.
-
-    If possible, a rule names only the operation. Otherwise, the rule also names the types and, if necessary, the shapes. If
-    the device both supports and rejects an operation with the same types and shapes, a note is added.
-    """
+    """Yield rules that cover the rejected and no supported operations: by operation, or with types, or also with shapes."""
     taken_operations = {signature.operation for signature in seen.taken}
     with_types = {(signature.operation, signature.types) for signature in seen.taken}
     rejections: dict[StageSignature, None] = {}
     for signature in seen.refused:
-        if signature.operation not in taken_operations:
-            rejections[StageSignature(signature.operation)] = None
-        elif (signature.operation, signature.types) not in with_types:
-            rejections[StageSignature(signature.operation, signature.types)] = None
+        operation, types = signature.operation, signature.types
+        if operation not in taken_operations:
+            rejections[StageSignature(operation)] = None
+        elif (operation, types) not in with_types:
+            rejections[StageSignature(operation, types)] = None
         elif signature not in seen.taken:
             rejections[signature] = None
         else:
-            notes.append(f"{device} both accepts and rejects {signature.operation} with the same types and shapes")
+            notes.append(f"{device} both accepts and rejects {operation} with the same types and shapes")
     yield from sorted(rejections, key=str)
 
 

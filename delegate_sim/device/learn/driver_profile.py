@@ -38,8 +38,6 @@ _AskedNode = tuple[str, tuple[OperationSignature, ...]]
 
 
 class _Seen:
-    """The operations that the driver accepted and the nodes that it rejected, according to one log."""
-
     def __init__(self) -> None:
         self.accepted: set[OperationSignature] = set()
         self.rejected: list[_AskedNode] = []
@@ -86,10 +84,7 @@ def learn(reconciliation: Reconciliation, log_name: str, profile: DriverProfile 
 
 
 def _driver_interface(reconciliation: Reconciliation) -> DriverInterface:
-    """Return the delegate's interface to its driver.
-
-    Raises LearningError if the delegate has no driver, or if the log does not show the nodes that the driver rejected.
-    """
+    """Return the delegate's interface to its driver. Raises LearningError if the log does not show rejected nodes."""
     delegate = reconciliation.setting.delegate
     if delegate.behind.driver is None:
         raise LearningError(
@@ -147,7 +142,6 @@ def _look(
 
 
 def _entries(partition: DriverQuestion, nodes: Iterable[int]) -> list[_AskedNode]:
-    """Return the operator and the operations of each node in ``nodes`` that the delegate asked the driver about."""
     questions = []
     for index in nodes:
         operations = partition.operations.get(index, ())
@@ -168,11 +162,7 @@ def _note(seen: _Seen, entries: list[_AskedNode], *, is_accepted: bool, is_open:
 def _rejected(
     seen: _Seen, profile: DriverProfile, mapped: Mapping[str, str], notes: list[str]
 ) -> tuple[set[OperationSignature], tuple[frozenset[OperationSignature], ...]]:
-    """Return the rejected operations, and groups of operations with at least one rejected operation each.
-
-    If any of several operations may have caused the rejection of a node, the likeliest one is chosen, and a note is added.
-    ``mapped`` maps each operator to its main operation.
-    """
+    """Return the rejected operations, and groups with at least one each. Of several candidates, the likeliest is chosen."""
     known = {observation.signature: observation for observation in profile.observations}
     accepted = seen.accepted.union([observation.signature for observation in known.values() if observation.is_accepted])
     before = {observation.signature for observation in known.values() if not observation.is_accepted}
@@ -217,7 +207,6 @@ def _rejected(
 
 
 _Kind = tuple[str, tuple[str, ...]]
-"""The name and the types of an operation."""
 
 
 def _kind(operation: OperationSignature) -> _Kind:
@@ -227,12 +216,7 @@ def _kind(operation: OperationSignature) -> _Kind:
 def _likeliest(
     own: str | None, left: Sequence[OperationSignature], accepted: set[_Kind], rejected: set[_Kind]
 ) -> OperationSignature:
-    """Return the operation that the driver most likely rejected.
-
-    The likeliest operation is one that the driver rejects elsewhere with the same types. If there is none, it is an operation
-    that the driver never accepts with its types. If several operations are equally likely, return the operator's main operation
-    ``own``.
-    """
+    """Prefer an operation that is rejected elsewhere, then one never accepted with its types, then the operator's ``own``."""
     for operation in left:
         if _kind(operation) in rejected:
             return operation
@@ -247,10 +231,7 @@ def _joined(
     sources: Sequence[LogSource],
     number: int,
 ) -> tuple[Observation, ...]:
-    """Merge the observations of log ``number`` into the profile.
-
-    Raises LearningError if the log contradicts the profile.
-    """
+    """Merge the observations of log ``number`` into the profile. Raises LearningError for a contradiction."""
     joined = {observation.signature: observation for observation in profile.observations}
     for signatures, is_accepted in ((accepted, True), (rejected, False)):
         for operation in signatures:
@@ -285,11 +266,7 @@ def _written_by_hand(profile: DriverProfile) -> tuple[Rejection, ...]:
 
 
 def _rejections(observations: Iterable[Observation]) -> Iterator[Rejection]:
-    """Yield rules that cover every rejected operation and no accepted operation.
-
-    A rule names an operation and its types. If the driver also accepts the operation with these types, the rule names the rank
-    or the shapes too.
-    """
+    """Yield rules that cover the rejected and no accepted operations: by types, or with the rank, or with the shapes."""
     groups: dict[tuple[str, tuple[str, ...]], tuple[list[OperationSignature], list[OperationSignature]]] = {}
     for observation in observations:
         key = (observation.signature.operation, observation.signature.types)

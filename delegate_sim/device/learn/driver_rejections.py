@@ -22,7 +22,6 @@ _MOST_ATTEMPTS = 256
 _MOST_KINDS = 12
 
 _Node = tuple[int, int]
-"""Index of a subgraph, and index of a node in the subgraph."""
 
 
 class RejectedNodes(Driver):
@@ -51,7 +50,6 @@ class _NodeKind:
 
     @property
     def types(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """The operations without their shapes."""
         return tuple((operation.operation, operation.types) for operation in self.operations)
 
 
@@ -61,29 +59,22 @@ class _Inquiry:
 
     trials: Trials
     option: str
-    """The delegate's option that sets the driver."""
     changes: Mapping[str, Any]
-    """The options with other values than in the setting."""
     text: str
-    """Text that is added to the explanation of a match."""
     base: Run
     kinds: Mapping[_Node, _NodeKind]
-    """The kind of each node that the delegate asks the driver about."""
     all_or_nothing: frozenset[_Node]
     """Nodes of partitions that are delegated either as a whole or not at all."""
 
     def fitting(self, rejected: Iterable[_Node]) -> Run | None:
-        """Simulate with a driver that rejects these nodes. Return the result if it agrees with the log, otherwise None."""
         hypothesis = RejectedNodes(_by_subgraph(rejected), self.trials.setting.options[self.option])
         return self.trials.fitting({**self.changes, self.option: hypothesis})
 
     def match(self, run: Run, rejected: Iterable[_Node], undecided: Iterable[_Node], text: str, is_certain: bool = True) -> Match:
-        """Return a match in which the driver rejects these nodes."""
         account = Account("driver", text + self.text, self.changes, _by_subgraph(rejected), _by_subgraph(undecided), is_certain)
         return Match(run, account)
 
     def op(self, node: _Node) -> str:
-        """Return the operator of a node, as shown in tables."""
         subgraph, index = node
         return self.base.subgraphs[subgraph].graph.nodes[index].op
 
@@ -106,7 +97,6 @@ def driver_matches(trials: Trials, level: int | None = None) -> Iterator[Match]:
 
 
 def _inquiry(trials: Trials, level: int | None) -> _Inquiry | None:
-    """Return the nodes that the delegate asks the driver about, or None if there are none or the effort is over."""
     delegate = trials.setting.delegate
     interface = delegate.behind.driver
     if interface is None or trials.effort.is_over:
@@ -132,10 +122,7 @@ def _inquiry(trials: Trials, level: int | None) -> _Inquiry | None:
 
 
 def _by_node(inquiry: _Inquiry) -> Iterator[Match]:
-    """Yield matches that follow from the CPU nodes in the log.
-
-    If the delegate accepts a CPU node, either the driver rejected the node, or a limit dropped the node's partition.
-    """
+    """If the delegate accepts a CPU node, either the driver rejected the node, or a limit dropped its partition."""
     kinds, all_or_nothing, known = inquiry.kinds, inquiry.all_or_nothing, inquiry.trials.facts.on_cpu
     on_cpu = {(index, node) for index, nodes in known.items() for node in nodes}
     delegated = {node for node in kinds if node[0] in known and node not in on_cpu}
@@ -158,12 +145,7 @@ def _by_node(inquiry: _Inquiry) -> Iterator[Match]:
 
 
 def _unions(inquiry: _Inquiry, nodes: set[_Node]) -> Iterator[set[_Node]]:
-    """Yield sets of nodes that the driver may have rejected.
-
-    The sets have, in this order: the nodes of one, two or three operators; the nodes of one kind; all nodes; all nodes except
-    the nodes of one kind. All these sets are needed if the number of partitions is limited, because the limit may drop a CPU
-    node that the driver accepts.
-    """
+    """Yield sets of nodes that the driver may have rejected. Several are tried because a limit may drop accepted nodes too."""
     by_op: dict[str, set[_Node]] = {}
     by_kind: dict[_NodeKind, set[_Node]] = {}
     for node in sorted(nodes - inquiry.all_or_nothing):
@@ -185,7 +167,6 @@ def _undecided(inquiry: _Inquiry, nodes: set[_Node], delegated: set[_Node]) -> s
 
 
 def _by_operator(inquiry: _Inquiry) -> Iterator[Match]:
-    """Yield matches that follow from the number of CPU nodes per operator in the log."""
     fits: list[tuple[frozenset[_Node], Run]] = []
     for rejected in islice(_selections(inquiry), _MOST_ATTEMPTS):
         run = inquiry.fitting(rejected) if rejected else None
@@ -204,10 +185,7 @@ def _by_operator(inquiry: _Inquiry) -> Iterator[Match]:
 
 
 def _selections(inquiry: _Inquiry) -> Iterator[frozenset[_Node]]:
-    """Yield sets of nodes that fit the counts in the log's table of node types.
-
-    Sets with few kinds of nodes come first.
-    """
+    """Yield sets of nodes that fit the table of node types, those with few kinds of nodes first."""
     is_limited = inquiry.trials.setting.has_partition_limit
     choices: list[list[frozenset[_Node]]] = []
     for index, counts in inquiry.trials.facts.counts.items():
@@ -227,10 +205,7 @@ def _selections(inquiry: _Inquiry) -> Iterator[frozenset[_Node]]:
 
 
 def _choices(inquiry: _Inquiry, nodes: Sequence[_Node], wanted: int) -> Iterator[frozenset[_Node]]:
-    """Yield sets of ``wanted`` nodes. A set has either all nodes of a kind or none.
-
-    If partitions are limited, also yield smaller sets.
-    """
+    """Yield sets of ``wanted`` nodes with all nodes of a kind or none. Smaller sets too if partitions are limited."""
     by_kind: dict[_NodeKind, list[_Node]] = {}
     for node in nodes:
         by_kind.setdefault(inquiry.kinds[node], []).append(node)
@@ -247,10 +222,7 @@ def _choices(inquiry: _Inquiry, nodes: Sequence[_Node], wanted: int) -> Iterator
 
 
 def _by_lines(inquiry: _Inquiry) -> Iterator[Match]:
-    """Yield matches that follow from the runtime's lines, for a log without operator tables.
-
-    The driver is assumed to reject all nodes of one or two operators.
-    """
+    """Without operator tables, assume that the driver rejects all nodes of one or two operators."""
     by_op: dict[str, set[_Node]] = {}
     for node in inquiry.kinds:
         by_op.setdefault(inquiry.op(node), set()).add(node)

@@ -22,6 +22,7 @@ from ...delegates.registry import (
 from ...errors import OptionError
 from ...releases.catalogue import DEFAULT_RELEASE, RELEASES, Release, parse_release
 from ...releases.wording import replacing_line
+from .compilations import NOT_COMPILED
 from .delegate_identity import (
     ACCELERATOR_KERNELS,
     DISPATCH,
@@ -36,9 +37,8 @@ from .delegate_identity import (
     plugin_in,
     speaker,
 )
-from .edge_tpu_compiler import NOT_COMPILED
-from .kinds import Event, kinds_with
 from .log_contents import DeviceLog, Replacement, UnknownDelegateError
+from .tables import Event, kinds_with
 
 _SECOND = 2
 """The major version of LiteRT that has accelerators instead of delegates."""
@@ -116,12 +116,14 @@ def setting_of(
     values = parse_options(chosen.name, chosen.options, option_values, defaults)
     known = frozenset(option_values)
     levels = chosen.levels
-    by_parameter = {} if levels is None else levels.lowest_by_parameter
-    shown_levels = [level for parameter, level in by_parameter.items() if parameter in log.parameters]
-    lowest = 0 if levels is None else max([levels.known[0], *shown_levels])
+    shown_levels = [] if levels is None else [levels.known[0], *map(levels.lowest_by_parameter.get, log.parameters)]
+    lowest = max([level for level in shown_levels if level is not None], default=0)
     if log.is_benchmark and log.parameters and chosen.limits.option:  # benchmark_model prints the limit only if it is set
         known |= {chosen.limits.option}
-    alike = [] if delegate is not None or options or chosen.is_plugin else _with_kernels_of(chosen)
+    others = [own for own in map(find_delegate, DELEGATE_NAMES) if own.name != chosen.name]
+    alike = [own.name for own in others if own.kernel_names == chosen.kernel_names]
+    if delegate is not None or options or chosen.is_plugin:
+        alike = []
     return DeviceSetting(
         chosen,
         values,
@@ -133,12 +135,6 @@ def setting_of(
         runtime is None and not chosen.history.starts_at_known and may_be_older(log),
         tuple([setting_of(log, name, None, runtime, defaults) for name in alike]),
     )
-
-
-def _with_kernels_of(delegate: Delegate) -> list[str]:
-    """Return the names of the other delegates with the same kernels."""
-    known = map(find_delegate, DELEGATE_NAMES)
-    return [own.name for own in known if own.name != delegate.name and own.kernel_names == delegate.kernel_names]
 
 
 def on_device(log: DeviceLog, name: str) -> DelegateOnDevice:
@@ -154,10 +150,10 @@ def on_device(log: DeviceLog, name: str) -> DelegateOnDevice:
         return device.delegates[0]
     same = [own for own in device.delegates if own.delegate == shown.name]
     same += [own for own in device.delegates if shown.kernel_name in find_delegate(own.delegate).kernel_names]
-    if not same:
-        names = ", ".join([own.delegate for own in device.delegates])
-        raise OptionError(f"the log is from {shown.name}, but the delegates of {device.title} are {names}", "no such delegate")
-    return same[0]
+    if same:
+        return same[0]
+    names = ", ".join([own.delegate for own in device.delegates])
+    raise OptionError(f"the log is from {shown.name}, but the delegates of {device.title} are {names}", "no such delegate")
 
 
 def flags_without_others(delegate: Delegate) -> str:
@@ -167,18 +163,13 @@ def flags_without_others(delegate: Delegate) -> str:
 
 
 def delegate_in(log: DeviceLog) -> Delegate | None:
-    """Return the delegate that the application applied, or None if the log shows no simulated delegate.
-
-    A delegate that the runtime applies by default is returned only if the log shows no other delegate.
-    """
-    library = library_of(log)
-    if library:
+    """Return the applied delegate, or None. A delegate that is applied by default counts only if the log shows no other."""
+    if library := library_of(log):
         # benchmark_model uses one name for all delegates from libraries; the file name or the log lines tell them apart.
         return delegate_of_library(library) or _most_telling(_named_delegates(log))
-    kernels = [(replacement.kernel, delegate_named(replacement.kernel)) for replacement in log.replacements]
-    applied = [kernel for _, kernel in kernels if kernel is None or not kernel.is_applied_by_default]
-    if applied:
-        return applied[0]
+    for replacement in log.replacements:
+        if (kernel := delegate_named(replacement.kernel)) is None or not kernel.is_applied_by_default:
+            return kernel
     paths = [statement.values["path"] for statement in log.statements_of(Event.LIBRARY_ERROR) if "path" in statement.values]
     missing = [own for path in paths if (own := delegate_of_library(path)) is not None and not own.is_plugin]
     delegates = [*_named_delegates(log), *missing]
@@ -196,16 +187,13 @@ def delegate_in(log: DeviceLog) -> Delegate | None:
         delegates = [delegate for delegate in known if delegate in created or is_switched_on(delegate, log)]
     if not delegates and log.refusals:
         delegates = [delegate for delegate in known if delegate.log.prints_refusals]
-    if not delegates and log.statements_of(*kinds_with("is_behind")):
+    if not delegates and log.has(*kinds_with("is_behind")):
         delegates = [delegate for delegate in known if delegate.log.has_runtime_behind]
     return _most_telling(delegates)
 
 
 def _require_delegate(log: DeviceLog) -> Delegate:
-    """Return the delegate that the application applied.
-
-    Raises UnknownDelegateError if the log does not show the delegate, or if this delegate is not simulated.
-    """
+    """Return the applied delegate. Raises UnknownDelegateError if the log does not show it, or if it is not simulated."""
     delegate = delegate_in(log)
     if delegate is not None:
         return delegate
@@ -224,28 +212,26 @@ def _require_delegate(log: DeviceLog) -> Delegate:
             f"the log shows several accelerators of LiteRT 2, {' and '.join(applied)}; give {_ALL_ACCELERATORS} to compare "
             "all of them, or --delegate to compare one"
         )
-    if log.plugins:
-        plugin = plugin_in(log)
-        if plugin is not None:
-            return plugin
-        raise UnknownDelegateError(
-            "the log is from a compiler plugin of LiteRT 2, but does not show the vendor; give --delegate with one of "
-            + ", ".join(PLUGIN_NAMES)
-        )
-    if others:
-        known = other_name(others[0])
-        who = f"{known} ({others[0]})" if known else others[0]
-        if DISPATCH in plain_name(others[0]):
-            raise UnknownDelegateError(f"the log is from {who}; give {_ALL_ACCELERATORS} to compare each accelerator")
-        raise UnknownDelegateError(
-            f"the log is from {who}, which is not simulated; give --delegate to compare the log with another delegate"
-        )
-    if library := library_of(log):
-        raise UnknownDelegateError(f"the log does not show which delegate {library} contains; give --delegate")
+    if log.plugins and (plugin := plugin_in(log)) is not None:
+        return plugin
     likely = ""
-    if log.dynamic_tensor is not None and not log.has(Event.NOT_APPLIED):
-        likely = f", likely {APPLIED_BY_DEFAULT}, which the runtime applies by default"
-    raise UnknownDelegateError(f"the log does not show which delegate was applied{likely}; give --delegate")
+    if log.plugins:
+        why = "the log is from a compiler plugin of LiteRT 2, but does not show the vendor"
+        likely = f" with one of {', '.join(PLUGIN_NAMES)}"
+    elif others:
+        known = other_name(others[0])
+        why = f"the log is from {f'{known} ({others[0]})' if known else others[0]}"
+        if DISPATCH in plain_name(others[0]):
+            raise UnknownDelegateError(f"{why}; give {_ALL_ACCELERATORS} to compare each accelerator")
+        why += ", which is not simulated"
+        likely = " to compare the log with another delegate"
+    elif library := library_of(log):
+        why = f"the log does not show which delegate {library} contains"
+    else:
+        is_default = log.dynamic_tensor is not None and not log.has(Event.NOT_APPLIED)
+        default = f", likely {APPLIED_BY_DEFAULT}, which the runtime applies by default" if is_default else ""
+        why = f"the log does not show which delegate was applied{default}"
+    raise UnknownDelegateError(f"{why}; give --delegate{likely}")
 
 
 def _named_delegates(log: DeviceLog) -> list[Delegate]:
@@ -254,10 +240,7 @@ def _named_delegates(log: DeviceLog) -> list[Delegate]:
 
 
 def _most_telling(delegates: list[Delegate]) -> Delegate | None:
-    """Return the first delegate that the runtime does not apply by default.
-
-    If the runtime applies all of them by default, return the first delegate. Return None for an empty list.
-    """
+    """Return the first delegate that is not applied by default, or else the first of all, or None."""
     return next((delegate for delegate in delegates if not delegate.is_applied_by_default), delegates[0] if delegates else None)
 
 
@@ -275,7 +258,6 @@ def is_switched_on(delegate: Delegate, log: DeviceLog) -> bool:
 
 
 def _shown_options(log: DeviceLog, delegate: Delegate) -> dict[str, str]:
-    """Return the options that follow from a kernel's name, the chosen devices or the graphics interface in the log."""
     options: dict[str, str] = {}
     for line in log.replacements:
         if line.kernel in delegate.kernel_names:
@@ -286,13 +268,8 @@ def _shown_options(log: DeviceLog, delegate: Delegate) -> dict[str, str]:
     options |= delegate.log.hinted_options if log.statements_of(Event.HINT_ERROR) else {}
     for name, value in _options_by_words(log, delegate):
         options[name] = f"{options[name]},{value}" if name in options else value
-    interfaces = [
-        statement.values["interface"].lower()
-        for statement in log.statements_of(Event.OTHER_ERROR, Event.INTERFACE_USED, Event.VERSION_SAID)
-        if "interface" in statement.values
-    ]
-    for interface in interfaces if not options else ():
-        options |= delegate.log.options_by_interface.get(interface, {})
+    for statement in log.statements_of(Event.OTHER_ERROR, Event.INTERFACE_USED, Event.VERSION_SAID) if not options else ():
+        options |= delegate.log.options_by_interface.get(statement.values.get("interface", "").lower(), {})
     return options
 
 
@@ -302,7 +279,6 @@ _FORM_IN_PYTHON = re.compile(r"'(?P<name>[^']{1,80})': '?(?P<value>[^']{0,300}?)
 
 
 def _given_options(log: DeviceLog, delegate: Delegate, notes: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield the options that benchmark_model or a Python script gave to a delegate from a library."""
     if not delegate.log.libraries:
         return
     given = [*_FORM_IN_BENCHMARK.finditer(log.parameters.get(_IN_BENCHMARK, log.flags.get(_IN_BENCHMARK, "")))]
@@ -317,7 +293,6 @@ def _given_options(log: DeviceLog, delegate: Delegate, notes: list[str]) -> Iter
 
 
 def _options_by_words(log: DeviceLog, delegate: Delegate) -> tuple[tuple[str, str], ...]:
-    """Return the names and values of options that follow from reasons and progress, in the order of the log."""
     pairs = [
         named
         for statement in log.statements_of(Event.OPERATOR_REFUSED, Event.PROGRESS)
@@ -328,10 +303,7 @@ def _options_by_words(log: DeviceLog, delegate: Delegate) -> tuple[tuple[str, st
 
 
 def _printed_value(option: Option, text: str, notes: list[str]) -> str | None:
-    """Return an option's value as benchmark_model printed it, or None if the value is unset or invalid.
-
-    If the value is invalid, a note is added to ``notes``.
-    """
+    """Return a printed value, or None if it is unset or, with a note, if it is invalid."""
     if not text.strip():
         return None
     try:
@@ -372,10 +344,7 @@ def releases_of(log: DeviceLog, runtime: str | None, notes: list[str]) -> tuple[
 
 
 def _possible_releases(log: DeviceLog) -> Iterator[Release]:
-    """Yield the known releases that have all features that the log shows. The wording of lines makes no difference.
-
-    Development builds are left out, because devices run releases.
-    """
+    """Yield the releases with all features that the log shows, whatever their wording. Devices run no development builds."""
     releases = [release for release in map(parse_release, RELEASES) if not release.is_development_build]
     if log.has_reasons_of_compiled_model:
         since = parse_release(_SINCE_REASONS)
@@ -424,7 +393,6 @@ def may_be_older(log: DeviceLog) -> bool:
 
 
 def _has_wording(release: Release, replacement: Replacement) -> bool:
-    """Return whether the release words the line about a replacement like the log."""
     line = replacing_line(
         release,
         replaced=replacement.replaced,

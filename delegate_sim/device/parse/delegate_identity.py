@@ -7,6 +7,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import compress
 from operator import itemgetter
 
 from ...delegates.base import Delegate
@@ -21,11 +22,10 @@ from ...delegates.registry import (
     find_delegate,
 )
 from ...foundation.work_budget import spend_steps
-from .kinds import KINDS, Event, kinds_with
 from .known_lines import Statement
 from .log_contents import DeviceLog
 from .profiles.operator_tables import is_inner_type
-from .tables import rows_of
+from .tables import KINDS, Event, kinds_with, rows_of
 
 _NAMES = rows_of("names")
 _OTHERS = {row["words"]: row["title"] for row in _NAMES if row["of"] == "delegate"}
@@ -63,10 +63,7 @@ def delegate_named(name: str) -> Delegate | None:
 
 @functools.cache
 def _by_plain_name() -> Mapping[str, Delegate]:
-    """Return the delegates by the plain names of their kernels, then by their own names.
-
-    All compiler plugins have the same kernel in the graph, so the kernel does not identify the plugin.
-    """
+    """The delegates by their kernels, then by their names. The kernel of compiler plugins identifies none of them."""
     delegates = [find_delegate(name) for name in DELEGATE_NAMES if name not in PLUGIN_NAMES]
     by_kernel = [(name, delegate) for delegate in delegates for name in delegate.kernel_names]
     by_name = [(name, delegate) for delegate in delegates for name in (delegate.name, delegate.provider_name)]
@@ -77,7 +74,6 @@ def _by_plain_name() -> Mapping[str, Delegate]:
 
 @functools.cache
 def _by_spoken_name() -> Mapping[str, Sequence[Delegate]]:
-    """Return the delegates by the plain names that they use for themselves in log lines."""
     spoken: dict[str, list[Delegate]] = {}
     for delegate in map(find_delegate, DELEGATE_NAMES):
         if delegate.log.speaks_as:
@@ -96,20 +92,16 @@ def speaker(log: DeviceLog, name: str) -> Delegate | None:
     others = _by_spoken_name().get(plain, ()) if plain else ()
     if not others:
         return named
-    candidates = [*([named] if named is not None else []), *others]
-    kernels = {
-        *[replacement.kernel for replacement in log.replacements],
-        *[statement.values["op"] for statement in log.statements_of(Event.NODE_ERROR)],
-    }
+    candidates = [*filter(None, [named]), *others]
+    kernels = {line.kernel for line in log.replacements} | {error.values["op"] for error in log.statements_of(Event.NODE_ERROR)}
     for candidate in candidates:
         if not kernels.isdisjoint(candidate.kernel_names):
             return candidate
     is_accelerator = log.is_of_compiled_model or any(
         statement.line.startswith((_BEGINNING, ACCELERATOR_KERNELS)) for statement in log.statements_of(Event.INTERFACE_USED)
     )
-    return next(
-        (candidate for candidate in candidates if (candidate.name in ACCELERATORS.values()) == is_accelerator), candidates[0]
-    )
+    alike = [own for own in candidates if (own.name in ACCELERATORS.values()) == is_accelerator]
+    return (alike or candidates)[0]
 
 
 def names_of(log: DeviceLog, delegate: Delegate) -> set[str]:
@@ -118,6 +110,11 @@ def names_of(log: DeviceLog, delegate: Delegate) -> set[str]:
     shared = set(_by_spoken_name())
     shared_names = {name for name in shared & {*names, plain_name(delegate.log.speaks_as)} if speaker(log, name) is delegate}
     return (names - shared) | shared_names
+
+
+def statements_by(log: DeviceLog, names: set[str], *kinds: str) -> list[Statement]:
+    """Return the statements of these kinds with one of the plain names of a delegate."""
+    return [statement for statement in log.statements_of(*kinds) if plain_name(statement.values.get("name", "")) in names]
 
 
 def whole_kernel(start: str) -> str:
@@ -150,10 +147,7 @@ def delegate_of_library(path: str) -> Delegate | None:
 
 
 def names_in(log: DeviceLog) -> Iterator[str]:
-    """Yield every name of an active delegate in the lines of a log.
-
-    Names in the most conclusive kinds of lines come first.
-    """
+    """Yield every name of an active delegate in the lines of a log. Names in the most conclusive kinds of lines come first."""
     yield from (replacement.kernel for replacement in log.replacements)
     named: dict[int, list[str]] = {level: [] for level in range(1, _LEAST_CONCLUSIVE + 1)}
     for statement in log.statements:
@@ -170,9 +164,8 @@ def names_in(log: DeviceLog) -> Iterator[str]:
 
 
 def _names_of_statement(statement: Statement) -> list[str]:
-    """Return the name of a delegate in a line, or nothing."""
-    if statement.kind == Event.VERSION_SAID:
-        return [statement.line] if _is_delegate_version(statement) else []
+    if statement.kind == Event.VERSION_SAID:  # of a delegate, or of a vendor's library
+        return [statement.line] if any(word in statement.line for word in ("elegate", ARM_NN_TITLE)) else []
     name = statement.values.get("op" if statement.kind == Event.NODE_ERROR else "name", "")
     return [name] if name else []
 
@@ -186,16 +179,9 @@ def has_inner_operators(log: DeviceLog) -> bool:
 
 def has_hidden_kernels(log: DeviceLog) -> bool:
     """Return whether tables list operators inside kernels of the CPU library, but no kernels."""
-    if not has_inner_operators(log):
-        return False
     ops = {row.op for table in log.run_orders.values() for row in table.rows}
     ops.update(op for summary in log.summaries.values() for op in summary.counts)
-    return not any(op == UNNAMED_KERNEL or delegate_named(op) is not None for op in ops)
-
-
-def _is_delegate_version(statement: Statement) -> bool:
-    """Return whether a line about a version comes from a delegate, and not from a vendor's library."""
-    return any(word in statement.line for word in ("elegate", ARM_NN_TITLE))
+    return has_inner_operators(log) and not any(op == UNNAMED_KERNEL or delegate_named(op) is not None for op in ops)
 
 
 _TURNS = kinds_with("is_turn")
@@ -213,10 +199,7 @@ def turns(log: DeviceLog) -> list[tuple[int, str]]:
 
 
 def last_turn(log: DeviceLog, names: set[str]) -> int:
-    """Return the number of the delegate's last line about replaced nodes.
-
-    If there is no such line, return the number of the last line that names the delegate, or 0.
-    """
+    """Return the number of the delegate's last line about replaced nodes, or else of the last line that names it, or 0."""
     replaced = [replacement.place for replacement in log.replacements if plain_name(replacement.kernel) in names]
     return max(replaced or [place for place, name in turns(log) if plain_name(name) in names], default=0)
 
@@ -249,7 +232,6 @@ _OWN, _BY_DEFAULT, _ANOTHER = "own", "by-default", "another"
 
 
 def _owner(log: DeviceLog, name: str, names: set[str]) -> str:
-    """Return one of the constants above for the owner of a name, or "" if no delegate has the name."""
     if plain_name(name) in names:
         return _OWN
     delegate = speaker(log, name)
@@ -261,14 +243,12 @@ def _owner(log: DeviceLog, name: str, names: set[str]) -> str:
 def accelerators_in(log: DeviceLog) -> tuple[str, ...]:
     """Return the accelerators of LiteRT 2 that the log shows, in the order in which LiteRT applies them."""
     kernels = {replacement.kernel for replacement in log.replacements}
-    accelerators = []
-    for accelerator, name in ACCELERATORS.items():
-        if accelerator == APPLIED_AHEAD:
-            is_shown = bool(log.plugins) or DISPATCH_KERNEL in kernels
-        else:
-            is_shown = not kernels.isdisjoint(find_delegate(name).kernel_names)
-        accelerators += [accelerator] if is_shown else []
-    return tuple(accelerators)
+    is_ahead = bool(log.plugins) or DISPATCH_KERNEL in kernels
+    shown = [
+        is_ahead if accelerator == APPLIED_AHEAD else not kernels.isdisjoint(find_delegate(name).kernel_names)
+        for accelerator, name in ACCELERATORS.items()
+    ]
+    return tuple(compress(ACCELERATORS, shown))
 
 
 def plugin_in(log: DeviceLog) -> Delegate | None:
@@ -279,26 +259,17 @@ def plugin_in(log: DeviceLog) -> Delegate | None:
 
 
 def others_in(log: DeviceLog) -> tuple[str, ...]:
-    """Return the distinct names in the log of delegates that are not simulated.
-
-    Names in the most conclusive kinds of lines come first.
-    """
+    """Return the names of delegates that are not simulated, the most conclusive first."""
     names = [library_of(log), *names_in(log), *requested_accelerators(log)]
-    names += [statement.values["path"] for statement in log.statements_of(Event.LIBRARY_ERROR) if "path" in statement.values]
-    names += ["flex"] * bool(log.statements_of(Event.FLEX_ERROR))
-    names += [DISPATCH] * bool(log.statements_of(Event.COMPILED))
+    names += [statement.values.get("path", "") for statement in log.statements_of(Event.LIBRARY_ERROR)]
+    names += ["flex"] * log.has(Event.FLEX_ERROR) + [DISPATCH] * log.has(Event.COMPILED)
     names += [path for statement in log.statements_of(Event.LIBRARY) if DISPATCH in plain_name(path := statement.values["path"])]
-    names += [
-        re.split(r"[/\\]", statement.values["source"])[-1]
-        for statement in log.statements_of(Event.LITERT, Event.FAILURE)
-        if "source" in statement.values
-    ]
+    sources = [statement.values.get("source", "") for statement in log.statements_of(Event.LITERT, Event.FAILURE)]
+    names += [re.split(r"[/\\]", source)[-1] for source in sources]
     names_of_others = [name for name in names if name and delegate_named(name) is None and other_name(name)]
     # Only delegates print counts of delegated nodes, so a name in a line with counts is a delegate's name.
-    names_of_others += [
-        name for statement in log.statements_of(Event.OWN_COUNT) if delegate_named(name := statement.values["name"]) is None
-    ]
-    return tuple(dict.fromkeys(names_of_others))
+    counting = [statement.values["name"] for statement in log.statements_of(Event.OWN_COUNT)]
+    return tuple(dict.fromkeys([*names_of_others, *[name for name in counting if delegate_named(name) is None]]))
 
 
 def accelerator_of(name: str) -> str:
@@ -315,17 +286,14 @@ def registered_accelerators(log: DeviceLog) -> tuple[str, ...]:
 
 def requested_accelerators(log: DeviceLog) -> tuple[str, ...]:
     """Return the accelerators and delegates that a command in the log requests."""
-    requested = [key for key, value in log.flags.items() if key.startswith("use ") and value in ("true", "1")]
-    return tuple([key.removeprefix("use ") for key in requested])
+    on = [name for name, value in log.flags.items() if name.startswith("use ") and value in ("true", "1")]
+    return tuple([name.removeprefix("use ") for name in on])
 
 
 _NEEDLES = tuple({word for row in _NAMES if row["of"] != "delegate" for word in row["words"].split("|")})
 """Words in lower case. Every line about a chip contains at least one of these words."""
 _SOC_FORMS = ["(?P<{title}>{pattern})".format_map(row) for row in _NAMES if row["of"] == "soc"]
-_SOCS = re.compile(
-    rf"(?<![A-Za-z0-9])(?:{'|'.join(_SOC_FORMS)})(?![A-Za-z0-9])",
-    re.IGNORECASE,
-)
+_SOCS = re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(_SOC_FORMS)})(?![A-Za-z0-9])", re.IGNORECASE)
 """Matches the model numbers of SoCs. The name of each group in the pattern is the vendor."""
 _VENDORS = [(row["title"], re.compile(row["pattern"], re.IGNORECASE)) for row in _NAMES if row["of"] == "vendor"]
 

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections import deque
-from collections.abc import Iterator
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ...delegates.registry import CPU_LIBRARY_SPEAKER
 from ...foundation.work_budget import spend_steps
-from .delegate_identity import DISPATCH, UNNAMED_KERNEL, delegate_named, has_hidden_kernels, plain_name
-from .kinds import Event
+from .delegate_identity import DISPATCH, UNNAMED_KERNEL, delegate_named, has_hidden_kernels, plain_name, statements_by
 from .log_contents import Count, DeviceLog, Replacement
 from .profiles.operator_tables import RUN_ORDER, SUMMARY, RunOrder, Summary
+from .tables import Event
 
 
 def is_kernel(op: str) -> bool:
-    """Return whether ``op``, the operator in a row of a table, is a delegate kernel.
-
-    In old releases, the kernels of all delegates have the same name.
-    """
+    """Return whether the operator in a row is a delegate kernel. In old releases, all kernels have the same name."""
     return op == UNNAMED_KERNEL or delegate_named(op) is not None
 
 
@@ -27,15 +24,13 @@ def counts_of(log: DeviceLog, names: set[str]) -> Iterator[Count]:
     """Yield the counts in the lines of the delegate with these names."""
     rows = [*[len(table.rows) for table in log.run_orders.values()], *[len(table.counts) for table in log.summaries.values()]]
     spend_steps(len(log.replacements) + len(log.statements) + sum(rows), "reading the log")
-    for statement in log.statements_of(Event.OWN_COUNT):
-        if plain_name(statement.values["name"]) in names:
-            delegated, total = (int(statement.values[key]) for key in ("delegated", "total"))
-            partitions = int(statement.values["partitions"]) if "partitions" in statement.values else None
-            yield Count(statement.line, "own", delegated, total, total - delegated if delegated <= total else None, partitions)
-    for statement in log.statements_of(Event.SPLIT):
-        if plain_name(statement.values["name"]) in names:
-            counts, left = int(statement.values.get("taken", "0")), int(statement.values["left"])
-            yield Count(statement.line, "split", counts, counts + left, left)
+    for statement in statements_by(log, names, Event.OWN_COUNT):
+        delegated, total, partitions = statement.numbers("delegated", "total", "partitions")
+        left = total - delegated if delegated <= total else None
+        yield Count(statement.line, "own", delegated, total, left, partitions if "partitions" in statement.values else None)
+    for statement in statements_by(log, names, Event.SPLIT):
+        taken, left = statement.numbers("taken", "left")
+        yield Count(statement.line, "split", taken, taken + left, left)
     if any(DISPATCH in name for name in names):
         yield from log.plugin_counts
     for line, others in kernels_before(log):
@@ -43,9 +38,8 @@ def counts_of(log: DeviceLog, names: set[str]) -> Iterator[Count]:
             rest = None if line.total is None or others is None else line.total - others - line.replaced
             rest = None if rest is None or rest < 0 else rest
             yield Count(line.line, "replacement", line.replaced, line.total, rest, line.partitions, None, line.subgraph)
-    for statement in log.statements_of(Event.KERNELS):
-        if plain_name(statement.values["name"]) in names:
-            yield Count(statement.line, "kernels", kernels=int(statement.values["count"]))
+    for statement in statements_by(log, names, Event.KERNELS):
+        yield Count(statement.line, "kernels", kernels=int(statement.values["count"]))
     for applied in log.applications:
         if plain_name(applied.provider) in names:
             yield Count(applied.line, "application", kernels=applied.kernels)
@@ -55,14 +49,10 @@ def counts_of(log: DeviceLog, names: set[str]) -> Iterator[Count]:
 
 @dataclass(slots=True)
 class _Plan:
-    """A subgraph between two lines about replaced nodes."""
-
     kernel: str
-    """The last delegate's kernel."""
     left: int
     """Number of the model's own nodes that no delegate has taken."""
     most: float
-    """Largest possible number of kernels."""
 
 
 _MOST_PLANS = 64
@@ -95,22 +85,18 @@ def kernels_before(log: DeviceLog) -> Iterator[tuple[Replacement, int | None]]:
             known.append(_Plan(line.kernel, line.total - line.replaced, partitions))
             yield line, 0
         elif len(fitting) == 1:
-            yield line, line.total - fitting[0].left
-            fitting[0].kernel = line.kernel
-            fitting[0].left -= line.replaced
-            fitting[0].most += partitions
+            plan = fitting[0]
+            yield line, line.total - plan.left
+            plan.kernel, plan.left, plan.most = line.kernel, plan.left - line.replaced, plan.most + partitions
         else:
             plans[line.subgraph] = None
             yield line, None
 
 
 def npu_counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
-    """Yield the counts of Mesa's Teflon delegate: the compiled operations, and all operations if a table lists them.
-
-    A table alone does not show what was compiled.
-    """
+    """Yield the counts of Mesa's Teflon delegate. A table alone does not show what was compiled."""
     rows, graphs = log.statements_of(Event.NPU_ROW), log.statements_of(Event.NPU_GRAPH)
-    if not graphs or not any(plain_name(statement.values["name"]) in names for statement in (*rows, *graphs)):
+    if not graphs or not statements_by(log, names, Event.NPU_ROW, Event.NPU_GRAPH):
         return
     delegated = sum([int(graph.values.get("operations") or graph.values["more"]) * graph.times for graph in graphs])
     supported = [row for row in rows if row.values["support"] == "supported"]
@@ -123,33 +109,24 @@ def npu_counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
 
 def _table_counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
     is_hidden = plain_name(CPU_LIBRARY_SPEAKER) in names and has_hidden_kernels(log)
-    for index, table in ordered_tables(log).items():
-        kernels = sum([plain_name(row.op) in names for row in table.rows])
+    ordered = ordered_tables(log)
+    tables: list[tuple[str, int, Mapping[str, int], bool]]
+    tables = [(RUN_ORDER, index, Counter([row.op for row in order.rows]), order.is_complete) for index, order in ordered.items()]
+    tables += [(SUMMARY, index, own.counts, own.is_complete) for index, own in counted_tables(log).items()]
+    for title, index, ops, is_complete in tables:
+        kernels = sum([count for op, count in ops.items() if plain_name(op) in names])
         if kernels or is_hidden:
-            rest = sum([not is_kernel(row.op) for row in table.rows])
-            yield Count(RUN_ORDER, "table", on_cpu=rest, kernels=kernels or None, subgraph=index, is_complete=table.is_complete)
-    for index, summary in counted_tables(log).items():
-        kernels = sum([count for op, count in summary.counts.items() if plain_name(op) in names])
-        if kernels or is_hidden:
-            rest = sum([count for op, count in summary.counts.items() if not is_kernel(op)])
-            is_complete = summary.is_complete
-            yield Count(SUMMARY, "table", on_cpu=rest, kernels=kernels or None, subgraph=index, is_complete=is_complete)
+            rest = sum([count for op, count in ops.items() if not is_kernel(op)])
+            yield Count(title, "table", on_cpu=rest, kernels=kernels or None, subgraph=index, is_complete=is_complete)
 
 
 def ordered_tables(log: DeviceLog) -> dict[int, RunOrder]:
     """Return the tables in execution order, by subgraph. A table that lacks rows is left out if a summary lacks none."""
-    return {
-        index: order
-        for index, order in log.run_orders.items()
-        if not order.lacks_rows or index not in log.summaries or not _is_whole(log.summaries[index])
-    }
+    whole = {index for index, summary in log.summaries.items() if summary.is_complete and not summary.lacks_rows}
+    return {index: order for index, order in log.run_orders.items() if not order.lacks_rows or index not in whole}
 
 
 def counted_tables(log: DeviceLog) -> dict[int, Summary]:
     """Return the tables of node types, by subgraph, for subgraphs without a table in execution order."""
     ordered = ordered_tables(log)
     return {index: summary for index, summary in log.summaries.items() if index not in ordered}
-
-
-def _is_whole(summary: Summary) -> bool:
-    return summary.is_complete and not summary.lacks_rows

@@ -26,11 +26,9 @@ from .delegate_identity import (
     requested_accelerators,
     speaker,
 )
-from .kinds import KINDS, Event
-from .known_lines import Statement
+from .known_lines import PrintedValue, Statement
 from .log_contents import DeviceLog, long_lines_note
-from .source_statements import PrintedValue
-from .tables import MEANINGS, meaning_by_words
+from .tables import KINDS, MEANINGS, Event, meaning_by_words
 
 _PREFIX = "ANEURALNETWORKS_"
 _ONLY_GPU = "OP is supported, but "
@@ -44,9 +42,7 @@ _NUMBERS = ("NO_ERROR", *[name.removeprefix(_PREFIX) for name in _CODES if name.
 _MOST_SUBGRAPHS = 64
 """Largest number of subgraphs in which a failed kernel is looked for."""
 _PLAIN = (Event.PLAIN_ERROR, Event.UNSURE_ERROR)
-"""The kinds of errors about which nothing is known but their words."""
 _OF_ENGINES = frozenset({Event.FAILURE, Event.WARNED, Event.OTHER_ERROR, Event.RUNTIME_ERROR, Event.LOAD_ERROR})
-"""The kinds of errors that LiteRT-LM prints too."""
 _UNSAID = re.compile(r"llocateTensors|allocate tensors|model allocation|tensor allocations|nterpreter")
 """Matches errors about the model that do not say what is wrong."""
 _NO_CAUSES = ("is not initialized", "apply compiler plugins", "Traceback (most recent")
@@ -71,11 +67,7 @@ class ExplainedError(Declared):
 
 
 class _Kernels(NamedTuple):
-    """The kernels that delegates may have created in a subgraph up to a line.
-
-    Their numbers follow the numbers of the subgraph's own ``nodes``. ``most`` is infinite if a line does not give the number of
-    partitions. ``names`` has the names of the first two different kernels.
-    """
+    """The kernels that may be in a subgraph up to a line, numbered after its ``nodes``, with the first two different names."""
 
     place: int
     nodes: int | None
@@ -113,13 +105,11 @@ class LogMeanings:
         if not errors and not log.has(Event.LISTED_REFUSAL, Event.OPERATOR_REFUSED):
             reason = "the application's exception does not say why the delegate could not be applied"
             errors += [_explained(statement, reason) for statement in log.statements_of(Event.NOT_APPLIED)]
-        has_result = bool(log.replacements or log.run_orders or log.summaries) or log.has(
-            Event.LISTED_REFUSAL, Event.MEASURED, Event.OWN_COUNT
-        )
+        results = (Event.LISTED_REFUSAL, Event.MEASURED, Event.OWN_COUNT)
         if errors:  # if nothing that is known says why, the log's own words have to
             is_unexplained = all(error.kind in (Event.BENCHMARK_FAILED, Event.CRASH) or _says_nothing(error) for error in errors)
         else:
-            is_unexplained = not has_result
+            is_unexplained = not (log.replacements or log.run_orders or log.summaries or log.has(*results))
         known = {error.line for error in errors}
         errors += [
             _explained(plain, "", plain.kind if plain.values["severity"] else Event.UNSURE_ERROR)
@@ -149,15 +139,11 @@ class LogMeanings:
         is_named = log.replacements or log.created or log.parameters or log.flags
         who_says = log.statements_of(Event.LISTED_REFUSALS, Event.SPLIT)
         if who_says and not is_named and self._may_be_accelerator:
-            yield (
-                who_says[0].line,
-                f"this line can also come from LiteRT 2's graphics accelerator ({GRAPHICS_ACCELERATOR}); the log does not show "
-                "which delegate printed it",
-            )
+            who = f"LiteRT 2's graphics accelerator ({GRAPHICS_ACCELERATOR})"
+            yield who_says[0].line, f"this line can also come from {who}; the log does not show which delegate printed it"
 
     @property
     def _may_be_accelerator(self) -> bool:
-        """True if LiteRT 2's graphics accelerator may have printed the list of refused operators too."""
         log = self.log
         delegates = {delegate.name for name in names_in(log) if (delegate := speaker(log, name)) is not None}
         is_certain = any(reason.startswith(_ONLY_GPU) for _, reason in log.listed_refusals)
@@ -196,7 +182,6 @@ class LogMeanings:
 
     @cached_property
     def _is_dispatch_needed(self) -> bool:
-        """True if an error is about parts of the model that were compiled for an NPU."""
         errors = self.log.statements_of(Event.FAILURE, Event.NODE_ERROR, Event.CUSTOM_ERROR)
         return any(DISPATCH in plain_name(error.values.get("op", "") + error.line) for error in errors)
 
@@ -259,25 +244,18 @@ class LogMeanings:
             known = other_name(op)
             return f"node {node} {failed}; {f'{op} belongs to {known}' if known else 'an error before this line may say why'}"
         before = self._kernels_before(max(error.places, default=0) or math.inf, op, delegate)
-        if before is None:
-            return (
-                f"node {node} is a kernel of the delegate; it {failed}; kernels are numbered after the model's nodes, so the "
-                f"model has at most {node} nodes"
-            )
-        fitting = [kernels for kernels in before if kernels.nodes is not None and 0 <= node - kernels.nodes < kernels.most]
-        if len(fitting) != 1:
-            return f"node {node} is a kernel of the delegate; it {failed}"
+        fitting = [own for own in before or () if own.nodes is not None and 0 <= node - own.nodes < own.most]
+        if before is None or len(fitting) != 1:
+            text = f"node {node} is a kernel of the delegate; it {failed}"
+            numbered = f"; kernels are numbered after the model's nodes, so the model has at most {node} nodes"
+            return text + numbered if before is None else text
         nodes = fitting[0].nodes or 0
         number = node - nodes + 1
         kernel = f"kernel {number} of all delegates" if len(fitting[0].names) > 1 else f"the delegate's kernel {number}"
         return f"node {node} is {kernel} (the model's {nodes} nodes are numbered first, then the kernels); it {failed}"
 
     def _kernels_before(self, place: float, op: str, delegate: Delegate) -> Sequence[_Kernels] | None:
-        """Return the kernels in each subgraph before a line with an error of the kernel ``op`` of a delegate.
-
-        Return None if nothing before the line shows the number of nodes of any subgraph. The result is empty if the log has very
-        many subgraphs.
-        """
+        """Return the kernels of each subgraph before a line. None if no number of nodes is known, () if there are very many."""
         if self._first_total <= place:
             if len(self._kernels) > _MOST_SUBGRAPHS:
                 return ()
@@ -296,7 +274,6 @@ class LogMeanings:
 
     @cached_property
     def _kernels(self) -> Mapping[int | None, list[_Kernels]]:
-        """The kernels after each line about replaced nodes, by subgraph."""
         kernels: dict[int | None, list[_Kernels]] = {}
         for line in self.log.replacements:
             known = kernels.setdefault(line.subgraph, [])
@@ -308,13 +285,10 @@ class LogMeanings:
 
     @cached_property
     def _own_totals(self) -> Mapping[str, int]:
-        """Number of nodes in the last line with a delegate's own counts, by delegate."""
         totals = {}
         for statement in (*self.log.statements_of(Event.OWN_COUNT), *self.log.statements_of(Event.SPLIT)):
-            values = statement.values
-            total = int(values["total"]) if "total" in values else int(values.get("taken", "0")) + int(values["left"])
-            if (delegate := delegate_named(values["name"])) is not None:
-                totals[delegate.name] = total
+            if (delegate := delegate_named(statement.values["name"])) is not None:
+                totals[delegate.name] = sum(statement.numbers(*(["total"] if "total" in statement.values else ["taken", "left"])))
         return totals
 
 
@@ -325,7 +299,6 @@ BY_VALUES: Mapping[str, Callable[[LogMeanings, Statement], str]] = {
     Event.NODE_ERROR: LogMeanings._node,
     Event.PREPARATION_ERROR: LogMeanings._preparation,
 }
-"""The methods that explain errors with the values in their lines, by kind of error."""
 
 
 def _explained(error: Statement, meaning: str, kind: str = "") -> ExplainedError:
@@ -382,10 +355,7 @@ def has_run(log: DeviceLog) -> bool | None:
 
 
 def cause_of(errors: Sequence[ExplainedError]) -> ExplainedError | None:
-    """Return the likeliest cause of all errors: the most specific error. Of equally specific errors, return the first.
-
-    Return None if no error names a cause.
-    """
+    """Return the most specific error, the first of equally specific ones, or None if no error names a cause."""
     ranks = [
         (rank, not error.meaning, number)
         for number, error in enumerate(errors)

@@ -19,9 +19,7 @@ class Message:
     text: str
     process: str
     tag: str
-    """The logcat tag."""
     severity: str
-    """``V``, ``D``, ``I``, ``W``, ``E`` or ``F``."""
     source: str
     """The source file that the runtime names in brackets."""
 
@@ -179,11 +177,11 @@ def logcat_lines(text: str) -> list[str] | None:
     if not isinstance(messages, list):
         return None
     lines = []
-    for entry in messages:
-        header = entry.get("header") if isinstance(entry, dict) else None
+    for entry in [message for message in messages if isinstance(message, dict)]:
+        header = entry.get("header")
         level, tag, process = [str(header.get(key, "")) if isinstance(header, dict) else "" for key in ("logLevel", "tag", "pid")]
         start = f"{level[:1] or 'I'}/{tag}({process if process.isdigit() else 0}): "
-        lines += [f"{start}{line}\n" for line in str(entry.get("message", "") if isinstance(entry, dict) else "").splitlines()]
+        lines += [f"{start}{line}\n" for line in str(entry.get("message", "")).splitlines()]
     return lines
 
 
@@ -194,17 +192,11 @@ _FIRST = date(2017, 1, 1)
 _DATED = re.compile(r"^\s*(?:(?P<year>20[12]\d)-(?P<month>\d\d)-(?P<day>\d\d)[ T]\d\d:|[IWEF]0000 00:00:(?P<seconds>1\d{9})\.)")
 """Matches a date that a logger prints with the year or as seconds since 1970."""
 _GLOG_DATED = re.compile(r"\b[IWEF](?P<year>20[12]\d)(?P<month>\d\d)(?P<day>\d\d) \d\d:\d\d:")
-"""Matches the date that glog prints."""
 
 
 def is_before_known_releases(line: str) -> bool | None:
-    """Return whether a logger printed a line before the oldest known release was published.
-
-    Return None if the line has no date. Also return None if the date is before the earliest plausible day, because the clock
-    was not set.
-    """
-    match = _DATED.search(line) or _GLOG_DATED.search(line)
-    if match is None:
+    """Return whether a logger printed a line before the oldest known release, or None without a plausible date."""
+    if (match := _DATED.search(line) or _GLOG_DATED.search(line)) is None:
         return None
     try:
         if seconds := match.groupdict().get("seconds"):

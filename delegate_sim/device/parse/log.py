@@ -16,15 +16,13 @@ from ...foundation.limits import how_to_raise, raised
 from ...foundation.printable import printable
 from ...foundation.work_budget import spend_bytes, spend_steps, work_budget
 from .applied_target import delegate_in
-from .edge_tpu_compiler import EdgeTpuCompilation
-from .known_lines import CHARACTERS_IN_A_STEP
+from .compilations import EdgeTpuCompilation, RuntimeLog
+from .known_lines import CHARACTERS_IN_A_STEP, SourceStatements
 from .line_prefixes import LearnedPrefixes, Message, logcat_lines, message_of, text_of_json, unwrapped
 from .log_contents import LONGEST_LINE, DeviceLog, LogError
 from .log_reader import Reader
-from .nnapi_vlog import RuntimeLog
 from .profiles.operator_tables import RunOrder, RunTimes
 from .profiles.profile_files import read_binary, read_json
-from .source_statements import SourceStatements
 
 _LARGEST_MESSAGE = 1 << 28
 _READING = "reading the log"
@@ -36,7 +34,6 @@ _VALUES = "{[,:"
 _FIRST_BYTES = frozenset({0x0A, 0x12, 0x1A, 0x22})
 """First bytes of a protobuf message: the tags of the length-delimited fields 1 to 4."""
 _START = 1024
-"""Number of bytes that are read to detect a file's format."""
 
 _OWN_TAGS = ("tflite", "litert", "native")
 """Prefixes of the logcat tags of TFLite, LiteRT and their tools, in lower case."""
@@ -55,11 +52,10 @@ _NO_LABELS = ("tflite", "litert", "verbose", "info", "warning", "warn", "error",
 
 
 class ProcessReaders:
-    """A reader for each process that uses TFLite.
+    """A reader for each process that uses TFLite, and for each device or container in a log of several.
 
-    Lines of other processes, such as drivers, and lines without a process go to the reader of the line before them. A process
-    that only reports its own crash gets its own reader. In a log of several devices or containers, each device or container is
-    treated as a process.
+    Lines of other processes and lines without a process go to the reader of the line before them. A process that only reports
+    its own crash gets its own reader.
     """
 
     def __init__(self, sources: SourceStatements | None) -> None:
@@ -70,13 +66,11 @@ class ProcessReaders:
         self.last_crash = ""
         """The last process that has reported nothing but a crash."""
         self.labels: set[str] = set()
-        """The names of devices at the start of lines."""
         self.prefixes = LearnedPrefixes()
         self.last = ""
         self.place = 0
         self.long_lines = 0
         self.before = message_of("")
-        """The message on the line before the current line."""
 
     def read(self, line: str) -> None:
         """Parse one line."""
@@ -98,16 +92,14 @@ class ProcessReaders:
     def logs(self) -> tuple[DeviceLog, ...]:
         """Return the runs that are not empty. If all are empty, return the first run."""
         runs = [(process, log) for process, reader in self.readers.items() for log in reader.logs()]
-        logs = [log for process, log in runs if not log.is_empty and not (process in self.crashed and log.has_only_crashes)]
-        logs = (
-            logs or [log for _, log in runs if not log.is_empty] or [log for _, log in runs if log.plain_errors] or [runs[0][1]]
-        )
-        return tuple([replace(log, long_lines=self.long_lines) for log in logs] if self.long_lines else logs)
+        full = [(process, log) for process, log in runs if not log.is_empty]
+        telling = [log for process, log in full if not (process in self.crashed and log.has_only_crashes)]
+        logs = telling or [log for _, log in full] or [log for _, log in runs if log.plain_errors] or [runs[0][1]]
+        return tuple([replace(log, long_lines=self.long_lines) for log in logs])
 
     def _message_of(self, line: str) -> Message:
         """Return a line without prefixes. If the line begins with the name of a device, the name becomes part of the process."""
-        label = _LABEL.match(line)
-        name = _name_of(label)
+        name = _name_of(_LABEL.match(line))
         if name and name.casefold() not in _NO_LABELS:
             self.labels.add(name)
         labeled = _LABELED.match(line) if self.labels else None
@@ -146,10 +138,7 @@ def _name_of(label: re.Match[str] | None) -> str:
 
 
 def _is_echo(message: Message, before: Message) -> bool:
-    """Return whether a message repeats the message before it.
-
-    On iOS, TFLite prints each line twice, once with a logger's prefix.
-    """
+    """Return whether a message repeats the one before it. On iOS, TFLite prints each line twice, once with a prefix."""
     is_same = message.text.strip() == before.text.strip() != ""
     return is_same and bool(message.process) != bool(before.process) and not (message.tag or before.tag)
 
@@ -169,10 +158,7 @@ def read_lines(lines: Iterable[str], sources: SourceStatements | None = None) ->
 
 
 def read_runs(lines: Iterable[str], sources: SourceStatements | None = None) -> tuple[DeviceLog, ...]:
-    """Parse the lines of a log, and return its runs. There is at least one run.
-
-    Raises LimitError if the lines take more work than the limit.
-    """
+    """Return the runs in the lines of a log, at least one. Raises LimitError if the lines take more work than the limit."""
     reader = ProcessReaders(sources)
     for line in unwrapped(lines):
         reader.read(line)
@@ -235,7 +221,6 @@ def _json_logs(file: TextIO, path: str, sources: SourceStatements) -> tuple[Devi
 
 
 def _message(file: BinaryIO) -> bytes:
-    """Return the content of a file. Raises OSError if the content is larger than the limit."""
     most = raised(_LARGEST_MESSAGE)
     content = file.read(most + 1)
     spend_steps(_STEPS_OF_A_MESSAGE_BYTE * len(content), _READING)
@@ -245,10 +230,7 @@ def _message(file: BinaryIO) -> bytes:
 
 
 def _is_message(start: bytes) -> bool:
-    """Return whether a file may be a protobuf message, from its first bytes.
-
-    A message starts with a field's tag, and contains bytes that text does not contain.
-    """
+    """Return whether a file may be a protobuf message: it starts with a field's tag, and has bytes that text has not."""
     if not start or start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) or start.startswith(codecs.BOM_UTF8):
         return False
     return start[0] in _FIRST_BYTES and any(byte < 32 and byte not in b"\t\n\r\x0b\x0c\x1b" for byte in start[1:])
@@ -259,10 +241,7 @@ _PARTS = ("replacements", "applications", "refusals", "dynamic_tensor", "run_ord
 
 
 def join_logs(logs: Sequence[tuple[str, DeviceLog]]) -> DeviceLog:
-    """Join the logs of one run, such as the outputs of benchmark_model and logcat. Each log comes with a name.
-
-    Raises LogError if two logs contradict each other.
-    """
+    """Join the logs of one run, each with a name. Raises LogError if two logs contradict each other."""
     (first_name, joined), *others = logs
     for name, log in others:
         difference = next(_disagreements(joined, log), "")
@@ -281,7 +260,6 @@ def join_logs(logs: Sequence[tuple[str, DeviceLog]]) -> DeviceLog:
 
 
 def _disagreements(ours: DeviceLog, theirs: DeviceLog) -> Iterator[str]:
-    """Yield a text for each field, parameter or delegate that differs between two logs of one run."""
     for part in _PARTS:
         one, other = getattr(ours, part), getattr(theirs, part)
         if one and other and _compared(one) != _compared(other):
@@ -289,18 +267,13 @@ def _disagreements(ours: DeviceLog, theirs: DeviceLog) -> Iterator[str]:
     for name in sorted(ours.parameters.keys() & theirs.parameters.keys()):
         if ours.parameters[name] != theirs.parameters[name]:
             yield f"the parameter {name} ({ours.parameters[name]} and {theirs.parameters[name]})"
-    delegates = [
-        delegate for delegate in map(delegate_in, (ours, theirs)) if delegate is not None and not delegate.is_applied_by_default
-    ]
-    if len({delegate.name for delegate in delegates}) > 1:
-        yield f"the delegate ({' and '.join([delegate.name for delegate in delegates])})"
+    names = {own.name: None for own in map(delegate_in, (ours, theirs)) if own is not None and not own.is_applied_by_default}
+    if len(names) > 1:
+        yield f"the delegate ({' and '.join(names)})"
 
 
 def _joined(ours: Any, theirs: Any) -> Any:
-    """Return ``ours``, or ``theirs`` if ``ours`` is empty.
-
-    Mappings with string keys are merged. If both have a key, the value in ``ours`` is kept.
-    """
+    """Return ``ours``, or ``theirs`` if ``ours`` is empty. Mappings with string keys are merged."""
     if isinstance(ours, Mapping) and all(isinstance(key, str) for key in (*ours, *theirs)):
         return {**theirs, **ours}
     if isinstance(ours, RuntimeLog | EdgeTpuCompilation | RunTimes):
@@ -309,11 +282,7 @@ def _joined(ours: Any, theirs: Any) -> Any:
 
 
 def _compared(value: object) -> object:
-    """Return a part of a log in a form that can be compared with the same part of another log.
-
-    Rows of tables in execution order keep only the operator and the node, because benchmark_model's profile files do not have
-    the outputs.
-    """
+    """Return a comparable form. Rows keep only the operator and the node, because profile files have no outputs."""
     if isinstance(value, Mapping) and value and all(isinstance(order, RunOrder) for order in value.values()):
         return {index: [(row.op, row.node) for row in order.rows] for index, order in value.items()}
     return dict(value) if isinstance(value, Mapping) else value

@@ -8,11 +8,10 @@ from dataclasses import dataclass, field, replace
 from ...errors import DelegateSimError
 from ...foundation.printable import counted
 from ...foundation.work_budget import spend_steps
-from .edge_tpu_compiler import NOT_COMPILED, EdgeTpuCompilation
-from .kinds import ERRORS, KINDS, Event, kinds_with
+from .compilations import NOT_COMPILED, EdgeTpuCompilation, RuntimeLog
 from .known_lines import Statement
-from .nnapi_vlog import RuntimeLog
 from .profiles.operator_tables import NO_TIMES, Row, RunOrder, RunTimes, Summary
+from .tables import ERRORS, KINDS, Event, kinds_with
 
 LONGEST_LINE = 1 << 16
 """Largest number of characters of a line that are read. The rest of a longer line is skipped."""
@@ -52,7 +51,6 @@ class Replacement:
     subgraph: int | None
     name: str | None
     place: int = field(default=0, compare=False)
-    """The number of the line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +80,6 @@ class ApplicationLine:
     outcome: str
     kernels: int | None
     place: int = field(default=0, compare=False)
-    """The number of the line."""
 
 
 @dataclass(slots=True)
@@ -103,9 +100,7 @@ class DeviceLog:
     slowest: dict[int, tuple[Row, ...]] = field(default_factory=dict)
     """The rows of the tables of the slowest nodes, by subgraph."""
     inner_rows: tuple[Row, ...] = ()
-    """The operators inside delegate kernels, in execution order."""
     times: RunTimes = NO_TIMES
-    """The times of the whole run."""
     lost_events: bool = False
     """True if the profiler dropped events because its buffer was full."""
     statements: tuple[Statement, ...] = ()
@@ -115,15 +110,11 @@ class DeviceLog:
     is_old: bool = False
     """True if the log has a wording that is older than all known releases."""
     line_count: int = 0
-    """Number of lines that are not blank."""
     unused_count: int = 0
-    """Number of lines that were not understood."""
     unused: tuple[str, ...] = ()
     """The first lines that were not understood."""
     runtime: RuntimeLog = field(default_factory=RuntimeLog)
-    """The devices and compilations of the NNAPI runtime."""
     edge_tpu: EdgeTpuCompilation = NOT_COMPILED
-    """The output of the Edge TPU compiler."""
     chips: dict[tuple[str, str], None] = field(default_factory=dict)
     """Pairs of vendor and SoC that lines name. The SoC may be ""."""
     plain_errors: tuple[Statement, ...] = ()
@@ -134,16 +125,14 @@ class DeviceLog:
     @property
     def is_empty(self) -> bool:
         """True if the log has nothing about delegates, executed nodes or errors."""
-        lines = (self.replacements, self.applications, self.parameters)
-        tables = (self.run_orders, self.summaries, self.slowest)
-        return not (any((*lines, *tables)) or self.edge_tpu != NOT_COMPILED or any(map(_is_telling, self.statements)))
+        lines = (self.replacements, self.applications, self.parameters, self.run_orders, self.summaries, self.slowest)
+        return not (any(lines) or self.edge_tpu != NOT_COMPILED or any(map(_is_telling, self.statements)))
 
     @property
     def has_only_crashes(self) -> bool:
         """True if the log reports a crash, but has no line about a model or a delegate."""
-        others = tuple(
-            [statement for statement in self.statements if statement.kind not in (Event.CRASH, Event.OTHER_ERROR, Event.FAILURE)]
-        )
+        of_crashes = (Event.CRASH, Event.OTHER_ERROR, Event.FAILURE)
+        others = tuple([statement for statement in self.statements if statement.kind not in of_crashes])
         return replace(self, statements=others).is_empty
 
     @property
@@ -197,16 +186,14 @@ class DeviceLog:
     @property
     def listed_refusals(self) -> tuple[tuple[str, str], ...]:
         """Pairs of refused operator and reason, from a delegate's list. The reason may be ""."""
-        return tuple(
-            (statement.values["op"], statement.values["reason"]) for statement in self.statements_of(Event.LISTED_REFUSAL)
-        )
+        return tuple([(line.values["op"], line.values["reason"]) for line in self.statements_of(Event.LISTED_REFUSAL)])
 
     @property
     def plugin_counts(self) -> tuple[Count, ...]:
         """The counts in the lines of a compiler plugin, which inlines composites before it selects nodes."""
         counts = []
         for statement in self.statements_of(Event.COMPILED):
-            taken, total, parts, subgraph = (int(statement.values[key]) for key in ("taken", "total", "partitions", "subgraph"))
+            taken, total, parts, subgraph = statement.numbers("taken", "total", "partitions", "subgraph")
             left = total - taken if taken <= total else None
             counts.append(Count(statement.line, "compiled", taken, total, left, parts, None, subgraph))
         return tuple(counts)
@@ -219,11 +206,8 @@ class DeviceLog:
     @property
     def is_of_compiled_model(self) -> bool:
         """True if the log has lines that only LiteRT 2 prints, which applies accelerators instead of delegates."""
-        return (
-            self.has(*kinds_with("is_of_litert"))
-            or any("source" in statement.values for statement in self.statements)
-            or self.has_reasons_of_compiled_model
-        )
+        has_sources = any("source" in statement.values for statement in self.statements)
+        return has_sources or self.has(*kinds_with("is_of_litert")) or self.has_reasons_of_compiled_model
 
     @property
     def has_reasons_of_compiled_model(self) -> bool:
@@ -243,16 +227,12 @@ def _is_telling(statement: Statement) -> bool:
 
 def long_lines_note(log: DeviceLog) -> str:
     """Return a note if lines of a log were too long, or ""."""
-    if not log.long_lines:
-        return ""
     count = counted(log.long_lines, "line")
-    return f"the log has {count} of more than {LONGEST_LINE:,} characters; only the beginning of such a line is read"
+    text = f"the log has {count} of more than {LONGEST_LINE:,} characters; only the beginning of such a line is read"
+    return text if log.long_lines else ""
 
 
 def has_times(log: DeviceLog) -> bool:
     """Return whether a log has the times of nodes."""
-    return (
-        any(order.is_timed for order in log.run_orders.values())
-        or any(summary.times for summary in log.summaries.values())
-        or any(row.time is not None for rows in log.slowest.values() for row in rows)
-    )
+    rows = [row for order in log.run_orders.values() for row in order.rows] + [row for own in log.slowest.values() for row in own]
+    return any(row.time is not None for row in rows) or any(summary.times for summary in log.summaries.values())

@@ -15,27 +15,15 @@ from ...delegates.registry import GRAPHICS_SPEAKER
 from ...foundation.work_budget import spend_steps
 from ...model.schema import is_operator
 from .applied_target import may_be_older
+from .compilations import EdgeTpuCompilerReader, RuntimeReader
 from .delegate_identity import chips_in, whole_kernel
-from .edge_tpu_compiler import EdgeTpuCompilerReader
-from .kinds import ERRORS, Event, kinds_with
-from .known_lines import Pattern, Statement, is_plain_failure, is_reason, loose_statement, statement_of
+from .known_lines import Pattern, SourceStatements, Statement, is_plain_failure, is_reason, loose_statement, statement_of
 from .line_prefixes import Message, is_before_known_releases
 from .log_contents import ApplicationLine, DeviceLog, Replacement
 from .log_runs import beginning, split_at
-from .nnapi_vlog import RuntimeReader
-from .profiles.operator_tables import (
-    RUN_ORDER,
-    SLOWEST,
-    SUMMARY,
-    OperatorTable,
-    RunOrder,
-    Summary,
-    table_title,
-    times_in,
-)
+from .profiles.operator_tables import RUN_ORDER, SLOWEST, SUMMARY, OperatorTable, RunOrder, table_title, times_in
 from .profiles.profile_files import is_of_dump, read_dump
-from .source_statements import SourceStatements
-from .tables import line_in, sequence_of
+from .tables import ERRORS, Event, kinds_with, line_in, sequence_of
 
 _FIRST = kinds_with("is_first")
 _NUMEROUS = kinds_with("is_numerous")
@@ -53,7 +41,6 @@ _STEPS_OF_AN_ITEM = 30
 """Steps of keeping one item of a log, such as a statement or a row."""
 _STEPS_OF_A_RUN = 50
 _MOST_STATEMENTS = 8
-"""Largest number of statements that are read from one line."""
 _REPLACING = re.compile(
     r"Replacing (?P<replaced>\d{1,9}) (?:out of (?P<total>\d{1,9}) )?node\(s\) with delegate \((?P<kernel>[^()]{1,200})\) node, "
     r"yielding (?P<partitions>\d{1,9}) partitions"
@@ -96,7 +83,6 @@ class Reader:
         self.dates: set[bool | None] = set()
         """For each line with a date, whether the line is older than the oldest known release."""
         self.place = 0
-        """The number of the current line."""
         self._begin(DeviceLog())
 
     def _begin(self, log: DeviceLog) -> None:
@@ -123,8 +109,8 @@ class Reader:
     def _start(self) -> None:
         log = self._log()
         flags = log.flags if log.is_empty else {}
-        statements = tuple([statement for statement in log.statements if statement.kind != Event.CRASH])
-        if not replace(log, statements=statements).is_empty:
+        others = tuple([statement for statement in log.statements if statement.kind != Event.CRASH])
+        if not replace(log, statements=others).is_empty:
             self._finish(log)
         self._begin(DeviceLog(flags=flags))
 
@@ -155,7 +141,6 @@ class Reader:
         return tuple([replace(log, is_old=True) for log in self.finished] if is_dated else self.finished)
 
     def _log(self) -> DeviceLog:
-        """Return the current run as a log."""
         spend_steps(_STEPS_OF_A_RUN + self.kept, _READING)
         self._end_table(is_complete=False)
         if self.dump and (dumped := read_dump(self.dump, "the log")) is not None:
@@ -181,10 +166,8 @@ class Reader:
         # Tables of the initialization, of other subgraphs and of delegates have totals too.
         if (times := times_in(text, self.log.times)) and ("profiled_ms" not in times or self._is_of_main_table):
             self.log.times = replace(self.log.times, **times)
-        if "\\n" in text and "delegate" in text:
-            used = [self._read_text(replace(message, text=piece)) for piece in text.split("\\n")]
-        else:
-            used = [self._read_text(message)]
+        pieces = text.split("\\n") if "\\n" in text and "delegate" in text else [text]
+        used = [self._read_text(replace(message, text=piece)) for piece in pieces]
         if not any(used) and not self._is_of_source(message):
             self.unused_count += 1
             if len(self.unused) < _MOST_UNUSED:
@@ -202,16 +185,13 @@ class Reader:
         return known is not None
 
     def _read_text(self, message: Message) -> bool:
-        """Parse a message. Return whether any part of it was understood."""
         spend_steps(_STEPS_OF_A_TEXT, _READING)
         self.severity = self.severity if message.text.startswith("└") else message.severity
-        is_used = self._use_text(message)
-        if is_used:
+        if is_used := self._use_text(message):
             self._keep()
         return is_used
 
     def _keep(self, count: int = 1) -> None:
-        """Spend the steps of items that the current run keeps."""
         spend_steps(_STEPS_OF_AN_ITEM * count, _READING)
         self.kept += count
 
@@ -245,10 +225,9 @@ class Reader:
             return False
         op, reason = match["op"], match["reason"].strip()
         is_operator_name = match["custom"] is not None or is_operator(op)
-        if self.list is not None:
-            is_entry = self.list.may_have(message, is_operator_name)
-        else:  # the log may begin in the middle of a list
-            is_entry = is_operator_name and is_reason(reason)
+        # The log may begin in the middle of a list.
+        is_begun = is_operator_name and is_reason(reason)
+        is_entry = is_begun if self.list is None else self.list.may_have(message, is_operator_name)
         if is_entry:
             values = {"op": op, "reason": reason, "name": GRAPHICS_SPEAKER if self.list is None else self.list.name}
             self._add(Statement(Event.LISTED_REFUSAL, text, MappingProxyType(values)))
@@ -286,8 +265,7 @@ class Reader:
             if statement.kind == Event.LOAD_ERROR and colon and statement_of(tail) is not None:  # the line quotes an error
                 statement, end = replace(statement, line=head), rest.find(statement.line) + len(head) + len(colon)
             if statement.kind == Event.NODE_ERROR:
-                self._said_before(rest[: max(rest.find(statement.line), 0)])
-                self._said_above()
+                self._say_why(rest[: max(rest.find(statement.line), 0)])
             self._statement(statement, pattern, message)
             rest = rest[end:]
             reason = _REASON.fullmatch(f"{statement.line}{rest}")
@@ -301,16 +279,12 @@ class Reader:
             self.is_measured |= loose.kind == Event.MEASURED
         return loose is not None
 
-    def _said_before(self, text: str) -> None:
-        """If the line gives a reason for a kernel's failure, add the reason. ``text`` is the part before the error."""
-        reason = _EXCEPTION.sub("", text).strip()
+    def _say_why(self, before: str) -> None:
+        """Add the reason of a kernel's failure: the part of the line ``before`` it, and the line above if it shows a failure."""
+        reason = _EXCEPTION.sub("", before).strip()
         if reason and not reason.endswith(_LEVELS) and not reason.startswith("See instructions"):
             self._add(Statement(Event.OTHER_ERROR, reason, MappingProxyType({})))
-
-    def _said_above(self) -> None:
-        """If the line above plainly shows a failure, it gives the reason of a kernel's failure."""
-        above = self.plain_errors.latest_at(self.place - 1)
-        if above is not None:
+        if (above := self.plain_errors.latest_at(self.place - 1)) is not None:
             self._add(replace(above, kind=Event.OTHER_ERROR))
 
     def _add(self, statement: Statement) -> None:
@@ -320,7 +294,6 @@ class Reader:
         self.statements.add(statement, self.place)
 
     def _statement(self, statement: Statement, pattern: Pattern, message: Message) -> None:
-        """Add a statement, and set the fields of the log that follow from it."""
         if statement.kind in _FIRST:
             self._start_after_crash()
         if statement.kind == Event.EXECUTED and not self._is_of_main_table:
@@ -347,11 +320,8 @@ class Reader:
         return self.is_inference and not self.is_internal and not self.subgraph
 
     def _begin_table(self, title: str) -> None:
-        """Begin to read a table of operators. Tables of a delegate's internal operators are kept separate."""
-        is_known = title in (RUN_ORDER, SLOWEST, SUMMARY)
-        self.table = OperatorTable(
-            self.subgraph, title, is_inference=self.is_inference and is_known, is_internal=self.is_internal
-        )
+        is_inference = self.is_inference and title in (RUN_ORDER, SLOWEST, SUMMARY)
+        self.table = OperatorTable(self.subgraph, title, is_inference=is_inference, is_internal=self.is_internal)
 
     def _end_table(self, is_complete: bool) -> None:
         """End the current table. If it is a table of inferences, it replaces an earlier table of the same subgraph."""
@@ -367,17 +337,12 @@ class Reader:
         elif table.title == SLOWEST:
             self.log.slowest[table.subgraph] = tuple(table.rows)
         elif table.groups:
-            counts, times = table.summary
-            self.log.summaries[table.subgraph] = Summary(
-                MappingProxyType(counts), is_complete, MappingProxyType(times), not table.has_all_rows, table.inner_ms
-            )
+            self.log.summaries[table.subgraph] = table.summary(is_complete=is_complete)
         elif table.rows or table.inner_rows:
-            self.log.run_orders[table.subgraph] = RunOrder(
-                tuple(table.rows), is_complete and table.has_all_rows, not table.has_all_rows
-            )
+            lacks_rows = not table.has_all_rows
+            self.log.run_orders[table.subgraph] = RunOrder(tuple(table.rows), is_complete and not lacks_rows, lacks_rows)
 
     def _title(self, name: str, match: re.Match[str]) -> None:
-        """End the current table, and begin the table or the group of tables below a title."""
         self._end_table(is_complete=True)
         if name == "heading":
             self._begin_table(match["title"].strip())
@@ -402,7 +367,6 @@ class Reader:
         return True
 
     def _may_follow(self, replacement: Replacement) -> bool:
-        """Return whether a replacement may belong to the same run as the earlier replacements."""
         spend_steps(len(self.log.replacements) // 16 + 1, _READING)
         if self._exceeds_what_is_left(replacement) or not self._adds_up(replacement):
             return False
@@ -418,21 +382,17 @@ class Reader:
         return True
 
     def _adds_up(self, replacement: Replacement) -> bool:
-        """Return whether a delegate finds as many nodes as some delegate before it left.
-
-        True if the lines give no such numbers. The runtime prints one line for each subgraph, and may not number them.
-        """
+        """Return whether a delegate finds as many nodes as some delegate before it left. True if no line tells."""
+        total = replacement.total
         others = [
             earlier
             for earlier in self.log.replacements
             if earlier.kernel != replacement.kernel and earlier.total is not None and earlier.subgraph is None
         ]
-        if replacement.total is None or replacement.subgraph is not None or not others or self.is_restored:
+        if total is None or replacement.subgraph is not None or not others or self.is_restored:
             return True
-        return any(
-            0 <= replacement.total - (earlier.total or 0) + earlier.replaced <= (earlier.partitions or earlier.replaced)
-            for earlier in others
-        )
+        left = [(own, total - (own.total or 0) + own.replaced) for own in others]
+        return any(0 <= kernels <= (own.partitions or own.replaced) for own, kernels in left)
 
     def _exceeds_what_is_left(self, replacement: Replacement) -> bool:
         """Return whether a delegate takes more nodes than the previous delegate left, according to printed counts."""
@@ -440,8 +400,8 @@ class Reader:
         if earlier is None or earlier.kernel == replacement.kernel or earlier.total is not None or earlier.subgraph is not None:
             return False
         spend_steps(len(self.statements.found), _READING)
-        counts = [statement.values for statement in self.statements.all() if statement.kind == Event.OWN_COUNT]
-        left = [int(count["total"]) - earlier.replaced for count in counts if int(count["delegated"]) == earlier.replaced]
+        counts = [own.numbers("delegated", "total") for own in self.statements.all() if own.kind == Event.OWN_COUNT]
+        left = [total - earlier.replaced for delegated, total in counts if delegated == earlier.replaced]
         return bool(left) and earlier.partitions is not None and replacement.replaced > left[-1] + earlier.partitions
 
     def _benchmark_line(self, text: str) -> bool:
@@ -454,11 +414,10 @@ class Reader:
             return True
         if name == "starting" or (name == "loaded" and self.is_loaded):
             self._start()
-        if name == "loaded":
-            self.is_loaded = True
-        elif name == "parameter":
+        self.is_loaded |= name == "loaded"
+        if name == "parameter":
             self._parameter(match)
-        elif name != "starting":
+        elif name not in ("starting", "loaded"):
             kernels = {"completely": 1, "not": 0}.get(name)
             if name in ("completely", "partially") and match["kernels"]:
                 kernels = int(match["kernels"])
@@ -474,8 +433,7 @@ class Reader:
         if name in self.log.parameters and (name in _FIRST_PARAMETERS or (self.is_loaded and not is_repeated)):
             self._start()
         self.log.parameters[name] = match["value"]
-        if match["blank"] and name != "tensorflow version":
-            self.log.is_old = True
+        self.log.is_old |= bool(match["blank"]) and name != "tensorflow version"
 
 
 @dataclass
@@ -483,28 +441,19 @@ class RefusalList:
     """A delegate's list of refused operators, while it is being read."""
 
     name: str
-    """The delegate's name for itself."""
     tag: str
     process: str
     is_interrupted: bool = False
     """True after a line that is not an entry."""
 
     def may_have(self, message: Message, is_operator_name: bool) -> bool:
-        """Return whether a message may be an entry.
-
-        After a line that is not an entry, a message must be the name of an operator.
-        """
-        is_same = (not message.tag or not self.tag or message.tag == self.tag) and (
-            not message.process or not self.process or message.process == self.process
-        )
+        """Return whether a message may be an entry. After a line that is not an entry, only an operator's name is one."""
+        is_same = message.tag in ("", self.tag or message.tag) and message.process in ("", self.process or message.process)
         return is_same and (is_operator_name or not self.is_interrupted)
 
 
 class Statements:
-    """A collection of distinct statements.
-
-    If many lines are of one kind, only the first statement of each source, or of each meaning, is kept.
-    """
+    """Distinct statements. Of numerous kinds, only the first statement of each source or meaning is kept."""
 
     def __init__(self, statements: Iterable[Statement] = ()) -> None:
         self.found = {_key(statement): statement for statement in statements}
@@ -546,10 +495,7 @@ def _key(statement: Statement) -> tuple[str, str]:
 
 
 def _flags(text: str) -> dict[str, str] | None:
-    """Return the flags of a command that starts one of TFLite's tools, or None for any other line.
-
-    Flag names have spaces in place of underscores.
-    """
+    """Return the flags of a command that starts one of TFLite's tools, with spaces in their names, or None."""
     if "--" not in text or not any(tool in text for tool in _TOOLS):
         return None
     flags = {flag["name"].replace("_", " ").lower(): flag["value"] for flag in _FLAG.finditer(text)}
@@ -558,29 +504,16 @@ def _flags(text: str) -> dict[str, str] | None:
 
 def replacement_in(text: str, place: int = 0) -> Replacement | None:
     """Return the replacement that a line reports, or None for any other line. The end of the line may be cut off."""
-    match = _REPLACING.search(text)
-    if match is not None:
-        return Replacement(
-            match[0],
-            match["kernel"],
-            int(match["replaced"]),
-            _integer(match["total"]),
-            int(match["partitions"]),
-            _integer(match["subgraph"]),
-            match["name"],
-            place,
-        )
-    match = _CUT_REPLACING.search(text.rstrip(" .\u2026"))
-    if match is None:
+    if (match := _REPLACING.search(text)) is not None:
+        numbers = [_integer(match[name]) for name in ("total", "partitions", "subgraph")]
+        return Replacement(match[0], match["kernel"], int(match["replaced"]), *numbers, match["name"], place)
+    if (match := _CUT_REPLACING.search(text.rstrip(" .\u2026"))) is None:
         return None
-    kernel, rest = match["kernel"], match["rest"]
-    if rest is None:  # the line ends within the kernel's name
-        kernel = whole_kernel(kernel)
-        if not kernel:
-            return None
-        line = match[0]
-    else:
-        line = match[0].rstrip("0123456789")
+    rest = match["rest"]  # None if the line ends within the kernel's name
+    kernel = whole_kernel(match["kernel"]) if rest is None else match["kernel"]
+    if not kernel:
+        return None
+    line = match[0] if rest is None else match[0].rstrip("0123456789")
     yielding = _YIELDING.match(rest or "")
     partitions = None if yielding is None else int(yielding["partitions"])
     return Replacement(line, kernel, int(match["replaced"]), _integer(match["total"]), partitions, None, None, place)

@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 
 from ...foundation.work_budget import spend_steps
 from .delegate_identity import delegate_named
-from .kinds import ERRORS, Event, kinds_with
 from .known_lines import Statement
 from .log_contents import DeviceLog, LogError, Replacement
+from .tables import ERRORS, Event, kinds_with
 
 _BEFORE = kinds_with("is_before")
 _OF_PROCESS = kinds_with("is_of_process")
@@ -32,10 +32,7 @@ def separate_runs(logs: Sequence[DeviceLog], subgraphs: int = 1) -> tuple[Device
 
 
 def chosen_run(logs: Sequence[DeviceLog], number: int | None) -> DeviceLog:
-    """Return a run by its number, counted from 1. If ``number`` is None, return the last run.
-
-    Raises LogError if there is no such run.
-    """
+    """Return a run by its number, counted from 1, or the last run. Raises LogError if there is no such run."""
     if number is None:
         return logs[-1]
     if not 1 <= number <= len(logs):
@@ -58,21 +55,15 @@ def beginning(log: DeviceLog, replacement: Replacement) -> int:
         ends += _within(statement.places, 0, replacement.place)[-1:]
     first = max(ends, default=0) + 1
     delegate = delegate_named(replacement.kernel)
-    own = [
-        place
-        for statement in log.statements_of(*_BEFORE, Event.CREATED)
-        if statement.kind != Event.CREATED or delegate_named(statement.values["name"]) is delegate is not None
-        for place in _within(statement.places, first, replacement.place)[:1]
-    ]
-    return min(own, default=replacement.place)
+    own = list(log.statements_of(*_BEFORE))
+    if delegate is not None:
+        own += [made for made in log.statements_of(Event.CREATED) if delegate_named(made.values["name"]) is delegate]
+    starts = [place for statement in own for place in _within(statement.places, first, replacement.place)[:1]]
+    return min(starts, default=replacement.place)
 
 
 def split_at(log: DeviceLog, place: int) -> tuple[DeviceLog, DeviceLog]:
-    """Split a log before a line.
-
-    Both parts keep the lines that a process prints only once. Data without a line number, such as parameters, goes to the
-    second part.
-    """
+    """Split a log before a line. Lines of the process go to both parts, data without a line to the second."""
     spend_steps(len(log.statements), "reading the log")
     start = min([place, *[replacement.place for replacement in log.replacements[:1]]])
     names = ("tensorflow_version", "is_old", "edge_tpu", "chips")
@@ -99,11 +90,7 @@ def _parts(log: DeviceLog, subgraphs: int) -> list[DeviceLog]:
 
 
 def _between(log: DeviceLog, first: int, end: int | None, start: int) -> Iterator[Statement]:
-    """Yield the statements in a range of lines.
-
-    Statements that a process prints only once are included from all lines. Statements of kinds that hold for all runs are
-    included if they are before line ``start``.
-    """
+    """Yield the statements in a range of lines, with those that hold for the process or, before ``start``, for all runs."""
     for statement in log.statements:
         places = _within(statement.places, first, end)
         is_shared = statement.kind in _OF_PROCESS or (statement.kind in _OF_START and bool(_within(statement.places, 0, start)))

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 
 from ...delegates.base import Delegate
@@ -16,6 +17,7 @@ from ..compare.npu_stages import NO, YES, NpuStages, npu_stages
 from ..compare.npu_stages import NOT_SHOWN as STAGE_NOT_SHOWN
 from ..compare.runtime_log_check import compilation_text
 from .applied_target import delegate_in, is_of_second_litert, is_switched_on, may_be_older, releases_of
+from .compilations import NOT_COMPILED
 from .delegate_identity import (
     DISPATCH,
     UNNAMED_KERNEL,
@@ -30,14 +32,14 @@ from .delegate_identity import (
     plain_name,
     registered_accelerators,
     requested_accelerators,
+    statements_by,
     without_errors_of_others,
 )
 from .delegated_counts import counted_tables, counts_of, is_kernel, ordered_tables
-from .edge_tpu_compiler import NOT_COMPILED
 from .error_meanings import ExplainedError, LogMeanings, cause_of, explained_errors, explained_notes, is_while_running
-from .kinds import KINDS, Event, kinds_with
-from .known_lines import ARMNN_PARSER
+from .known_lines import ARMNN_PARSER, Statement
 from .log_contents import Count, DeviceLog
+from .tables import KINDS, Event, kinds_with
 
 WHOLE, PART, NONE, FAILED, NOT_CREATED, NOT_LOADED, NOT_SHOWN, APPLIED_TO, MADE, REQUESTED, UNKNOWN = (
     "whole", "part", "none", "failed", "not-created", "not-loaded", "not-shown", "applied", "created", "requested", "unknown",
@@ -87,14 +89,18 @@ class LogSummary(Declared):
     columns = (
         *(Column("delegate", OBJECT), Column("end"), Column("graph", source="log.graph"), _counts_by_name("options")),
         *(*attributes("others", "counts", type=LIST), _counts_by_name("operators"), Column("times", OBJECT, source="log.times")),
-        *(Column("releases", LIST), Column("may_be_older", YES_OR_NO), Column("is_old", YES_OR_NO, source="log.is_old")),
-        *(Column("version"), Column("refusals", LIST, parts=positions("op", "reason", "times")), Column("errors", LIST)),
+        *(Column("releases", LIST), Column("may_be_older", YES_OR_NO, source=lambda own: may_be_older(own.log))),
+        Column("is_old", YES_OR_NO, source="log.is_old"),
+        Column("version", source=lambda own: own.log.tensorflow_version or ""),
+        *(Column("refusals", LIST, parts=positions("op", "reason", "times")), Column("errors", LIST)),
+        Column("chosen_devices", OBJECT, source="log.chosen_devices"),
+        Column("compiled", LIST, source=lambda own: map(compilation_text, own.log.runtime.compilations)),
+        Column("accelerators", LIST, source=lambda own: registered_accelerators(own.log)),
         *(
-            Column("chosen_devices", OBJECT, source="log.chosen_devices"),
-            *attributes("compiled", "accelerators", type=LIST),
             Column("cause"),
+            Column("notes", LIST, source=lambda own: explained_notes(own.log), parts=positions("line", "meaning")),
         ),
-        *(Column("notes", LIST, parts=positions("line", "meaning")), Column("chips", LIST), Column("npu", OBJECT)),
+        *(Column("chips", LIST, source=lambda own: chip_names(own.log.chips)), Column("npu", OBJECT)),
         Column("edge_tpu", OBJECT, source=lambda own: None if own.log.edge_tpu == NOT_COMPILED else own.log.edge_tpu),
         *(_counts_by_name("parts"), Column("line_count", INTEGER, source="log.line_count")),
         *(Column("unused", LIST, source="log.unused"), Column("unused_count", INTEGER, source="log.unused_count")),
@@ -110,14 +116,12 @@ class LogSummary(Declared):
     CPU failed while the model ran.
     """
     others: tuple[LogDelegate, ...]
-    """Other delegates, such as a delegate that the runtime applies to the remaining nodes."""
     releases: tuple[str, ...]
     """The releases that may have printed the log. Empty if the log does not identify a release."""
     errors: tuple[ExplainedError, ...]
     cause: str
     """The line of the error that caused the failure, or "" if nothing failed."""
     npu: NpuStages | None
-    """The stages that the model passed on its way to an NPU. None if the log has nothing about it."""
     is_cut: bool
     """True if the log ends before it shows the delegate's outcome."""
 
@@ -148,39 +152,9 @@ class LogSummary(Declared):
         return tuple([(op, count) for op, count in counts.items() if not is_kernel(op)])
 
     @property
-    def may_be_older(self) -> bool:
-        """True if a release older than all known releases may have printed the log."""
-        return may_be_older(self.log)
-
-    @property
-    def version(self) -> str:
-        """The release that the log names, or "" if the log names no release."""
-        return self.log.tensorflow_version or ""
-
-    @property
     def refusals(self) -> tuple[tuple[str, str, int], ...]:
         """Refused operators, each with its reason and the number of lines about it. The reason may be ""."""
         return tuple(_refusals(self.log))
-
-    @property
-    def compiled(self) -> tuple[str, ...]:
-        """Description of each model that the runtime behind the delegate compiled."""
-        return tuple(map(compilation_text, self.log.runtime.compilations))
-
-    @property
-    def accelerators(self) -> tuple[str, ...]:
-        """The accelerators that LiteRT 2 registered."""
-        return registered_accelerators(self.log)
-
-    @property
-    def notes(self) -> tuple[tuple[str, str], ...]:
-        """Pairs of line and meaning, for notable lines that are not errors. The meaning may be ""."""
-        return explained_notes(self.log)
-
-    @property
-    def chips(self) -> tuple[str, ...]:
-        """The vendors and SoCs that the log names."""
-        return chip_names(self.log.chips)
 
     @property
     def parts(self) -> tuple[tuple[str, int], ...]:
@@ -236,10 +210,7 @@ def summary_of(log: DeviceLog) -> LogSummary:
 def _with_end(
     log: DeviceLog, own: LogDelegate, others: tuple[LogDelegate, ...]
 ) -> tuple[LogDelegate, tuple[LogDelegate, ...], str]:
-    """Return the delegates, and how the run ended after they were applied, as in ``LogSummary.end``.
-
-    If an interpreter cannot be created, and one delegate was created but took nothing, this delegate is the reason.
-    """
+    """Return the delegates and ``LogSummary.end``. If no interpreter is created, a delegate that took nothing is the reason."""
     last = max([0, *[replacement.place for replacement in log.replacements]])
     failed = [
         error for error in log.statements_of(Event.LOAD_ERROR, Event.BENCHMARK_FAILED) if max(error.places, default=last) >= last
@@ -266,10 +237,7 @@ def _with_end(
 
 
 def _in_order(log: DeviceLog, own: LogDelegate, others: tuple[LogDelegate, ...]) -> tuple[LogDelegate, tuple[LogDelegate, ...]]:
-    """Return the delegate that the application applied first, and all other delegates.
-
-    If the first delegate fails, an application may try another one.
-    """
+    """Return the delegate that was applied first, and the others. After a failure, an application may try another."""
     last = {mentioned.title: last_turn(log, _names(log, mentioned)) for mentioned in (own, *others)}
     first = next((other for other in others if other.outcome == FAILED and last[other.title] < last[own.title]), None)
     delegate = find_delegate(first.name) if first is not None and first.name else None
@@ -285,7 +253,6 @@ def _names(log: DeviceLog, delegate: LogDelegate) -> set[str]:
 
 
 def _cause(log: DeviceLog, delegates: Sequence[LogDelegate], errors: Sequence[ExplainedError], end: str) -> str:
-    """Return the line of the error that caused the failure, or "" if nothing failed."""
     outcomes = (FAILED, NOT_CREATED, NOT_LOADED, NOT_COMPILED_FOR)
     has_failed = bool(end) or any(delegate.failed_running or delegate.outcome in outcomes for delegate in delegates)
     cause = cause_of(errors) if has_failed or any(error.kind == Event.CRASH for error in errors) else None
@@ -315,11 +282,8 @@ def _simulated_delegate(log: DeviceLog, delegate: Delegate) -> LogDelegate:
     names = names_of(log, delegate)
     if is_switched_on(delegate, log):
         names |= {plain_name(UNNAMED_KERNEL)}
-    counts = tuple(counts_of(log, names))
-    outcome = _failure(log, names) or _outcome(log, counts) or _outcome_without_counts(log, names)
     name = library_of(log) if delegate.log.libraries else ""
-    if outcome == UNKNOWN and (name or is_switched_on(delegate, log)):
-        outcome = REQUESTED
+    counts, outcome = _counts_and_outcome(log, names, is_requested=bool(name) or is_switched_on(delegate, log))
     if not name:
         # Some delegates, such as Apple's, have several kernels.
         name = next((replacement.kernel for replacement in log.replacements if replacement.kernel in delegate.kernel_names), "")
@@ -331,12 +295,14 @@ def _simulated_delegate(log: DeviceLog, delegate: Delegate) -> LogDelegate:
     return _with_failed_run(log, names, LogDelegate(delegate.name, title, outcome, counts, is_planned=is_planned))
 
 
-def _is_planned(log: DeviceLog, names: set[str], counts: tuple[Count, ...]) -> bool:
-    """Return whether nothing in a log shows that a delegate created kernels for the nodes that it counts.
+def _counts_and_outcome(log: DeviceLog, names: set[str], *, is_requested: bool) -> tuple[tuple[Count, ...], str]:
+    counts = tuple(counts_of(log, names))
+    outcome = _failure(log, names) or _outcome(log, counts) or _outcome_without_counts(log, names)
+    return counts, REQUESTED if outcome == UNKNOWN and is_requested else outcome
 
-    A delegate may print its counts before it creates kernels. If a driver then cannot compile a kernel, the delegate may try
-    another interface.
-    """
+
+def _is_planned(log: DeviceLog, names: set[str], counts: tuple[Count, ...]) -> bool:
+    """Return whether no line shows that kernels were created for the counted nodes. A driver may fail after the counts."""
     builds = [place for error in log.statements_of(Event.BUILD_ERROR) for place in error.places]
     last = max([replacement.place for replacement in log.replacements if plain_name(replacement.kernel) in names], default=0)
     if {count.source for count in counts} != {"split"} and max(builds, default=0) <= last:
@@ -361,10 +327,7 @@ def _unsimulated_delegate(log: DeviceLog) -> LogDelegate:
     # Different lines may use different names for the same delegate.
     same = [same_name for same_name in others if known and other_name(same_name) == known]
     names = {plain_name(plain) for plain in (name, *same, *(["external"] if name else []))}
-    counts = tuple(counts_of(log, names))
-    outcome = _failure(log, names) or _outcome(log, counts) or _outcome_without_counts(log, names)
-    if outcome == UNKNOWN and name:
-        outcome = REQUESTED
+    counts, outcome = _counts_and_outcome(log, names, is_requested=bool(name))
     if outcome == UNKNOWN and log.statements_of(Event.BUILTIN_ERROR, Event.CUSTOM_ERROR, Event.LOAD_ERROR, Event.NODE_ERROR):
         outcome = NOT_LOADED
     is_whole = bool(log.parameters or log.flags) and not is_of_second_litert(log)
@@ -379,7 +342,6 @@ def _unsimulated_delegate(log: DeviceLog) -> LogDelegate:
 
 
 def _with_failed_run(log: DeviceLog, names: set[str], delegate: LogDelegate) -> LogDelegate:
-    """Return the delegate. If it failed while the model ran, mark it as applied and failed."""
     if delegate.outcome in (FAILED, NOT_CREATED) or not any(
         is_while_running(error) and plain_name(error.values.get("op") or error.values.get("name", "")) in names
         for error in log.errors
@@ -430,10 +392,7 @@ def _other_delegates(log: DeviceLog, delegate: Delegate | None, own: LogDelegate
 
 
 def _other_failure(log: DeviceLog, delegate: Delegate, names: set[str]) -> str:
-    """Return the outcome of a failure that certainly belongs to a delegate, or "" if there is none.
-
-    If a delegate that is applied by default refuses a graph with dynamic tensors, this is not a failure.
-    """
+    """Return a failure that certainly is of a delegate, or "". A default delegate that refuses dynamic tensors takes nothing."""
     lines = without_errors_of_others(log, names, is_certain=True)
     lines = replace(lines, statements=lines.statements_of(*kinds_with("is_certain")))
     if delegate.is_applied_by_default and lines.dynamic_tensor is not None:
@@ -442,7 +401,6 @@ def _other_failure(log: DeviceLog, delegate: Delegate, names: set[str]) -> str:
 
 
 def _failure(log: DeviceLog, names: set[str]) -> str:
-    """Return the outcome of a delegate that could not be applied, or "" if the log shows no failure."""
     if log.statements_of(Event.ALL_REVERTED):
         return FAILED
     kernels = [error for error in log.errors if error.kind == Event.NODE_ERROR and plain_name(error.values["op"]) in names]
@@ -457,22 +415,13 @@ def _failure(log: DeviceLog, names: set[str]) -> str:
     errors = [error for error in log.errors if not is_while_running(error)]
     is_replaced = any(plain_name(replacement.kernel) in names for replacement in log.replacements)
     immutable = log.statements_of(Event.IMMUTABLE_ERROR)
-    if not is_replaced and immutable and not LogMeanings(log).is_benign(immutable[0]):
-        return FAILED
     is_default = not names - {""} or plain_name(APPLIED_BY_DEFAULT) in names
-    if is_default and not is_replaced and log.has(Event.DEFAULT_LEFT_OUT) and not log.has(Event.APPLIED):
-        return FAILED
-    if any(plain_name(error.values["op"]) in names for error in errors if error.kind == Event.NODE_ERROR):
-        return FAILED
-    if any(
-        plain_name(error.values.get("name", "")) in names - {""} for error in errors if "says_failed" in KINDS[error.kind].traits
+    if (
+        (not is_replaced and immutable and not LogMeanings(log).is_benign(immutable[0]))
+        or (is_default and not is_replaced and log.has(Event.DEFAULT_LEFT_OUT) and not log.has(Event.APPLIED))
+        or any(map(partial(_says_failed, names), errors))
+        or _has_failed_runtime(log, names)
     ):
-        return FAILED
-    if any(error.kind == Event.FAILURE and "create compiled model" in error.line for error in errors):
-        return FAILED
-    if any(
-        error.kind in (Event.KERNEL_ERROR, Event.PREPARATION_ERROR, Event.FLEX_ERROR) for error in errors
-    ) or _has_failed_runtime(log, names):
         return FAILED
     counted = max([0, *[place for count in log.statements_of(Event.OWN_COUNT) for place in count.places]])
     if any(
@@ -484,11 +433,22 @@ def _failure(log: DeviceLog, names: set[str]) -> str:
     if any(names & _words(line) for line in log.not_created):
         return NOT_CREATED
     if log.has(Event.LIBRARY_ERROR):
-        own = [count for count in log.statements_of(Event.OWN_COUNT) if plain_name(count.values["name"]) in names]
-        return FAILED if own else NOT_CREATED  # only a delegate that was created counts nodes
+        return FAILED if statements_by(log, names, Event.OWN_COUNT) else NOT_CREATED  # only a created delegate counts nodes
     is_made = not (names - {""}) or not any("what" in error.values for error in errors if error.kind == Event.LOAD_ERROR)
     has_ended = bool(log.statements_of(Event.BENCHMARK_FAILED)) and bool(names - {""})
     return "" if is_made and not has_ended else FAILED
+
+
+def _says_failed(names: set[str], error: Statement) -> bool:
+    """Return whether an error before the model ran shows that the delegate with these names could not be applied."""
+    if error.kind == Event.NODE_ERROR:
+        return plain_name(error.values["op"]) in names
+    is_named = plain_name(error.values.get("name", "")) in names - {""}
+    return (
+        error.kind in (Event.KERNEL_ERROR, Event.PREPARATION_ERROR, Event.FLEX_ERROR)
+        or (is_named and "says_failed" in KINDS[error.kind].traits)
+        or (error.kind == Event.FAILURE and "create compiled model" in error.line)
+    )
 
 
 def _words(line: str) -> set[str]:
@@ -498,7 +458,6 @@ def _words(line: str) -> set[str]:
 
 
 def _has_failed_runtime(log: DeviceLog, names: set[str]) -> bool:
-    """Return whether LiteRT 2 prints that the runtime for compiled parts of the model failed to start."""
     return any(part in name for name in names for part in (DISPATCH, "qnn")) and any(
         "source" in statement.values and _FATAL.search(statement.line) for statement in log.statements_of(Event.FAILURE)
     )
@@ -540,21 +499,14 @@ def _outcome(log: DeviceLog, counts: tuple[Count, ...]) -> str:
 
 
 def _outcome_without_counts(log: DeviceLog, names: set[str]) -> str:
-    """Return the outcome of a delegate if no line shows the number of nodes that it replaced."""
-    made_kernels = [statement for statement in log.statements_of(Event.INTERFACE_USED) if "-based API" in statement.line]
-    if any(plain_name(statement.values["name"]) in names for statement in (*log.statements_of(Event.APPLIED), *made_kernels)):
+    made_kernels = [line for line in statements_by(log, names, Event.INTERFACE_USED) if "-based API" in line.line]
+    if made_kernels or statements_by(log, names, Event.APPLIED):
         return APPLIED_TO
-    if any(
-        plain_name(statement.values["name"]) in names
-        for statement in log.statements_of(*kinds_with("says_made"))
-        if "name" in statement.values
-    ):
-        return MADE
-    return MADE if any(plain_name(name) in names for name in log.created) else UNKNOWN
+    named = [line for line in statements_by(log, names, *kinds_with("says_made")) if "name" in line.values]
+    return MADE if named or any(plain_name(name) in names for name in log.created) else UNKNOWN
 
 
 def _refusals(log: DeviceLog) -> Iterator[tuple[str, str, int]]:
-    """Yield each refused operator with the reason, and how many times the log has this refusal."""
     for op, reason in log.listed_refusals:
         yield op, reason, 1
     for statement in log.statements_of(Event.NPU_ROW):

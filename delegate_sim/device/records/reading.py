@@ -39,7 +39,6 @@ class Asked:
     delegate: str
     """The name of the delegate, or "" if the recorded accelerator is not simulated."""
     accelerator: str
-    """The name of the accelerator in the record."""
     release: str
     sha256: str = ""
     operator: str | None = None
@@ -55,7 +54,6 @@ class Recorded:
     delegated: int | None = None
     is_whole: bool | None = None
     operators: Counter[str] | None = None
-    """The number of delegated nodes of each operator."""
     is_right: bool | None = None
     """Whether the outputs are those of the CPU."""
     accepts: bool | None = None
@@ -105,7 +103,6 @@ def _of_logs(path: str) -> Iterator[Record]:
 
 
 def _device_run(path: str, document: Mapping[str, Any], entry: Mapping[str, Any]) -> Record:
-    """Return a record of edge-compat's ``device_run_result``."""
     environment = _value(entry, "env", dict) or {}
     accelerator, release = _value(entry, "accelerator", str) or "", _value(environment, "runtime_version", str) or ""
     is_bundle = _value(environment, "runtime", str) == "litert-lm"

@@ -21,7 +21,7 @@ from ...model.model import Model
 from ...model.reader import load
 from ...releases.catalogue import NEWEST, parse_release
 from ...results.report.measures import NOT_RUNNING, Measures, measure
-from ...runtime.interpreter import Run, simulate
+from ...runtime.interpreter import simulate
 from ...runtime.target import Target
 from ..compare.reconcile import EXPLAINED, NOT_COMPARED, REPRODUCED, reconcile
 from ..parse.log_contents import ReconcileError
@@ -103,9 +103,8 @@ class Scoreboard(Declared):
     @property
     def classes(self) -> Counter[str]:
         """The number of records for each class of difference and each reason."""
-        return Counter(
-            [name for score in self.scores for name in {score.reason, *(part.difference for part in score.values)} if name]
-        )
+        names = [name for score in self.scores for name in {score.reason, *[part.difference for part in score.values]}]
+        return Counter(filter(None, names))
 
     def _count(self, status: str) -> int:
         return sum(score.status == status for score in self.scores)
@@ -140,11 +139,7 @@ def score_records(
 
 
 class _Predictions:
-    """Predictions for records. Each model is predicted once for a target.
-
-    The last model is kept, because the caller scores the records of a model one after another.
-    All records of a model share its limit on simulations. Records beyond it are not compared.
-    """
+    """Predictions for records, one for each model and target. Records beyond a model's limit on simulations are not compared."""
 
     def __init__(self, models: Mapping[str, str], delegate: str | None, release: str | None) -> None:
         self.models, self.delegate, self.release = models, delegate, release
@@ -152,7 +147,6 @@ class _Predictions:
         self.loaded: tuple[str, Model, Effort] | None = None
         self.unreadable: set[str] = set()
         self.known: dict[tuple[str, str, str], Predicted | None] = {}
-        """The predictions by model, delegate and release. None if there is none."""
         self.digests: dict[str, str] = {}
 
     def score(self, asked: Asked, recorded: Recorded) -> RecordScore:
@@ -194,11 +188,12 @@ class _Predictions:
             model, effort = self._model(path)
             self._spend(effort, target.effort)
             try:
-                self.known[key] = _predicted(simulate(model, target, cache=effort.cache))
+                run = simulate(model, target, cache=effort.cache)
+                delegated = [subgraph.graph.nodes[index].op for subgraph in run.subgraphs for index in subgraph.delegated]
+                self.known[key] = Predicted(measure(run), Counter(delegated))
             except DelegateSimError:
                 self.known[key] = None
-        predicted = self.known[key]
-        if predicted is None:
+        if (predicted := self.known[key]) is None:
             raise _NotCompared(UNREADABLE)
         return predicted
 
@@ -209,9 +204,8 @@ class _Predictions:
         effort.spend(simulations)
 
     def _path(self, asked: Asked) -> str:
-        path = self.models.get(asked.model)
-        if path is None and not asked.model and len(self.models) == 1:
-            (path,) = self.models.values()
+        only = next(iter(self.models.values())) if not asked.model and len(self.models) == 1 else None
+        path = self.models.get(asked.model, only)
         if path is None:
             raise _NotCompared(NO_MODEL)
         if asked.sha256:
@@ -264,13 +258,7 @@ class _Predictions:
         return [counts], result.setting.delegate.name, result.run.release.name
 
 
-def _predicted(run: Run) -> Predicted:
-    delegated = [subgraph.graph.nodes[index].op for subgraph in run.subgraphs for index in subgraph.delegated]
-    return Predicted(measure(run), Counter(delegated))
-
-
 def _compared(predicted: Predicted, recorded: Recorded) -> Iterator[ComparedValue]:
-    """Yield the comparison of each value that the record states."""
     measures = predicted.measures
     is_running = measures.outcome not in NOT_RUNNING
     if recorded.loads is not None:
@@ -286,10 +274,8 @@ def _compared(predicted: Predicted, recorded: Recorded) -> Iterator[ComparedValu
         difference = MORE_PREDICTED if delegated > recorded.delegated else FEWER_PREDICTED
         yield _values("delegated nodes", str(delegated), str(recorded.delegated), difference)
     elif recorded.is_whole is not None:
-        is_whole = delegated == measures.nodes
-        yield _values(
-            "all nodes delegated", _yes(is_whole), _yes(recorded.is_whole), MORE_PREDICTED if is_whole else FEWER_PREDICTED
-        )
+        is_whole, difference = delegated == measures.nodes, MORE_PREDICTED if delegated == measures.nodes else FEWER_PREDICTED
+        yield _values("all nodes delegated", _yes(is_whole), _yes(recorded.is_whole), difference)
     if recorded.operators is not None and recorded.delegated == delegated:
         yield _values("operators", _listed(predicted.operators), _listed(recorded.operators), OTHER_OPERATORS)
     if recorded.is_right is not None:
@@ -312,7 +298,6 @@ def _listed(operators: Counter[str]) -> str:
 
 
 def _digest(path: str) -> str:
-    """Return the SHA-256 of a file, or "" if it cannot be read."""
     try:
         with open_input(path) as file:
             digest = hashlib.sha256()

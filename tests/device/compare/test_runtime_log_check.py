@@ -7,8 +7,8 @@ import pytest
 import delegate_sim
 from delegate_sim.delegates.nnapi.android.device_profile import DevicesProfile
 from delegate_sim.device.compare.runtime_log_check import matched_partitions, split_differences
+from delegate_sim.device.parse.compilations import RuntimeChoice, RuntimeCompilation, RuntimeLog, RuntimeStep
 from delegate_sim.device.parse.log import read_log
-from delegate_sim.device.parse.nnapi_vlog import RuntimeChoice, RuntimeCompilation, RuntimeLog, RuntimeStep
 from tests.support.device.phone import device, log_of, run_with
 from tests.support.growth import calls_while
 from tests.support.models import chain_model

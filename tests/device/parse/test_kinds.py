@@ -10,14 +10,13 @@ import pytest
 
 from delegate_sim.device.parse import error_meanings
 from delegate_sim.device.parse.delegate_identity import delegate_named, other_name
-from delegate_sim.device.parse.kinds import ERRORS, KINDS, Event, kinds_with
-from delegate_sim.device.parse.tables import MEANINGS, rows_of
+from delegate_sim.device.parse.tables import ERRORS, KINDS, MEANINGS, Event, kinds_with, rows_of
 
 DEVICE = Path(__file__).resolve().parents[3] / "delegate_sim" / "device"
 NAMES = {name: value for name, value in vars(Event).items() if name.isupper()}
 
 
-SOURCES = "".join([path.read_text(encoding="utf-8") for path in DEVICE.rglob("*.py") if path.name != "kinds.py"])
+SOURCES = "".join([path.read_text(encoding="utf-8") for path in DEVICE.rglob("*.py") if path.name != "tables.py"])
 ROWS = rows_of("statements")
 
 

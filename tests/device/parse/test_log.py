@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import delegate_sim
-from delegate_sim.device.parse.kinds import Event
 from delegate_sim.device.parse.log import join_logs, read_log, read_runs_file
 from delegate_sim.device.parse.log_contents import LogError
+from delegate_sim.device.parse.tables import Event
 from delegate_sim.releases.catalogue import RELEASES, parse_release
 from delegate_sim.releases.wording import replacing_line
 from fixtures.device_logs import FORMS, Device, HiddenDriver, HiddenRule, write_log

@@ -8,13 +8,13 @@ import pytest
 
 from delegate_sim.device.parse.delegated_counts import kernels_before
 from delegate_sim.device.parse.error_meanings import LogMeanings, explained_errors, explained_notes
-from delegate_sim.device.parse.kinds import Event
 from delegate_sim.device.parse.known_lines import Statement
 from delegate_sim.device.parse.log import ProcessReaders, join_logs, read_log, read_runs_file
 from delegate_sim.device.parse.log_contents import LONGEST_LINE, LogError
 from delegate_sim.device.parse.log_reader import Statements, replacement_in
 from delegate_sim.device.parse.log_runs import separate_runs
 from delegate_sim.device.parse.log_summary import summary_of
+from delegate_sim.device.parse.tables import Event
 from delegate_sim.errors import LimitError
 from delegate_sim.foundation import work_budget
 from tests.support.device.logs import SOURCES
@@ -164,7 +164,7 @@ def test_a_long_line_is_cut(tmp_path):
     (log,) = read_runs_file(str(path))
     assert (log.long_lines, log.line_count, log.replacements, bool(log.created)) == (1, 2, [], True)
     note = f"the log has 1 line of more than {LONGEST_LINE:,} characters; only the beginning of such a line is read"
-    assert (note, "") in summary_of(log).notes
+    assert (note, "") in explained_notes(log)
     assert join_logs([("a", log), ("b", log)]).long_lines == 2
 
 

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from delegate_sim.device.parse.applied_target import setting_of
+from delegate_sim.device.parse.applied_target import may_be_older, setting_of
+from delegate_sim.device.parse.delegate_identity import registered_accelerators
+from delegate_sim.device.parse.error_meanings import explained_notes
 from delegate_sim.device.parse.log import read_log, read_runs
 from delegate_sim.device.parse.log_contents import LogError, UnknownDelegateError
 from delegate_sim.device.parse.log_runs import chosen_run, run_note, separate_runs
@@ -60,11 +62,11 @@ def test_what_litert_compiles_and_dispatches():
     found = said("litert_npu")
     assert (found.delegate.name, found.delegate.outcome) == ("", "failed")
     assert numbers(found) == [("compiled", 40, 44, 3), ("replacement", 3, 7, 5)]
-    assert found.accelerators == ("NPU", "CPU")
+    assert registered_accelerators(found.log) == ("NPU", "CPU")
     assert [error.kind for error in found.errors] == ["failure"]
     assert "no dispatch library" in found.errors[0].meaning
-    assert [line for line, _ in found.notes] == ["GPU accelerator could not be loaded and registered."]
-    assert not found.may_be_older
+    assert [line for line, _ in explained_notes(found.log)] == ["GPU accelerator could not be loaded and registered."]
+    assert not may_be_older(found.log)
 
 
 def test_devices_that_the_runtime_behind_chose_count_lines_that_logcat_left_out():

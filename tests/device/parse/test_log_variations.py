@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
+from delegate_sim.device.parse.applied_target import may_be_older
 from delegate_sim.device.parse.log import read_log, read_runs
 from delegate_sim.device.parse.log_runs import separate_runs
 from delegate_sim.device.parse.log_summary import summary_of
@@ -530,7 +531,7 @@ def test_the_older_words_about_a_restored_plan():
 def test_a_title_that_names_an_accelerator():
     title = "# a thread (LITERT_CL)\n"
     assert summary(title + GPU_REFUSES.partition("18 op")[0]).delegate.name == "mldrift"
-    assert not summary("NPU accelerator could not be loaded: kLiteRtStatusErrorInvalidArgument.\nAborted\n").may_be_older
+    assert not may_be_older(read_log("NPU accelerator could not be loaded: kLiteRtStatusErrorInvalidArgument.\nAborted\n"))
 
 
 @pytest.mark.parametrize("name", ["GpuModelBuilder", "QnnDeviceManager", "LiteRtExecutionPlan"])

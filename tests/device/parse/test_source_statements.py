@@ -9,8 +9,8 @@ import re
 import pytest
 
 from delegate_sim.device.parse.error_meanings import explained_errors
+from delegate_sim.device.parse.known_lines import is_specific
 from delegate_sim.device.parse.log import read_log
-from delegate_sim.device.parse.source_statements import is_specific
 from tests.support.device.logs import SOURCES
 
 ROWS = [

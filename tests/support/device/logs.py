@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from delegate_sim.device.parse.known_lines import SourceStatements
 from delegate_sim.device.parse.log import read_log
 from delegate_sim.device.parse.log_summary import summary_of
-from delegate_sim.device.parse.source_statements import SourceStatements
 
 SOURCES = SourceStatements()
 """The statements of upstream code, loaded once for all tests of a process."""

@@ -18,6 +18,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
 from ....foundation.columns import Declared
@@ -30,7 +31,6 @@ class RunTimes(Declared):
 
     init_ms: float | None = None
     first_ms: float | None = None
-    """The time of the first inference."""
     warmup_ms: float | None = None
     """The average time of an inference in the warm-up."""
     inference_ms: float | None = None
@@ -69,21 +69,17 @@ def times_in(text: str, known: RunTimes = NO_TIMES) -> dict[str, Any]:
 
 def times_of_result(content: Mapping[str, Any]) -> RunTimes:
     """Return the times in a result file: ``--result_json`` of litert-benchmark, or ``--result_file_path`` of benchmark_model."""
-    latency, misc = (content.get(name) for name in ("latency", "misc_metrics"))
+    latency, misc, metrics = (content.get(name) for name in ("latency", "misc_metrics", "latency_metrics"))
     if isinstance(latency, dict):
-        names = ("init_ms", "warmup_first_ms", "warmup_avg_ms", "avg_ms")
-        return _times(latency, names, latency.get("num_runs"))
-    metrics = content.get("latency_metrics")
-    if not isinstance(metrics, dict):
+        names, times, runs = ("init_ms", "warmup_first_ms", "warmup_avg_ms", "avg_ms"), latency, latency.get("num_runs")
+    elif isinstance(metrics, dict):
+        names, times = ("init_ms", "first_inference_ms", "average_warm_up_ms", "avg_ms"), metrics
+        runs = misc.get("num_runs") if isinstance(misc, dict) else None
+    else:
         return NO_TIMES
-    names = ("init_ms", "first_inference_ms", "average_warm_up_ms", "avg_ms")
-    return _times(metrics, names, misc.get("num_runs") if isinstance(misc, dict) else None)
-
-
-def _times(content: Mapping[str, Any], names: Sequence[str], runs: object) -> RunTimes:
-    init, first, warmup, inference = [_plain_number(content.get(name)) for name in names]
     count = _plain_number(runs)
-    return RunTimes(init, first, warmup, inference, runs=None if count is None else int(count))
+    values = [_plain_number(times.get(name)) for name in names]
+    return RunTimes(*values, runs=None if count is None else int(count))
 
 
 def _plain_number(value: object) -> float | None:
@@ -100,7 +96,6 @@ class RowTime:
     call_ms: float
     """The average time of one call."""
     share: float | None
-    """The row's percentage of the time of all rows."""
     memory_kb: float
     calls: int
     """The number of calls in one inference, rounded down. 0 if the node does not run in every inference."""
@@ -177,18 +172,14 @@ _LEAST_MS = 0.01
 """Smallest time that is exact enough to be compared with percentages."""
 
 RUN_ORDER, SLOWEST, SUMMARY = "Run Order", "Top by Computation Time", "Summary by node type"
-"""The titles of the tables."""
 
 _INNER = "Delegate/"
-"""Beginning of the names of operators inside delegate kernels."""
 _LITERT_NODE, _LITERT_INNER = "Builtin", "Delegate"
 """The names in tables of LiteRT's profiler: one for all nodes and kernels, one for all operators inside kernels."""
 _INNER_TYPE = re.compile(r"\w \([A-Z]")
 """Matches the types of the CPU library's operators, such as ``Add (ND, F32)``. No node has such a type."""
 _EVENTS = ("AllocateTensors", "ModifyGraphWithDelegate", "Invoke", "PrepareOpsAndTensors", "ModifyGraphWithDelegateImpl")
-"""Events in operator tables that are not operators."""
 _LITERT_EVENT = "LiteRT::"
-"""Beginning of LiteRT's events."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,10 +193,7 @@ class _OperatorGroup:
 
 
 def _are_averages_of_calls(groups: Sequence[_OperatorGroup]) -> bool:
-    """Return whether the times of a summary are averages of one call, as LiteRT's profiler prints them.
-
-    Percentages are proportional to the time in one inference. For averages, this time is the product of time and calls.
-    """
+    """Return whether times are averages of one call, as in LiteRT: percentages are then proportional to time and calls."""
     known = [group for group in groups if group.ms >= _LEAST_MS and group.share and group.count]
     if len(known) < 2 or any(group.calls <= group.count for group in known):
         return False
@@ -215,7 +203,6 @@ def _are_averages_of_calls(groups: Sequence[_OperatorGroup]) -> bool:
 
 
 def _in_one_inference(row: Row, inferences: int) -> Row:
-    """Return a row of LiteRT's profiler with the number of calls in one inference instead of in all ``inferences``."""
     return row if row.time is None else replace(row, time=replace(row.time, calls=row.time.calls // max(inferences, 1)))
 
 
@@ -227,7 +214,6 @@ class OperatorTable:
         self.title = title
         self.is_inference = is_inference
         self.is_internal = is_internal
-        """True for a table of the operators inside delegate kernels."""
         self.rows: list[Row] = []
         self.inner_rows: list[Row] = []
         """The operators inside of kernels, if they are in the same table as the nodes."""
@@ -235,7 +221,6 @@ class OperatorTable:
         self.sum: float | None = None
         """The cumulative percentage in the last row."""
         self.lacks_rows = False
-        """True if the percentages do not add up because rows are missing."""
 
     def read(self, line: str) -> bool:
         """Parse a line. Return whether the line is a row."""
@@ -273,42 +258,33 @@ class OperatorTable:
         self.rows = [_in_one_inference(replace(row, outputs=""), inferences) for row in self.rows]
         self.inner_rows = [_in_one_inference(row, inferences) for row in self.inner_rows]
 
-    @property
-    def summary(self) -> tuple[dict[str, int], dict[str, float]]:
-        """The number of nodes of each operator and the time of these nodes in one inference, from the summary by node type."""
+    def summary(self, *, is_complete: bool) -> Summary:
+        """Return the content of the summary by node type, with the times of the nodes in one inference."""
         is_of_calls = _are_averages_of_calls(self.groups)
         counts: dict[str, int] = {}
         times: dict[str, float] = {}
+        inner = [group.ms for group in self.groups if is_inner_type(group.op)]
         for group in self.groups:
             if is_inner_type(group.op) or (is_of_calls and group.is_inner):
                 continue
             counts[group.op] = counts.get(group.op, 0) + group.count
             times[group.op] = times.get(group.op, 0.0) + group.ms * (group.count if is_of_calls else 1)
-        return counts, times
-
-    @property
-    def inner_ms(self) -> float | None:
-        """The time of the operators inside kernels of the CPU library in a summary. None if there are none."""
-        times = [group.ms for group in self.groups if is_inner_type(group.op)]
-        return sum(times) if times else None
+        inner_ms = sum(inner) if inner else None
+        return Summary(MappingProxyType(counts), is_complete, MappingProxyType(times), not self.has_all_rows, inner_ms)
 
     def _read_summary(self, text: str) -> bool:
-        match = _COUNT.search(text)
-        if match is None:
+        if (match := _COUNT.search(text)) is None:
             return False
         self._add_up(match)
         if op := _operator(text[: match.start()]):
-            ms, share = _number(match["ms"]), _number(match["share"])
+            ms, share = _number(match["ms"]), _number(match["share"]) or 0.0
             count, calls = int(match["count"]), int(match["calls"] or match["count"])
             known = ms if ms is not None and 0 <= ms <= LONGEST_MS else 0.0
-            self.groups.append(_OperatorGroup(op, count, calls, known, share or 0.0, text.startswith(_INNER)))
+            self.groups.append(_OperatorGroup(op, count, calls, known, share, text.startswith(_INNER)))
         return True
 
     def _add_up(self, row: re.Match[str]) -> None:
-        """Check that a row's cumulative percentage is the previous one plus the row's percentage.
-
-        If not, rows are missing.
-        """
+        """If a row's cumulative percentage is not the previous one plus the row's percentage, rows are missing."""
         share, total = _number(row["share"]), _number(row["sum"])
         if self.sum is not None and share is not None and total is not None:
             self.lacks_rows |= abs(total - self.sum - share) > _TOLERANCE

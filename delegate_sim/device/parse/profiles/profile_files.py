@@ -23,7 +23,6 @@ _TIMES_ONLY = "is a result file of a benchmark, which has only times and memory,
 
 _PROFILE, _RUNTIME, _RESULT = "BenchmarkProfilingData", "ModelRuntimeDetails", "BenchmarkResult"
 _MESSAGES = {row["message"]: [field.split(" ") for field in row["fields"].split(", ")] for row in rows_of("messages")}
-"""The protobuf messages by name, with the name, number and type of each field."""
 _LARGEST = 1 << 63
 _STEPS_OF_A_PLACE = 5
 """Number of steps for each number of an execution plan, from which a row is made. In the file, it may take two bytes."""
@@ -32,10 +31,7 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])[A-Z]")
 
 
 def read_binary(data: bytes, path: str) -> DeviceLog:
-    """Read a protobuf file of benchmark_model.
-
-    Raises LogError if the file is of another kind, or if protobuf is not installed.
-    """
+    """Read a protobuf file of benchmark_model. Raises LogError for another kind, or if protobuf is not installed."""
     try:
         parse = _parser()
     except ImportError as error:
@@ -50,10 +46,7 @@ def read_binary(data: bytes, path: str) -> DeviceLog:
 
 
 def read_json(text: str, path: str) -> DeviceLog | None:
-    """Read JSON with the fields of the protobuf messages.
-
-    Return None if the text is not JSON, or not from benchmark_model.
-    """
+    """Read JSON with the fields of the protobuf messages. Return None if the text is not JSON, or not from benchmark_model."""
     try:
         content = _snake(json.loads(text))
     except (ValueError, RecursionError):
@@ -87,16 +80,13 @@ def _log(content: Mapping[str, Any], path: str) -> DeviceLog | None:
 
 
 def _of_profile(content: Mapping[str, Any]) -> DeviceLog:
-    """Return a log in which the profiled nodes of each subgraph are rows in execution order."""
-    orders: dict[int, RunOrder] = {}
-    for subgraph in _list(content, "subgraph_profiles"):
-        orders[_number(subgraph, "subgraph_index")] = RunOrder(_rows(subgraph), True)
+    profiles = _list(content, "subgraph_profiles")
+    orders = {_number(subgraph, "subgraph_index"): RunOrder(_rows(subgraph), True) for subgraph in profiles}
     inner = [row for delegate in _list(content, "delegate_profiles") for row in _rows(delegate)]
     return DeviceLog(run_orders=orders, is_benchmark=True, inner_rows=tuple(inner))
 
 
 def _rows(content: Mapping[str, Any]) -> tuple[Row, ...]:
-    """Return the profiled operators of a subgraph or delegate, in execution order."""
     profiles = sorted(_list(content, "per_op_profiles"), key=lambda profile: _number(profile, "run_order"))
     rows = [row_of(str(profile.get("node_type", "")), str(profile.get("name", "")), _time(profile)) for profile in profiles]
     return tuple([row for row in rows if row is not None])
@@ -115,24 +105,22 @@ def _time(profile: Mapping[str, Any]) -> RowTime | None:
 
 
 def _of_runtime(content: Mapping[str, Any]) -> DeviceLog:
-    """Return a log with the delegate kernels and CPU nodes of each execution plan after delegation."""
     orders: dict[int, RunOrder] = {}
     for place, subgraph in enumerate(_list(content, "subgraphs")):
         nodes = {_number(node, "id"): node for node in _list(subgraph, "nodes")}
         values = _values(subgraph, "execution_plan")
         spend_steps(_STEPS_OF_A_PLACE * len(values), "reading the execution plan of a profile")
         plan = [number for value in values if (number := _integer(value)) is not None]
-        rows = []
-        for number in plan:
-            node = nodes.get(number, {})
-            details = node.get("delegate_node_details")
-            name = details.get("delegate_name", "") if isinstance(details, dict) else ""
-            profile = node.get("op_profile_data")
-            time = _time(profile) if isinstance(profile, dict) else None
-            rows.append(Row(str(name or node.get("name", "")), "", number, time))
+        rows = [_planned_row(nodes.get(number, {}), number) for number in plan]
         if rows:
             orders[_number(subgraph, "subgraph_id") if "subgraph_id" in subgraph else place] = RunOrder(tuple(rows), True)
     return DeviceLog(run_orders=orders, is_benchmark=True)
+
+
+def _planned_row(node: Mapping[str, Any], number: int) -> Row:
+    details, profile = node.get("delegate_node_details"), node.get("op_profile_data")
+    name = details.get("delegate_name", "") if isinstance(details, dict) else ""
+    return Row(str(name or node.get("name", "")), "", number, _time(profile) if isinstance(profile, dict) else None)
 
 
 def _list(content: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
@@ -151,7 +139,6 @@ def _number(content: Mapping[str, Any], key: str) -> int:
 
 
 def _integer(value: Any) -> int | None:
-    """Return an integer of 64 bits, or None if the value is not a number."""
     try:
         return max(min(int(value), _LARGEST), -_LARGEST)
     except (TypeError, ValueError, OverflowError):
@@ -159,7 +146,6 @@ def _integer(value: Any) -> int | None:
 
 
 def _snake(content: Any) -> Any:
-    """Return JSON with field names in snake case, as in the protobuf messages."""
     if isinstance(content, dict):
         return {_CAMEL.sub(lambda letter: f"_{letter[0].lower()}", str(key)): _snake(value) for key, value in content.items()}
     return [_snake(value) for value in content] if isinstance(content, list) else content
@@ -171,24 +157,20 @@ _DEEPEST = 16
 
 
 def _dumped(lines: Iterable[str]) -> dict[str, Any]:
-    """Parse a message in protobuf's text format."""
-    root: dict[str, Any] = {}
-    stack = [root]
+    stack: list[dict[str, Any]] = [{}]
     for line in lines:
         text = line.strip()
         match = _FIELD.fullmatch(text)
         if text == "}" and len(stack) > 1:
             stack.pop()
-        elif match is None:
-            continue
-        elif match["open"] and len(stack) < _DEEPEST:
+        elif match is not None and match["open"] and len(stack) < _DEEPEST:
             child: dict[str, Any] = {}
             _put(stack[-1], match["name"], child)
             stack.append(child)
-        elif match["value"] is not None:
+        elif match is not None and match["value"] is not None:
             value = match["value"].strip()
             _put(stack[-1], match["name"], _unquoted(value) if value.startswith('"') else value)
-    return root
+    return stack[0]
 
 
 def _put(content: dict[str, Any], name: str, value: Any) -> None:
@@ -206,13 +188,10 @@ def _unquoted(value: str) -> str:
 
 
 def _parser() -> Any:
-    """Return a function that parses data as the message with this name. Raises ImportError if protobuf is not installed."""
-    pool_module = importlib.import_module("google.protobuf.descriptor_pool")
-    descriptors = importlib.import_module("google.protobuf.descriptor_pb2")
-    factory = importlib.import_module("google.protobuf.message_factory")
-    formats = importlib.import_module("google.protobuf.json_format")
-    errors = importlib.import_module("google.protobuf.message")
-    unknown = importlib.import_module("google.protobuf.unknown_fields")
+    pool_module, descriptors, factory, formats, errors, unknown = [
+        importlib.import_module(f"google.protobuf.{name}")
+        for name in ("descriptor_pool", "descriptor_pb2", "message_factory", "json_format", "message", "unknown_fields")
+    ]
     pool = pool_module.DescriptorPool()
     pool.Add(_file(descriptors))
 

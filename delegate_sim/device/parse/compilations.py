@@ -1,0 +1,301 @@
+"""Parse what compilers behind delegates print: Android's NNAPI runtime with ``debug.nn.vlog``, and the Edge TPU compiler.
+
+Sources: ``findBestDeviceForEachOperation``, ``partitionTheWork`` and ``CompoundBody`` (``runtime/ExecutionPlan.cpp``),
+``runtime/Manager.cpp`` and ``runtime/CompilationBuilder.cpp`` of Android's ``packages/modules/NeuralNetworks``, Android 10 to
+13; output of ``edgetpu_compiler`` 2 to 16 in public logs. The meanings of the compiler's statuses come from the Edge TPU's
+documentation (``coral.ai/docs/edgetpu/models-intro`` and ``coral.ai/docs/edgetpu/compiler``).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ...foundation.columns import INTEGER, LIST, YES_OR_NO, Column, Declared, attributes
+from ...foundation.work_budget import spend_steps
+from .tables import Event, line_in, meaning_by_words, sequence_of
+
+_LINES = sequence_of("runtime")
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeChoice:
+    """The device that was chosen for an operation, and those without support. ``place`` is its index, if it is printed."""
+
+    op: str
+    place: int | None
+    number: int
+    device: str
+    refused_by: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeStep:
+    """A step of a plan: the number of the device, and the positions of the step's operations in execution order."""
+
+    number: int
+    operations: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeFailure:
+    """A failure to compile the step at position ``step``. ``device`` is the failed device, or "" if it is not known."""
+
+    device: str
+    why: str
+    step: int
+
+
+@dataclass(slots=True)
+class RuntimeCompilation:
+    """The compilation of one model. If the log does not show a field, the field is empty or None."""
+
+    choices: list[RuntimeChoice] = field(default_factory=list)
+    steps: list[RuntimeStep] = field(default_factory=list)
+    operation_count: int | None = None
+    device_count: int | None = None
+    undone: str = ""
+    """The operation that no device supports, or ""."""
+    failures: dict[RuntimeFailure, None] = field(default_factory=dict)
+    fell_back: bool = False
+    """True if the runtime's CPU implementation ran the whole model instead."""
+
+    @property
+    def is_complete(self) -> bool:
+        """True if the log shows a choice for every operation."""
+        return self.operation_count == len(self.choices)
+
+    @property
+    def names(self) -> dict[int, str]:
+        """Device names, keyed by device number."""
+        return {choice.number: choice.device for choice in self.choices if choice.device and choice.number >= 0}
+
+
+@dataclass(slots=True)
+class RuntimeLog:
+    """The content of the runtime's lines: the version of each driver by name, and the compilations, in log order."""
+
+    devices: dict[str, str] = field(default_factory=dict)
+    compilations: list[RuntimeCompilation] = field(default_factory=list)
+
+
+class RuntimeReader:
+    """Parses the lines of the NNAPI runtime. ``log`` has no compilation of a model that another model references."""
+
+    def __init__(self) -> None:
+        self.log = RuntimeLog()
+        self.compilation: RuntimeCompilation | None = None
+        self.is_choice = False
+
+    def read(self, text: str) -> None:
+        """Parse one line."""
+        was_choice, self.is_choice = self.is_choice, False
+        name, match = line_in(_LINES, text)
+        if match is None:
+            self.is_choice = was_choice and "identical" in text
+        elif name == "found":
+            self.log.devices.setdefault(match["device"], match["version"] or "")
+        elif name == "started":
+            compilation = self._begin(is_main=not int(match["source"] or 0))
+            compilation.operation_count, compilation.device_count = int(match["operations"]), int(match["count"])
+        elif name in ("choice", "refused"):
+            self._operation(name, match)
+        elif name != "other":
+            self._step(name, match, self.compilation or self._begin())
+
+    def repeat(self, times: int) -> int:
+        """Add left out identical lines to the last line, and return their number. Raises LimitError."""
+        if not self.is_choice or self.compilation is None:
+            return 0
+        choice, count = self.compilation.choices[-1], min(times, 1_000_000)
+        spend_steps(count * (1 + len(choice.refused_by)), "reading the log")
+        self.compilation.choices += [choice] * min(times, 1_000_000)
+        self.is_choice = False
+        return count
+
+    def _begin(self, is_main: bool = True) -> RuntimeCompilation:
+        self.compilation = RuntimeCompilation()
+        self.log.compilations += [self.compilation] if is_main else []
+        self.refused: list[tuple[str, int | None, str]] = []
+        self.queues: dict[int, list[int]] = {}
+        self.compiling, self.compiled = "", 0
+        return self.compilation
+
+    def _operation(self, name: str, match: re.Match[str]) -> None:
+        index = None if match["index"] is None else int(match["index"])
+        choices = [] if self.compilation is None else self.compilation.choices
+        # If the line that begins a compilation is missing, the compilation begins with its first operation.
+        is_first = index == 0 and bool(choices) and (name == "refused" or choices[0].place == index)
+        compilation = self._begin() if is_first or self.compilation is None else self.compilation
+        if name == "refused":
+            self.refused.append((match["op"], index, match["device"]))
+            return
+        refused = [device for op, place, device in self.refused if op == match["op"] and place == index]
+        self.refused.clear()
+        choice = RuntimeChoice(match["op"], index, int(match["number"]), match["device"] or "", tuple(refused))
+        compilation.choices.append(choice)
+        self.is_choice = True
+
+    def _step(self, name: str, match: re.Match[str], compilation: RuntimeCompilation) -> None:
+        number = int(match.groupdict().get("number") or 0)
+        if name == "queued":
+            last = compilation.steps[-1] if compilation.steps else None
+            queue = last.operations if last is not None and last.number == number else self.queues.setdefault(number, [])
+            queue.append(int(match["operation"]))
+        elif name == "next" and number >= 0:
+            compilation.steps.append(RuntimeStep(number, self.queues.pop(number, [])))
+        elif name == "one":
+            spend_steps(len(compilation.choices), "reading the log")
+            compilation.steps = [RuntimeStep(number, list(range(len(compilation.choices))))]
+            self.compiling, self.compiled = match["device"], 1
+        elif name == "compiling":
+            self.compiling, self.compiled = match["device"], self.compiled + 1
+        elif name == "undone":
+            compilation.undone = match["op"] or "an operation"
+        elif name == "fallback":
+            compilation.fell_back = True
+        elif name == "failed":
+            failure = RuntimeFailure(match["device"] or self.compiling, match["why"].strip(), max(self.compiled - 1, 0))
+            compilation.failures[failure] = None
+
+
+"""x"""
+
+
+MAPPED_STATUS = "Mapped to Edge TPU"
+
+
+@dataclass(frozen=True, slots=True)
+class CompilerRow(Declared):
+    """A row of the compiler's table: an operator, a number of nodes, and the compiler's status for these nodes."""
+
+    columns = (Column("op"), Column("count", INTEGER), *attributes("status", "meaning"))
+
+    op: str
+    count: int
+    status: str
+
+    @property
+    def is_mapped(self) -> bool:
+        """True if the Edge TPU runs the nodes."""
+        return self.status.startswith(MAPPED_STATUS)
+
+    @property
+    def meaning(self) -> str:
+        """The documented meaning of the status, or "" if the status is not documented."""
+        return meaning_by_words("compiler-status", self.status)
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeTpuCompilation(Declared):
+    """The compiler's output about one model. Missing counts are None, and missing texts are empty."""
+
+    columns = (
+        *(*attributes("version", "source", "result"), Column("rows", LIST)),
+        *(*attributes("on_tpu", "on_cpu", "kernels", type=INTEGER), Column("failure"), Column("is_done", YES_OR_NO)),
+        Column("failure_meaning"),
+    )
+
+    version: str = ""
+    source: str = ""
+    result: str = ""
+    rows: tuple[CompilerRow, ...] = ()
+    on_tpu: int | None = None
+    on_cpu: int | None = None
+    total: int | None = None
+    kernels: int | None = None
+    """The number of compiled parts. Each part becomes one custom operator."""
+    failure: str = ""
+    """The line that says why nothing was compiled, or "" after a success."""
+    is_done: bool = False
+    """True if the compiler printed that it compiled the model, or listed the model's operators."""
+
+    @property
+    def mapped(self) -> int | None:
+        """The number of operators that the Edge TPU runs."""
+        return self.on_tpu if self.on_tpu is not None else self._count(is_mapped=True)
+
+    @property
+    def left(self) -> int | None:
+        """The number of operators that the CPU runs."""
+        if self.on_cpu is None and self.on_tpu is not None and self.total is not None:
+            return max(self.total - self.on_tpu, 0)
+        return self.on_cpu if self.on_cpu is not None else self._count(is_mapped=False)
+
+    @property
+    def has_all_counts(self) -> bool:
+        """False if a count is only the sum of the rows in the log. The log may lack rows."""
+        return not self.rows or (self.on_tpu is not None and (self.on_cpu is not None or self.total is not None))
+
+    @property
+    def failure_meaning(self) -> str:
+        """The meaning of ``failure``, or "" if it is not known."""
+        return meaning_by_words(Event.COMPILER_ERROR, self.failure.casefold())
+
+    def _count(self, *, is_mapped: bool) -> int | None:
+        return sum([row.count for row in self.rows if row.is_mapped == is_mapped]) if self.rows else None
+
+
+NOT_COMPILED = EdgeTpuCompilation()
+
+_COMPILER_LINES = sequence_of("compiler")
+_HEADER = re.compile(r"^Operator +Count +Status$")
+_ROW = re.compile(r"^(?P<op>[A-Za-z]\w{0,80}) {2,}(?P<count>\d{1,9}) {2,}(?P<status>[A-Z].{3,300})$")
+_ROW_STATUS = re.compile(r"Mapped to Edge TPU|Operation (?:is |not |version )|More than one subgraph|Tensor has |.*Edge TPU")
+
+
+class EdgeTpuCompilerReader:
+    """Parses the lines of the Edge TPU compiler one after another. All other lines are ignored."""
+
+    def __init__(self) -> None:
+        self.result = NOT_COMPILED
+        """The output so far, without the rows of the table."""
+        self.rows: list[CompilerRow] = []
+        self.is_table = False
+
+    def compilation(self) -> EdgeTpuCompilation:
+        """Return what was read."""
+        return replace(self.result, rows=tuple(self.rows))
+
+    def read(self, text: str) -> bool:
+        """Parse one line. Return whether the line is from the compiler."""
+        text = text.strip()
+        return self._table_line(text) or self._line(text)
+
+    def begins_again(self, text: str) -> bool:
+        """Return whether a line begins the output about another model."""
+        return (self.result.is_done or bool(self.result.failure)) and line_in(_COMPILER_LINES, text)[0] == "version"
+
+    @property
+    def has_begun(self) -> bool:
+        """True after the first line that no other program prints."""
+        return self.result != NOT_COMPILED or bool(self.rows)
+
+    def _table_line(self, text: str) -> bool:
+        if _HEADER.match(text) is not None:
+            self.rows, self.is_table = [], True
+            return True
+        row = _ROW.match(text)
+        if row is None or not (self.is_table or _ROW_STATUS.match(row["status"])):
+            self.is_table = self.is_table and not text
+            return False
+        self.rows.append(CompilerRow(row["op"], int(row["count"]), row["status"].strip()))
+        self.result = replace(self.result, failure="", is_done=True)
+        return True
+
+    def _line(self, text: str) -> bool:
+        name, match = line_in(_COMPILER_LINES, text)
+        if match is None or (name in ("source", "result") and not self.has_begun):
+            return False
+        if name == "version":
+            self.result, self.rows = EdgeTpuCompilation(match["version"]), []
+        elif name == "done":
+            self.result = replace(self.result, failure="", is_done=True)
+        elif name == "failed":
+            if not (self.result.failure and match["why"].startswith("Compilation failed!")):
+                self.result = replace(self.result, failure=match["why"], is_done=False)
+        elif name != "other":
+            value: Any = match["path"].strip() if name in ("source", "result") else int(match["count"])
+            self.result = replace(self.result, **{name: value})
+        return True
