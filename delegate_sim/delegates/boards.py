@@ -19,12 +19,14 @@ class Board(NamedTuple):
     """Boards, computers or phones that run the same delegates.
 
     ``names`` are the names that users may type; the first one is the title. ``group`` is a key of ``devices.GROUPS``. The
-    delegates are in the order in which an application should try them.
+    delegates are in the order in which an application should try them. ``not_simulated`` is a delegate of the board that only
+    ``--live`` can run, or "".
     """
 
     names: tuple[str, ...]
     group: str
     delegates: tuple[DelegateOnDevice, ...]
+    not_simulated: str = ""
 
 
 CPU = DelegateOnDevice("xnnpack")
@@ -62,7 +64,7 @@ BOARDS = (
     *[Board((name,), ANDROID, (GPU, CPU, OLDER_GPU, NNAPI)) for name in _EXYNOS],
     Board(("iPhone", "iPad"), IPHONES, (METAL, CORE_ML, CPU)),
     Board(("i.MX 8M Plus", "i.MX8MP", "i.MX 8"), BOARD, (DelegateOnDevice("vx-nxp"), _TEFLON, CPU)),
-    Board(("i.MX 93",), BOARD, (DelegateOnDevice("ethosu-imx93"), CPU)),
+    Board(("i.MX 93",), BOARD, (DelegateOnDevice("ethosu-imx93"), CPU), "ethos-u65-256"),
     Board(("i.MX 95",), BOARD, (DelegateOnDevice("neutron-imx95"), CPU)),
     Board(("Amlogic A311D", "A311D", "Khadas VIM3", "VIM3"), BOARD, (DelegateOnDevice("vx"), _TEFLON, CPU)),
     Board(("Coral", "Coral Dev Board", "Edge TPU"), BOARD, (DelegateOnDevice("edgetpu"), CPU)),

@@ -24,7 +24,7 @@ DEVICES = [
     ("iphone", "iPhone", ["mldrift", "coreml", "xnnpack"], ""),
     ("i.MX 8M Plus", "i.MX 8M Plus", ["vx-nxp", "teflon", "xnnpack"], ""),
     ("imx8mp", "i.MX 8M Plus", ["vx-nxp", "teflon", "xnnpack"], ""),
-    ("imx93", "i.MX 93", ["ethosu-imx93", "xnnpack"], ""),
+    ("imx93", "i.MX 93", ["ethosu-imx93", "xnnpack"], "ethos-u65-256"),
     ("imx95", "i.MX 95", ["neutron-imx95", "xnnpack"], ""),
     ("vim3", "Amlogic A311D", ["vx", "teflon", "xnnpack"], ""),
 ]
