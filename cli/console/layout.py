@@ -62,11 +62,8 @@ def cut(text: str, width: int) -> str:
     return text if len(text) <= width else f"{text[: max(width - 3, 1)]}..."
 
 
-def wrapped(text: str, width: int, indent: str = "", hanging: str | None = None, most: int | None = None) -> list[str]:
-    """Wrap text to a width. The first line starts with ``indent``, and later lines with ``hanging`` (by default ``indent``).
-
-    ``most`` is the largest number of lines. The last line of longer text ends with "...".
-    """
+def wrapped(text: str, width: int, indent: str = "", hanging: str | None = None) -> list[str]:
+    """Wrap text to a width. The first line starts with ``indent``, and later lines with ``hanging`` (by default ``indent``)."""
     if len(indent) + len(text) <= width:
         return [indent + text]
     lines = textwrap.wrap(
@@ -75,8 +72,6 @@ def wrapped(text: str, width: int, indent: str = "", hanging: str | None = None,
         initial_indent=indent,
         subsequent_indent=indent if hanging is None else hanging,
         break_on_hyphens=False,
-        max_lines=most,
-        placeholder=" ...",
     )
     return [line.replace(_KEPT, " ") for line in lines]
 

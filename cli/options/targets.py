@@ -13,7 +13,7 @@ import click
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.boards import DEVICE_VARIABLE, GROUP_NAMES, DelegateOnDevice
 from delegate_sim.delegates.options import DEFAULT_SETS, parse_options
-from delegate_sim.delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES, find_delegate, plugin_of
+from delegate_sim.delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES, VELA_NAMES, find_delegate, plugin_of
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
 from delegate_sim.runtime.target import Target, target_names
 
@@ -171,7 +171,8 @@ class TargetArguments:
             text += f", the first of {number:,} targets (analyze shows all)"
         closed = dict.fromkeys([device.not_simulated for device in devices if device.not_simulated])
         if closed:
-            text += f"; not simulated: {', '.join(closed)}"
+            with_vela = [f"{name} (Arm's compiler Vela; --live runs it)" if name in VELA_NAMES else name for name in closed]
+            text += f"; not simulated: {', '.join(with_vela)}"
         add_first_line(text)
 
     @property

@@ -211,7 +211,7 @@ def answer_text(plan: FixPlan, fixed: Fixed | None, hint: str, complete: str = "
     ``hint`` is advice for a model that no pass improves, and ``complete`` says why there is nothing to fix.
     """
     tried = f"{counted(plan.simulations, 'simulation')}"
-    if not plan.is_changed and not any(standing.to_change or standing.at_risk for standing in plan.before):
+    if not plan.is_changed and not plan.is_needed:
         return f"Nothing to fix: {complete}"
     if not plan.is_changed and plan.conflicts:
         alone, losing = plan.conflicts[0].alone, plan.conflicts[0].losing

@@ -38,8 +38,6 @@ def _numbers(report: MicroReport) -> str:
 
 
 def _hint(plan: MicroFixPlan) -> str:
-    if plan.reports[0].runs:
-        return _TAKEN
     if plan.allowed < Exactness.APPROXIMATE:
         return "--allow approximate tries more passes; delegate-sim diagnose --micro shows what is refused"
     return "delegate-sim diagnose --micro shows what is refused"

@@ -19,12 +19,14 @@ class Board(NamedTuple):
     """Boards, computers or phones that run the same delegates.
 
     ``names`` are the names that users may type; the first one is the title. ``group`` is a key of ``devices.GROUPS``. The
-    delegates are in the order in which an application should try them.
+    delegates are in the order in which an application should try them. ``not_simulated`` is a delegate of the board that only
+    ``--live`` can run, or "".
     """
 
     names: tuple[str, ...]
     group: str
     delegates: tuple[DelegateOnDevice, ...]
+    not_simulated: str = ""
 
 
 CPU = DelegateOnDevice("xnnpack")
@@ -62,18 +64,23 @@ BOARDS = (
     *[Board((name,), ANDROID, (GPU, CPU, OLDER_GPU, NNAPI)) for name in _EXYNOS],
     Board(("iPhone", "iPad"), IPHONES, (METAL, CORE_ML, CPU)),
     Board(("i.MX 8M Plus", "i.MX8MP", "i.MX 8"), BOARD, (DelegateOnDevice("vx-nxp"), _TEFLON, CPU)),
-    Board(("i.MX 93",), BOARD, (DelegateOnDevice("ethosu-imx93"), CPU)),
+    Board(("i.MX 93",), BOARD, (DelegateOnDevice("ethosu-imx93"), CPU), "ethos-u65-256"),
     Board(("i.MX 95",), BOARD, (DelegateOnDevice("neutron-imx95"), CPU)),
     Board(("Amlogic A311D", "A311D", "Khadas VIM3", "VIM3"), BOARD, (DelegateOnDevice("vx"), _TEFLON, CPU)),
     Board(("Coral", "Coral Dev Board", "Edge TPU"), BOARD, (DelegateOnDevice("edgetpu"), CPU)),
     Board(("RK3588", "RK3588S", "Rock 5B", "Orange Pi 5"), BOARD, (_ROCKET, CPU, _ARM_CPU)),
-    Board(("Raspberry Pi", "Raspberry Pi 4", "Raspberry Pi 5"), BOARD, (CPU, _ARM_CPU)),
+    Board(("Raspberry Pi", "Raspberry Pi 4", "Raspberry Pi 5", "RPi 4", "RPi 5"), BOARD, (CPU, _ARM_CPU)),
     Board(("browser", "LiteRT.js"), COMPUTERS, (WEBGPU, CPU)),
     Board(("microcontroller",), MICROCONTROLLERS, ()),
 )
+_STM32 = [f"stm32{letter}" for letter in "cfghlnuw"]
+_MICROCONTROLLERS = (*_STM32, "esp32", "rp2040", "rp2350", "nrf5", "imxrt", "arduinonano", "raspberrypipico", "microcontroller")
+"""The beginnings of the names of microcontrollers and of their boards, folded. STM32MP has an MPU with Linux."""
 
-
-_WITHOUT_DELEGATE = "microcontrollers have no delegate: use `delegate-sim micro MODEL` (in Python: analyze_micro)"
+WITHOUT_DELEGATE = (
+    "microcontrollers have no delegate: use `delegate-sim micro MODEL`, which simulates TensorFlow Lite Micro (in Python: "
+    "analyze_micro); other runtimes, such as X-CUBE-AI and ESP-DL, are not simulated"
+)
 
 
 def folded(name: str) -> str:
@@ -83,7 +90,10 @@ def folded(name: str) -> str:
 
 def find_board(name: str) -> Board | None:
     """Return the row of a board. Case, spaces and punctuation do not matter."""
-    return next((board for board in BOARDS if folded(name) in map(folded, board.names)), None)
+    typed = folded(name)
+    if typed == "stm32" or typed.startswith(_MICROCONTROLLERS):
+        typed = "microcontroller"
+    return next((board for board in BOARDS if typed in map(folded, board.names)), None)
 
 
 def board_hint(name: str) -> str:
@@ -94,5 +104,5 @@ def board_hint(name: str) -> str:
     typed = folded(name)
     delegates = [own.delegate for own in board.delegates if own != CPU]
     if not delegates:
-        return f"; {_WITHOUT_DELEGATE}"
+        return f"; {WITHOUT_DELEGATE}"
     return f"; {board.names[0]} has the delegate {and_list(delegates)}: give --device {typed} or --delegate {delegates[0]}"

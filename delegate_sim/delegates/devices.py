@@ -35,7 +35,7 @@ from .registry import CLOSED_PLUGIN_NAMES, PLUGIN_NAMES, plugin_of
 class KnownDevice(NamedTuple):
     """A device, and its delegates in the order in which an application should try them. Deprecated delegates come last.
 
-    ``not_simulated`` is the compiler plugin of the device if the plugin cannot be simulated, and otherwise "".
+    ``not_simulated`` is a compiler plugin or compiler for the device that cannot be simulated, or "".
     """
 
     title: str
@@ -96,7 +96,7 @@ def find_device(name: str) -> KnownDevice:
     """
     board = find_board(name)
     if board is not None:
-        return KnownDevice(board.names[0], board.delegates)
+        return KnownDevice(board.names[0], board.delegates, board.not_simulated)
     if ":" in name or folded(name) in known_names():
         return _device_of_soc(recognized_soc_name(name))
     socs = next((socs for phone, socs in SEVERAL_SOCS.items() if folded(phone) == folded(name)), None)

@@ -40,6 +40,11 @@ class MicroFixPlan(FixPlan):
 
     reports: tuple[MicroReport, ...] = ()
 
+    @property
+    def is_needed(self) -> bool:
+        """True if the runtime cannot run the model."""
+        return not self.reports[0].runs
+
     def differing(self, model: Model) -> Iterator[str]:
         """Yield the name of the runtime if its report on a written model is not as predicted."""
         if analyze(model, self.reports[-1].target) != self.reports[-1]:

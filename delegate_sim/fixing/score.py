@@ -36,8 +36,6 @@ class Score(NamedTuple):
     """True if some nodes stay on the CPU. Some applications, such as LiteRT-LM on the GPU, then refuse the model."""
     kernels: float
     """Number of delegate kernels. Infinite if no node is delegated."""
-    border_bytes: int
-    """Boundary bytes. 0 for a delegate that computes on the CPU, because no bytes move to another processor."""
     partitions: int
     """Number of partitions, delegated or on the CPU."""
     nodes_left: int
@@ -46,6 +44,8 @@ class Score(NamedTuple):
     0 if no node is delegated, because the number then only says how many nodes the model has. 0 also for a delegate that computes
     on the CPU, because a node without multiply-adds costs about the same there.
     """
+    border_bytes: int
+    """Boundary bytes. 0 for a delegate that computes on the CPU, because no bytes move to another processor."""
 
 
 class Evaluation(Protocol):
@@ -122,9 +122,9 @@ class Standing(Declared):
             self.total_multiply_adds - self.multiply_adds if self.total_multiply_adds else measures.fallback_nodes,
             measures.fallback_nodes > 0,
             measures.delegate_kernels if measures.is_delegated else math.inf,
-            measures.border_bytes if crosses else 0,
             measures.partitions,
             measures.fallback_nodes if crosses else 0,
+            measures.border_bytes if crosses else 0,
         )
 
 

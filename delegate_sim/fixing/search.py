@@ -78,6 +78,11 @@ class FixPlan:
         return bool(self.steps or self.shapes or self.split)
 
     @property
+    def is_needed(self) -> bool:
+        """True if passes may improve the model on a target."""
+        return any(standing.to_change or standing.at_risk for standing in self.before)
+
+    @property
     def shape_entries(self) -> list[dict[str, Any]]:
         """The fixed shapes of inputs as plain data."""
         tensors = self.model.subgraphs[0].tensors

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ..delegates.boards import DelegateOnDevice
+from ..delegates.boards import WITHOUT_DELEGATE, DelegateOnDevice
 from ..delegates.devices import delegates_of_group, find_device
 from ..delegates.options import parse_options
 from ..delegates.registry import find_delegate
@@ -25,8 +25,7 @@ def delegates_of_devices(
     delegates = [own for name in devices for own in find_device(name).delegates]
     delegates += [own for name in groups for own in delegates_of_group(name)]
     if not delegates:
-        text = "microcontrollers have no delegate: use"
-        raise OptionError(f"{text} `delegate-sim micro MODEL` (in Python: analyze_micro)", f'{text} kind = "micro"')
+        raise OptionError(WITHOUT_DELEGATE, 'microcontrollers have no delegate: use kind = "micro"')
     return only_delegates(dict.fromkeys(delegates), only)
 
 

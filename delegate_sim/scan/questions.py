@@ -113,16 +113,14 @@ VIEWS: Mapping[str, Question] = {
         "accelerators before the CPU, the CPU before plugins, right results before wrong ones",
         """
         WITH ranked AS (
-            SELECT runs.*, is_deprecated FROM runs LEFT JOIN delegates USING (delegate)
+            SELECT runs.*, is_deprecated, struct_pack(a := delegated_multiply_adds, b := delegated_nodes) AS share
+            FROM runs LEFT JOIN delegates USING (delegate)
             WHERE error IS NULL AND outcome = 'delegated' AND delegated_nodes > 0
-            QUALIFY rank() OVER (
-                PARTITION BY model ORDER BY place, coalesce(wrong_results, 0) > 0, delegated_multiply_adds DESC
-            ) = 1
+            QUALIFY rank() OVER (PARTITION BY model ORDER BY place, coalesce(wrong_results, 0) > 0) = 1
         ), best AS (
-            -- As many multiply-adds of a deprecated delegate are no reason to prefer it.
-            SELECT * FROM ranked QUALIFY delegated_nodes = coalesce(
-                max(delegated_nodes) FILTER (delegated_multiply_adds > 0 AND NOT is_deprecated) OVER (PARTITION BY model),
-                max(delegated_nodes) OVER (PARTITION BY model)
+            -- A deprecated delegate is best only if no other delegate takes nodes, or beside one with the same shares.
+            SELECT * FROM ranked QUALIFY share = coalesce(
+                max(share) FILTER (NOT is_deprecated) OVER (PARTITION BY model), max(share) OVER (PARTITION BY model)
             )
         )
         SELECT model, best.target, coalesce(best.delegated_nodes, 0) AS delegated_nodes, all_models.nodes,

@@ -145,6 +145,11 @@ class Verification(Declared):
         """Whether all signatures run, and all outputs are right."""
         return all(entry.is_right for entry in self.entries)
 
+    @property
+    def shows_nothing(self) -> bool:
+        """Whether right outputs say nothing about the delegate: it runs no node, or no output depends on the inputs."""
+        return self.delegated_nodes == 0 or all(output.is_constant for entry in self.entries for output in entry.outputs)
+
 
 class Verifier:
     """Runs models with two executors, and compares the results.

@@ -24,7 +24,7 @@ DEVICES = [
     ("iphone", "iPhone", ["mldrift", "coreml", "xnnpack"], ""),
     ("i.MX 8M Plus", "i.MX 8M Plus", ["vx-nxp", "teflon", "xnnpack"], ""),
     ("imx8mp", "i.MX 8M Plus", ["vx-nxp", "teflon", "xnnpack"], ""),
-    ("imx93", "i.MX 93", ["ethosu-imx93", "xnnpack"], ""),
+    ("imx93", "i.MX 93", ["ethosu-imx93", "xnnpack"], "ethos-u65-256"),
     ("imx95", "i.MX 95", ["neutron-imx95", "xnnpack"], ""),
     ("vim3", "Amlogic A311D", ["vx", "teflon", "xnnpack"], ""),
 ]
@@ -64,7 +64,7 @@ def test_names_are_unique():
     assert set(NAMES) <= set(known_names().values())
 
 
-@pytest.mark.parametrize("name", ["", "pixel11", "imx8xx", "toaster"])
+@pytest.mark.parametrize("name", ["", "pixel11", "imx8xx", "toaster", "stm32mp257"])
 def test_unknown_devices(name):
     with pytest.raises(OptionError, match="there is no device"):
         find_device(name)
@@ -78,9 +78,11 @@ def test_a_phone_with_several_socs_names_known_devices(name):
             find(name)
 
 
-def test_microcontrollers_are_no_device_with_delegates():
+@pytest.mark.parametrize("name", ["microcontroller", "stm32", "STM32H747I-DISCO", "stm32n6", "ESP32-S3", "rp2040", "i.MX RT1170"])
+def test_microcontrollers_are_no_device_with_delegates(name):
+    assert find_device(name).delegates == ()
     assert "microcontroller" not in device_names()
-    assert "delegate-sim micro" in board_hint("microcontroller")
+    assert "delegate-sim micro" in board_hint(name)
 
 
 def test_kinds_of_devices():

@@ -34,6 +34,12 @@ def test_a_model_that_runs_stays_as_it_is():
     assert plan.simulations == 1
 
 
+@pytest.mark.parametrize(("operator", "is_needed"), [("RELU", False), ("GELU", True), ("ATAN2", True)])
+def test_a_fix_is_needed_if_the_model_does_not_run(operator, is_needed):
+    plan = search_micro(load(chain(operator).bytes()), TARGET)
+    assert (plan.is_needed, plan.reports[0].runs) == (is_needed, not is_needed)
+
+
 def test_a_written_model_is_analyzed_as_predicted(tmp_path):
     plan = search_micro(load(MODELS / "float16_weights.tflite"), TARGET)
     path = str(tmp_path / "fixed.tflite")

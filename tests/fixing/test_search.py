@@ -176,7 +176,7 @@ def test_targets_in_conflict_are_named():
         ("gpu", {"nodes": 9}, False),
         ("xnnpack", {"nodes": 9}, True),
         ("xnnpack", {"nodes": 9, "partitions": 9}, False),
-        ("gpu", {"nodes": 9, "border_bytes": 0}, True),
+        ("gpu", {"nodes": 9, "border_bytes": 0}, False),
         ("gpu", {"nodes": 2}, True),
     ],
 )

@@ -51,8 +51,6 @@ _PARTITIONS_SHOWN = 10
 _NARROWEST_STRIP = 24
 _GAINS_SHOWN = 5
 _VARIANTS_SHOWN = 8
-_HINT_LINES = 2
-"""The largest number of lines of a change in a hint. ``--verbose`` and ``diagnose`` show whole hints."""
 _HINTS_SHOWN = 3
 _PARTITION_COLUMNS = ("id", "on", "nodes", "bytes in", "bytes out")
 _PADDING = (str.rjust, str.ljust, str.rjust, str.rjust, str.rjust)
@@ -192,19 +190,18 @@ def _refusal(refusal: Refusal, view: View) -> Iterator[Line]:
     yield Line("Why", HEADING)
     yield from _paragraph(message(f"{refusal.code}: {refusal.text}"), view, "  ", "    ", CODE)
     if refusal.hint:
-        yield from _hint([refusal.hint], view, "    ")
+        yield from _hint([refusal.hint], view.width, "    ")
     yield Line("")
 
 
-def _hint(changes: Sequence[str], view: View, indent: str) -> Iterator[Line]:
+def _hint(changes: Sequence[str], width: int, indent: str) -> Iterator[Line]:
     """Yield changes that are each enough. Several changes are a list."""
-    most = None if view.verbose else _HINT_LINES
     if len(changes) == 1:
-        yield from paragraph(message(f"hint: {changes[0]}"), view.width, indent, f"{indent}      ", style=HINT, most=most)
+        yield from paragraph(message(f"hint: {changes[0]}"), width, indent, f"{indent}      ", style=HINT)
         return
     yield Line(f"{indent}hint: one of these changes:", HINT)
     for change in changes:
-        yield from paragraph(message(change), view.width, f"{indent}  - ", f"{indent}    ", style=HINT, most=most)
+        yield from paragraph(message(change), width, f"{indent}  - ", f"{indent}    ", style=HINT)
 
 
 def _total(run: Run, compute: Compute, view: View) -> Iterator[Line]:
@@ -342,7 +339,7 @@ def _fallback(run: SubgraphRun, whole: Run, ranks: Ranks, view: View) -> Iterato
         hints = _hints(run, variants, joined, view.verbose)
         told = hints if view.verbose else hints[:_HINTS_SHOWN]
         for hint in told:
-            yield from _hint(hint, view, "    ")
+            yield from _hint(hint, view.width, "    ")
         yield from more_lines(len(hints) - len(told), "hint", "    ", style=HINT)
         shown = variants if view.verbose else variants[:_VARIANTS_SHOWN]
         for variant in shown:

@@ -15,11 +15,9 @@ HEADING, CODE, HINT, BAD, GOOD = "bold", "yellow", "cyan", "bold red", "bold gre
 """The styles of headings, codes, hints, and bad and good results."""
 
 
-def paragraph(
-    text: str, width: int, indent: str = "", hanging: str | None = None, *, style: str = "", most: int | None = None
-) -> list[Line]:
-    """Return wrapped text as lines with one style. ``most`` is the largest number of lines."""
-    return [Line(line, style) for line in wrapped(text, width, indent, hanging, most)]
+def paragraph(text: str, width: int, indent: str = "", hanging: str | None = None, *, style: str = "") -> list[Line]:
+    """Return wrapped text as lines with one style."""
+    return [Line(line, style) for line in wrapped(text, width, indent, hanging)]
 
 
 def indented(text: str, width: int, indent: str, style: str = "") -> list[Line]:

@@ -9,12 +9,13 @@ from types import MappingProxyType
 from ...delegates.options import as_typed, option_value
 from ...foundation.printable import counted
 from ...graph.effort import Effort
-from ...graph.graph import NodeView
+from ...graph.graph import Graph, NodeView
 from ...graph.reachability import no_weights_text, unassigned_variables
 from ...hypothetical.fixed_inputs import computes_shapes, open_inputs
 from ...hypothetical.hypothetical_changes import NodeKey
 from ...model.model import Model, Tensor
 from ...model.precompiled import COMPILED_OPERATORS
+from ...prepare.preparation import prepare
 from ...results.report.multiply_adds import multiply_adds
 from ...rules.kinds import CPU_KERNEL_NOT_PREPARED, OPERATOR_NOT_REGISTERED, Hint, HintKind, Problem
 from ...runtime.model_loading import first_loading_after, first_node, load_on
@@ -346,9 +347,14 @@ class Wording:
         if any(subgraph.delegated for subgraph in self.first.run.subgraphs):
             return Change(f"{compiler} left these nodes to the CPU: {table}, which says why")
         steps = []
-        if computes_shapes(self.model) or any(subgraph.graph.dynamic is not None for subgraph in self.first.run.subgraphs):
+        # The delegate receives graphs before they are prepared.
+        prepared = prepare(self.model, release=self.first.run.release)
+        dynamic = [graph for graph in prepared if graph.dynamic is not None]
+        if dynamic or computes_shapes(self.model):
             # https://coral.ai/docs/edgetpu/models-intro: "Tensor sizes are constant at compile-time (no dynamic sizes)".
-            steps.append(f"fix the input sizes (fix --shape), as {compiler} takes no computed sizes")
+            is_open = not dynamic or bool(open_inputs(self.model))
+            sizes = "fix the input sizes (fix --shape)" if is_open else f"make {_first_dynamic(dynamic[0])} constant"
+            steps.append(f"{sizes}, as {compiler} takes no computed sizes")
         if form(self.model) != "integer":
             steps.append(FULLY_QUANTIZED)
         first = "".join([f"{step}; then " for step in steps])
@@ -373,6 +379,15 @@ class Wording:
             if names:
                 taken = _some([op for op, _ in self.cause.operators])
                 yield Change(f"other delegates that take {taken}: {', '.join(names)}", ChangeKind.DELEGATE)
+
+
+def _first_dynamic(graph: Graph) -> str:
+    """Return the first tensor with a size that is known only at run time, or the operand that makes the size unknown."""
+    assert graph.dynamic is not None
+    dynamic = graph.dynamic
+    if dynamic.cause is not None and dynamic.node is not None:
+        return f"tensor {dynamic.cause} ({graph.nodes[dynamic.node].op} {dynamic.node} reads it)"
+    return f"the size of tensor {dynamic.tensor}"
 
 
 def _general(code: str) -> Advice:

@@ -173,7 +173,8 @@ def coverage(runs: Sequence[Run]) -> Coverage:
             else f"{subject(groups[0][0].target)} runs no node. "
         )
     else:
-        whole = f"all nodes ({measures.nodes:,})" if measures.delegated_nodes == measures.nodes else ""
+        is_only = sum(measure(run).outcome == TAKEN for run in ranked) == 1
+        whole = f"all nodes ({measures.nodes:,})" if measures.delegated_nodes == measures.nodes else "nodes" if is_only else ""
         ranking = ranking_text(len(ranked) - len(wrong) - len(ahead), len(leaders), whole)
     text = _verdict(first, measures) if len(leaders) == 1 else _shared_verdict(leaders, measures)
     if ranking and len(leaders) == 1 and text.startswith(name := subject(first.target)):
@@ -181,7 +182,7 @@ def coverage(runs: Sequence[Run]) -> Coverage:
     text = text.replace("The ", "the ", 1) if ranking and text.startswith("The ") else text
     unchecked = "".join(dict.fromkeys([_unchecked(run.target, measures, unchecked_numbers(run)) for run in leaders]))
     left_out = [f"{subject(run.target)} (computes nodes wrongly)" for run in wrong]
-    left_out += [f"{_name_in_list(run.target)}, which takes more nodes" for run in ahead]
+    left_out += [f"{_name_in_list(run.target)}, which takes more" for run in ahead]
     left_out += [] if before else [f"{subject(run.target)} (not compiled yet)" for run in waiting]
     unranked = [run.delegate for group in groups[place + 1 :] for run in group]
     aside = aside_text(unranked, left_out) if len(runs) > 1 else ""
@@ -220,13 +221,10 @@ def _leaders(runs: Sequence[Run]) -> list[Run]:
 
 
 def _deprecated_ahead(runs: Sequence[Run]) -> list[Run]:
-    """Return the deprecated leaders if another delegate takes as many multiply-adds, but fewer nodes. They do not lead."""
+    """Return the leaders if all of them are deprecated, and another delegate takes nodes too. They do not lead."""
     leaders = _leaders(runs)
-    current = _leaders([run for run in runs if not run.delegate.deprecated])
-    if not current or not all(run.delegate.deprecated for run in leaders):
-        return []
-    most, others = [compute_of(own[0]).delegated_multiply_adds for own in (leaders, current)]
-    return leaders if most == others > 0 else []
+    has_current = any(not run.delegate.deprecated and measure(run).outcome == TAKEN for run in runs)
+    return leaders if has_current and all(run.delegate.deprecated for run in leaders) else []
 
 
 def _shared_verdict(runs: Sequence[Run], measures: Measures) -> str:

@@ -45,6 +45,19 @@ def fake(monkeypatch):
     return set_executors
 
 
+@pytest.mark.parametrize(("scale", "code"), [(1.0, 0), (0.0, 1)])
+def test_equal_outputs_that_do_not_depend_on_the_inputs_are_a_finding(run, tmp_path, scale, code):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    x, y = graph.input("x", "FLOAT32", [2]), graph.tensor("y", "FLOAT32", [2])
+    graph.node("MUL", [x, graph.tensor("scale", "FLOAT32", [], data=[scale])], [y], 1, {})
+    graph.outputs(y)
+    path = tmp_path / "scaled.tflite"
+    builder.write(path)
+    result = run("verify", path, path, "--format", "json")
+    assert (result.exit_code, json.loads(result.stdout)["is_same"]) == (code, True)
+
+
 @pytest.mark.parametrize(
     ("wrong", "failing", "code", "node"),
     [((), (), 0, None), (["ABS"], (), 1, 1), (["SQUARE"], (), 1, 0), ((), ["ABS"], 1, 1)],

@@ -178,3 +178,4 @@ def test_a_release_that_was_not_read_has_a_doubt():
 def test_a_rule_explains_its_code(rule):
     assert DELEGATE.kinds[rule.code].meaning == f"{rule.condition} {rule.result} {rule.truth}"
     assert "ML Drift" not in rule.condition
+    assert "{" not in rule.hint, "only messages have places for values"

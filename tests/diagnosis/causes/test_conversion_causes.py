@@ -324,3 +324,11 @@ def test_sizes_that_are_computed_must_be_fixed_before_a_compiler_compiles():
 
     (cause,) = [finding.cause for finding in diagnosed(_built(build), "edgetpu").findings]
     assert (cause.suggestion, cause.change.startswith("fix the input sizes (fix --shape)")) == ("compile-model", True)
+
+
+def test_the_size_that_is_computed_is_named_if_all_inputs_have_fixed_sizes():
+    def build(layers):
+        layers.node("RESHAPE", (layers.input("INT8", 1, 8), layers.input("INT32", 2)), shape=(2, 4))
+
+    (cause,) = [finding.cause for finding in diagnosed(_built(build), "edgetpu").findings]
+    assert cause.change.startswith("make tensor 1 (RESHAPE 0 reads it) constant")

@@ -106,11 +106,15 @@ def test_the_coverage_verdict_names_what_is_not_compared():
             "quantized_block",
             ("nnapi", "neutron-imx95"),
             "The Neutron delegate (lf-6.6.23) runs 42.8 % of nodes and 100 % of multiply-adds; 1 QUANTIZE and 3 other nodes stay "
-            "on the CPU. A share is not speed; not ranked: NNAPI on Android 13 (deprecated since Android 15), which takes more "
-            "nodes",
+            "on the CPU. A share is not speed; not ranked: NNAPI on Android 13 (deprecated since Android 15), which takes more",
+        ),
+        (
+            "quantized_block",
+            ("nnapi", "coreml"),
+            "1 of 2 targets runs all nodes (7): NNAPI on Android 13 (deprecated since Android 15) runs all nodes (7) in 1 kernel",
         ),
         ("transformer_block", ("hexagon", "xnnpack"), "Hexagon runs no node. XNNPACK runs 88.8 % of nodes "),
-        ("transformer_block", ("hexagon", "xnnpack", "gpu"), "Largest share of 2 targets: GPU runs 98.4 % "),
+        ("transformer_block", ("hexagon", "xnnpack", "gpu"), "1 of 2 targets runs nodes: GPU runs 98.4 % "),
     ],
 )
 def test_all_targets_with_the_largest_share_are_named(model, delegates, beginning):
@@ -171,7 +175,7 @@ WRONG = "Teflon (Mesa 25.0) (computes nodes wrongly)"
         (
             "mobilenet_block",
             ("teflon", "hexagon"),
-            "Largest share of 2 targets: Teflon (Mesa 25.0) runs ",
+            "1 of 2 targets runs nodes: Teflon (Mesa 25.0) runs ",
             "A share is not speed",
         ),
         ("mobilenet_block", ("teflon", "xnnpack"), "Teflon (Mesa 25.0) runs ", "not ranked: XNNPACK (the CPU)"),

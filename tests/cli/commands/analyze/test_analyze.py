@@ -34,7 +34,8 @@ Coverage
 On the CPU: 2 nodes, by reason
   nnapi-operator: needs an operator that NNAPI has
     hint: ROUND can be written as FLOOR of x + 0.5, which rounds halves up; if
-          the delegate takes the new nodes (counted as one node): 3 of 4 ...
+          the delegate takes the new nodes (counted as one node): 3 of 4 nodes
+          in 2 kernels
     ROUND: 1 node [1]
   nnapi-operator-version: needs version at most 2
     hint: the node does not need the version in the file, so use a converter as
@@ -61,7 +62,11 @@ Why
   dynamic-tensors: tensor 2 (y) of subgraph 0 is dynamic-sized because input
     tensor 1 (shape) of node 0 (RESHAPE) is not constant
     hint: make tensor 1 a constant: fix the shapes of the model before
-          converting it; convert with fixed input shapes (in Keras, call the ...
+          converting it; convert with fixed input shapes (in Keras, call the
+          model on a keras.Input with batch_shape; in TensorFlow, use a concrete
+          function whose tf.TensorSpec has no None; in PyTorch, export without
+          dynamic shapes). Compute the shapes for RESHAPE, FILL, SLICE and
+          similar operators from constants, not from the SHAPE of a tensor
 
 Coverage
   nodes             1 total, 0 delegated: not offered to the delegate
@@ -189,13 +194,15 @@ def test_every_node_on_the_cpu_is_counted_under_one_heading(run, tmp_path):
         "On the CPU: 3 nodes, by reason\n"
         "  nnapi-input-type: needs input 0 of type FLOAT32, UINT8, INT8 or INT32\n"
         "    hint: convert so that the tensor has a supported type; in the model's code,\n"
-        "          compute in int32, and cast (tf.cast) only where INT64 values enter ...\n"
+        "          compute in int32, and cast (tf.cast) only where INT64 values enter or\n"
+        "          leave the model\n"
         "    ADD: 1 node, input 0 is INT64 [1]\n"
         "    ADD: 1 node, input 0 is INT16 [2]\n"
         "  nnapi-operator-version: needs version at most 2\n"
         "  nnapi-input-type: needs input 0 of type FLOAT32, UINT8, INT8 or INT32\n"
         "    hint: convert so that the tensor has a supported type; in the model's code,\n"
-        "          compute in int32, and cast (tf.cast) only where INT64 values enter ...\n"
+        "          compute in int32, and cast (tf.cast) only where INT64 values enter or\n"
+        "          leave the model\n"
         "    ADD: 1 node, version 4; input 0 is INT64 [0]\n"
     )
 

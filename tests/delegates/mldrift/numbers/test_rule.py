@@ -47,6 +47,7 @@ def test_a_doubt_is_part_of_the_message():
 def test_a_rule_has_its_texts(rule):
     assert all(text.endswith(".") for text in (rule.condition, rule.result, rule.cure))
     assert not rule.hint.endswith(".")
+    assert "{" not in rule.hint, "only messages have places for values"
     assert rule.kind.stage is Stage.COMPUTING
     assert DELEGATE.kinds[rule.code] == rule.kind
     assert {name for _, name, _, _ in string.Formatter().parse(rule.message) if name} != {""}
