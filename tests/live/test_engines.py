@@ -32,12 +32,7 @@ def test_the_same(tool):
 def test_other_lines(tool):
     tool(LINES[:1])
     (difference,) = compared().differences
-    assert difference.startswith("live: no line; simulated: Partitioned subgraph<0>")
-
-
-def test_other_partitions(tool):
-    tool(ops=("TANH",))
-    assert compared().differences == ("simulated, but not live: a partition of node 0 RELU",)
+    assert difference.startswith("live: no line; simulated: ")
 
 
 def test_a_crash_is_an_outcome(tool):
