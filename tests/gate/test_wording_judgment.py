@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+import delegate_sim
 from delegate_sim.gate.budgets import Allowance, Budgets, Tolerance
 from tests.gate.test_judgment import NOT_LOADED, entry_of, judged, other_rules, target, two_layers
 from tests.support.gate_models import classifier, reshaper
@@ -43,7 +44,8 @@ def of_other_rules(before):
         ),
         (
             NOT_LOADED, None, "operator-not-loaded",
-            "the model does not run (refused, not loaded): litert-2.3 does not load LOGISTIC version 9: it supports versions 1 to 3",
+            "the model does not run (refused, not loaded): litert-2.3 does not load LOGISTIC version 9: it supports versions 1 "
+            "to 3",
         ),
         (
             two_layers(9, 1), entry_of(two_layers(1, 9)), "smaller-multiply-add-share",
@@ -68,6 +70,24 @@ def test_findings(builder, entry, code, said):
     assert f"{finding.statement} ({finding.change})".removesuffix(" ()").endswith(said)
 
 
+def test_changes_of_a_baseline(tmp_path, monkeypatch):
+    """An update says what is new, and what another result is."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "delegate-sim.toml").write_text('models = ["*.tflite"]\n[targets.phone]\ndelegate = "nnapi"\n', "utf-8")
+    notes = []
+    for version in (1, 1, 9):
+        classifier(version).write(tmp_path / "m.tflite")
+        notes += [case.notes for case in delegate_sim.check(update=True).results.cases]
+    assert notes == [
+        ("new in the baseline",),
+        (),
+        (
+            "changed in the baseline: partitions 1 -> 2; CPU nodes 0 -> 1; boundary bytes 64 -> 96; delegated share 100 % "
+            "-> 75 %; delegated share of multiply-adds 100 % -> 0 %",
+        ),
+    ]
+
+
 TOLERANT = Budgets(tolerance=Tolerance(border_bytes=Allowance(64)))
 
 
@@ -75,7 +95,9 @@ def test_findings_of_budgets():
     case = judged(classifier(), entry_of(classifier(), **MORE_BYTES), budgets=TOLERANT)
     assert [finding.statement for finding in case.findings] == ["boundary bytes: 0 -> 64 (allowed: 64)"]
     forbidden = judged(chain_model(MIXED), None, budgets=Budgets(forbid_fallback_ops=("ROUND",))).findings
-    assert any(finding.statement.startswith("stays on the CPU, which forbid-fallback-ops does not allow") for finding in forbidden)
+    assert any(
+        finding.statement.startswith("stays on the CPU, which forbid-fallback-ops does not allow") for finding in forbidden
+    )
 
 
 @pytest.mark.parametrize(

@@ -147,7 +147,7 @@ def test_nobody_registers_anything_unless_told_so():
 def test_an_application_registers_custom_operators():
     found = run(custom_model("MyOp"), assume_ops_registered=True)
     assert found["outcome"] == "none"
-    assert "custom operator MyOp: assumed to be registered by the application" in found["warnings"]
+    assert any(warning.startswith("custom operator MyOp: ") for warning in found["warnings"])
 
 
 def test_wheels_of_tensorflow_have_flex():

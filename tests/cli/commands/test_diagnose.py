@@ -207,7 +207,7 @@ def test_search(run, run_json, chain):
         ["operator-version:ADD:4"],
         ["operator:GELU"],
     ]
-    assert run_json("whatif", chain, "--search", "5")["ways"] == [{"causes": [], "measures": found["now"]}]
+    assert [way["causes"] for way in run_json("whatif", chain, "--search", "5")["ways"]] == [[]]
 
 
 def test_goals_in_kernels_and_multiply_adds(run, run_json, chain, tmp_path):
@@ -249,7 +249,8 @@ def test_the_defaults_of_the_api_and_the_tail_are_named(run, tmp_path):
 def test_a_model_that_cannot_be_read_does_not_stop_the_others(run, chain, tmp_path):
     result = run("diagnose", "--delegate", "nnapi", tmp_path / "none.tflite", chain)
     assert result.exit_code == 2
-    assert "operator:GELU" in result.stdout
+    assert str(tmp_path / "none.tflite") in result.stderr
+    assert "GELU" in result.stdout
 
 
 def test_search_as_json_is_json(run, chain):

@@ -32,7 +32,7 @@ def test_the_end_of_a_cause_that_changes_nothing(run):
 @pytest.mark.parametrize(
     ("options", "goal", "start"),
     [
-        ((), "5", "NNAPI on Android 13 runs all nodes (4) Already reached: at most 5 partitions"),
+        ((), "5", "NNAPI on Android 13 runs all nodes (4) in 1 kernel Already reached: at most 5 partitions"),
         (
             ("--driver-rejects", "FULLY_CONNECTED"), "multiply-adds=90%",
             "NNAPI on Android 13 runs 75 % of nodes but 0 % of multiply-adds; 1 FULLY_CONNECTED stays on the CPU "
