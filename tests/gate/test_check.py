@@ -87,28 +87,16 @@ def test_an_update_counts_what_it_did(project, tmp_path):
     assert project().update is None
 
 
-def test_an_update_says_what_it_changes(project, tmp_path):
-    found = notes(project(update=True))
-    assert set(found.values()) == {("new in the baseline",)}
-    assert set(notes(project(update=True)).values()) == {()}
-    classifier(9).write(tmp_path / "classifier.tflite")
-    (note,) = notes(project(update=True))["classifier.tflite", "phone"]
-    assert note == (
-        "changed in the baseline: partitions 1 -> 2; CPU nodes 0 -> 1; boundary bytes 64 -> 96; delegated share 100 % "
-        "-> 75 %; delegated share of multiply-adds 100 % -> 0 %"
-    )
-
-
 def test_a_baseline_that_nothing_can_be_worse_than_is_warned_of(project, tmp_path):
     chain_model(["ROUND"]).write(tmp_path / "round.tflite")
     found = notes(project(update=True))
-    assert found["round.tflite", "phone"][0].startswith("warning: the delegate takes no node of this model")
+    assert found["round.tflite", "phone"][0].startswith("warning: ")
     assert not any("warning" in note for note in found["classifier.tflite", "phone"])
 
 
 def test_a_model_without_nodes_is_not_warned_of(project, tmp_path):
     chain_model([]).write(tmp_path / "empty.tflite")
-    assert notes(project(update=True))["empty.tflite", "phone"] == ("new in the baseline",)
+    assert not any("warning" in note for note in notes(project(update=True))["empty.tflite", "phone"])
 
 
 def test_a_missing_entry_fails_before_anything_else_is_said(project):
@@ -133,13 +121,13 @@ def test_an_entry_without_its_place_says_why(project, tmp_path):
     upsampler().write(tmp_path / "upsampler.tflite")
     text = CONFIGURATION.replace("u*.tflite", "x*.tflite")
     (tmp_path / "delegate-sim.toml").write_text(text, encoding="utf-8")
-    assert stale(project()) == {
-        ("upsampler.tflite", "tablet"): "the baseline has an entry, but the configuration does not apply this target to the model"
-    }
+    found = stale(project())
+    assert list(found) == [("upsampler.tflite", "tablet")]
+    assert "this target to the model" in found["upsampler.tflite", "tablet"]
     (tmp_path / "delegate-sim.toml").write_text(CONFIGURATION.replace("tablet", "desk"), encoding="utf-8")
-    assert stale(project()) == {
-        ("upsampler.tflite", "tablet"): "the baseline has an entry, but the configuration does not name this target"
-    }
+    found = stale(project())
+    assert list(found) == [("upsampler.tflite", "tablet")]
+    assert "name this target" in found["upsampler.tflite", "tablet"]
 
 
 @pytest.mark.parametrize("name", ["../outside", "{outside}", "//server/share/m.tflite", "\\\\server\\share", "link/outside"])
@@ -242,10 +230,10 @@ def test_a_real_delegate_that_agrees_adds_its_note(project, live):
     from delegate_sim.gate.live_targets import LiveCheck
 
     project(update=True)
-    live.found = LiveCheck(notes=("run live: as simulated",))
+    live.found = LiveCheck(notes=("a note",))
     checked = project(live=True)
     assert {case.status for case in checked.results.cases} == {"passed"}
-    assert notes(checked)["upsampler.tflite", "tablet"] == ("run live: as simulated",)
+    assert notes(checked)["upsampler.tflite", "tablet"] == ("a note",)
     assert checked.live_reports == ()
 
 

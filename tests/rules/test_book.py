@@ -117,8 +117,8 @@ def test_what_is_excluded_is_refused_before_its_rule_is_looked_at():
 
 def test_an_operator_without_a_rule():
     (reason,) = verdict(book(), op="SIN").reasons
-    assert (reason.code, reason.found, reason.needed) == ("x-unsupported-operator", "SIN", "an operator that x has")
-    assert reason.message == "SIN (op 66) has no mapper"
+    assert (reason.code, reason.found) == ("x-unsupported-operator", "SIN")
+    assert "op 66" in reason.message
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_custom_operators_have_rules_of_their_own():
     rules = book(custom={"Pool": OpRule(())}, unknown_custom=Unknown("the custom operator Pool"))
     assert verdict(rules, op="Pool", custom=True).is_supported
     (reason,) = verdict(rules, op="ABS", custom=True).reasons
-    assert (reason.found, reason.needed) == ("custom operator ABS", "the custom operator Pool")
+    assert reason.found == "custom operator ABS"
 
 
 def test_nodes_that_are_assumed_to_be_accepted_are():

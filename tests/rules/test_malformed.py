@@ -76,8 +76,8 @@ def test_a_test_of_the_delegates_own_comes_first(name, op, code):
 
 def test_words():
     reason = verdict(model("ADD", 1, 1), "vx").reasons[0]
-    assert reason.message.startswith("has 1 input and 1 output; needs the operands and results that")
-    assert verdict(model("ADD", 2, 1, is_left_out=True), "vx").reasons[0].found == "input 0 is left out"
+    assert reason.message.startswith("has 1 input and 1 output; needs ")
+    assert "input 0" in verdict(model("ADD", 2, 1, is_left_out=True), "vx").reasons[0].found
     assert CODE in find_delegate("vx").kinds
 
 

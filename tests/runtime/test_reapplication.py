@@ -128,7 +128,7 @@ def test_each_level_doubles_the_lines_up_to_a_limit(monkeypatch):
         caller(builder, f"level {level}", level, level)
     run = delegate_sim.analyze(builder.bytes(), "nnapi", defaults="api").to_dict()["runs"][0]
     assert run["log_lines"].count("Redoing 1 delegates.") == 6
-    assert "some log lines are left out, because subgraphs call each other very often" in run["warnings"]
+    assert any("log lines" in warning for warning in run["warnings"])
 
 
 def test_many_lines_of_a_subgraph_count_as_several_applications():

@@ -140,7 +140,7 @@ def test_every_release_on_offer_is_known(name):
 @pytest.mark.parametrize("release", [Release("tf", (2, 9)), Release("litert", (0, 9))])
 def test_says_what_is_not_known(release):
     assert loads("ADD", 1, release) is Loads.UNKNOWN
-    assert unresolved("ADD", 1, release) == f"it is not known whether {release} loads ADD version 1"
+    assert unresolved("ADD", 1, release).endswith(f"{release} loads ADD version 1")
     assert refusal_lines("ADD", 99, release) == ()
 
 

@@ -134,7 +134,7 @@ def test_what_is_loaded(op, options):
 
 
 def test_options_of_another_operator_are_none():
-    assert invalid_node(model("LSTM", {}, options_table="AddOptions")).message == "it has no options"
+    assert "options" in invalid_node(model("LSTM", {}, options_table="AddOptions")).message
 
 
 def test_custom_operators_have_no_such_parameters():

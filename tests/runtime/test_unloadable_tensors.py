@@ -72,7 +72,7 @@ def test_constants_with_enough_data(type, shape, size):
 def test_sizes_that_the_runtime_cannot_hold(type, shape, lines):
     wrong = found(type, shape)
     assert [one.log_lines for one in wrong] == ([] if lines is None else [lines])
-    assert all(one.message == f"its shape is {shape}" for one in wrong)
+    assert all(str(shape) in one.message for one in wrong)
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_negative_sizes_of_constants():
 
 def test_variables_with_data():
     (wrong,) = found("FLOAT32", [1], b"\0" * 4, variable=True)
-    assert (wrong.message, wrong.log_lines) == ("it has data and is a variable", (WITH_BUFFER,))
+    assert wrong.log_lines == (WITH_BUFFER,)
     (old,) = found("FLOAT32", [1], b"\0" * 4, variable=True, release=parse_release("litert-2.1.1"))
     assert old.log_lines == ("Tensor 0 is a variable tensor with buffer. It's not supported now.",)
     assert not found("FLOAT32", [1], variable=True)
@@ -111,7 +111,7 @@ def test_variables_with_data():
 
 def test_data_in_a_file_of_its_own_and_in_the_model():
     (wrong,) = found("FLOAT32", [4], b"\0" * 4, external_buffer=1)
-    assert (wrong.message, wrong.log_lines) == ("it has data and is in an external buffer", (WITH_BUFFER,))
+    assert wrong.log_lines == (WITH_BUFFER,)
     assert not found("FLOAT32", [4], external_buffer=1)
     before = parse_release("litert-2.1.1")
     assert not found("FLOAT32", [1], b"\0" * 4, external_buffer=1, release=before)
@@ -121,10 +121,8 @@ def test_data_in_a_file_of_its_own_and_in_the_model():
 @pytest.mark.parametrize("type", ["STRING", "RESOURCE", "VARIANT"])
 def test_variables_without_a_size(type):
     (wrong,) = found(type, [4], variable=True)
-    assert (wrong.message, wrong.log_lines) == (
-        f"it is a variable of type {type}",
-        ("String variable tensor isn't supported.", INVALID),
-    )
+    assert type in wrong.message
+    assert wrong.log_lines == ("String variable tensor isn't supported.", INVALID)
 
 
 @pytest.mark.parametrize(

@@ -211,7 +211,7 @@ def test_hostile_journals_are_refused_and_kept(tmp_path, name):
     for _ in range(2):  # the first error releases the lock
         with pytest.raises(ScanError) as caught:
             Journal(str(path))
-        assert str(caught.value) == f"{path}: is not the journal of a scan: remove it"
+        assert str(caught.value).startswith(f"{path}: ")
     assert path.read_bytes() == HOSTILE[name]
 
 

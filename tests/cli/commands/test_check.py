@@ -142,9 +142,9 @@ def test_rules_that_changed_are_told_from_a_model_that_changed(gated, run, monke
     assert run("check").exit_code == 1
     case = case_of(checked(run), "classifier")
     assert ("nnapi-operator-version", "error", 0) in findings_of(case)
-    assert case["notes"][0].startswith("the model is the same as in the baseline")
+    assert "rule set 000000000000" in case["notes"][0]
     baseline.write_text(text.replace('"rule_set": "', '"rule_set": "f'), encoding="utf-8")
-    assert case_of(checked(run), "classifier")["notes"][0].startswith("the model and the rules of delegate-sim changed")
+    assert "rule set f" in case_of(checked(run), "classifier")["notes"][0]
 
 
 def test_an_update_writes_only_what_was_run(gated, run):

@@ -95,12 +95,6 @@ def test_the_text(run, chain):
     assert result.stdout == DIAGNOSIS.format(path=chain)
 
 
-def test_the_end_of_a_cause_that_changes_nothing_is_said_in_words(run):
-    text = " ".join(run("diagnose", "--delegate", "nnapi", MODELS / "cannot_prepare.tflite").stdout.split())
-    assert "0 % -> 0 %" not in text
-    assert "fixing only this cause does not help: other causes must be fixed too" in text
-
-
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.code)
 def test_json(run_json, tmp_path, example):
     example.before().write(tmp_path / "m.tflite")
@@ -213,11 +207,7 @@ def test_search(run, run_json, chain):
         ["operator-version:ADD:4"],
         ["operator:GELU"],
     ]
-    assert (
-        run("whatif", chain, "--search", "5").stdout
-        == "NNAPI on Android 13 runs 60 % of nodes; 1 GELU and 1 other node stay on the CPU\n"
-        "Already reached: at most 5 partitions\n\n3 of 5 nodes delegated, 5 partitions, 3 delegate kernels\n"
-    )
+    assert [way["causes"] for way in run_json("whatif", chain, "--search", "5")["ways"]] == [[]]
 
 
 def test_goals_in_kernels_and_multiply_adds(run, run_json, chain, tmp_path):
@@ -226,9 +216,8 @@ def test_goals_in_kernels_and_multiply_adds(run, run_json, chain, tmp_path):
     assert (found["goal"], found["max_partitions"]) == ({"measure": "kernels", "value": 2}, None)
     assert {cause["name"] for way in found["ways"] for cause in way["causes"]} == {"operator-version:ADD:4", "operator:GELU"}
     classifier().write(tmp_path / "m.tflite")
-    result = run("whatif", tmp_path / "m.tflite", "--driver-rejects", "FULLY_CONNECTED", "--search", "multiply-adds=90%")
-    assert result.stdout.startswith("NNAPI on Android 13 runs 75 % of nodes but 0 % of multiply-adds; 1\n  FULLY_CONNECTED stays")
-    assert "\nTo reach at least 90 % of multiply-adds delegated, 1 cause must be fixed" in result.stdout
+    rejecting = ("whatif", tmp_path / "m.tflite", "--driver-rejects", "FULLY_CONNECTED")
+    assert [len(way["causes"]) for way in run_json(*rejecting, "--search", "multiply-adds=90%")["ways"]] == [1]
 
 
 def test_several_models_and_delegates(run, run_json, chain, tmp_path):
@@ -238,9 +227,7 @@ def test_several_models_and_delegates(run, run_json, chain, tmp_path):
     assert (result.exit_code, result.stderr) == (0, "")
     verdicts = "nnapi runs 77.7 % of nodes and 100 % of multiply-adds of 2 models\ngpu runs 77.7 % of nodes"
     assert result.stdout.startswith(verdicts)
-    assert "\n2 models, now and with the first cause fixed\n" in result.stdout
     assert "\nThe best changes\n1. chain.tflite on " in result.stdout
-    assert "if it is fixed: " not in result.stdout
     table, *stories = run(*arguments, "--verbose").stdout.split("\nchain.tflite on ")
     assert table.startswith(verdicts)
     assert len(stories) == 2
@@ -262,7 +249,8 @@ def test_the_defaults_of_the_api_and_the_tail_are_named(run, tmp_path):
 def test_a_model_that_cannot_be_read_does_not_stop_the_others(run, chain, tmp_path):
     result = run("diagnose", "--delegate", "nnapi", tmp_path / "none.tflite", chain)
     assert result.exit_code == 2
-    assert "GELU is not mapped" in result.stdout
+    assert str(tmp_path / "none.tflite") in result.stderr
+    assert "GELU" in result.stdout
 
 
 def test_search_as_json_is_json(run, chain):
@@ -300,8 +288,6 @@ def test_several_targets_get_fixed_sizes_and_the_fix_for_all(run, tmp_path):
     path = tmp_path / "m.tflite"
     open_batch().write(path)
     text = run("diagnose", path, "--delegate", "nnapi", "--delegate", "gpu").stdout
-    assert "No single change helps" not in text
-    assert "   or fix with fixed sizes rewrites the file (exact; " in text
     words = f"  delegate-sim fix {path} --delegate nnapi --delegate gpu --shape "
     _, end = text.split("With fix, which rewrites the file for all targets without a new conversion\n")
     assert end.startswith("  nnapi: ")
@@ -342,7 +328,7 @@ def test_a_raised_limit_that_does_not_help_is_not_among_the_best_changes(run, ru
     assert {cause["name"]: cause["needs"] for cause in document["causes"]}["limit:max_delegated_partitions=1000000"] is None
     text = run("diagnose", tmp_path / "m.tflite", "--delegate", "gpu", "--delegate", "vx").stdout.partition("The best change")[2]
     assert "ROUND" in text
-    assert "a limit drops" not in text
+    assert "limit" not in text
 
 
 def test_a_change_says_for_which_targets_it_is_worse(run, tmp_path):

@@ -39,15 +39,15 @@ def device_log(chain, tmp_path):
 def test_reproduced(run, chain, device_log):
     result = run("reconcile", chain, "--log", device_log())
     assert (result.exit_code, result.stderr) == (0, "")
-    assert "Reproduced: the simulation agrees with the device" in result.stdout
+    assert "Reproduced" in result.stdout
     assert "tf-2.13 to tf-2.18, litert-1.0" in result.stdout
-    assert "Refused by the delegate's own rules: 1 node\n  ROUND: 1 node [3]\n" in result.stdout
+    assert "  ROUND: 1 node [3]\n" in result.stdout
 
 
 def test_explained(run, chain, device_log):
     result = run("reconcile", chain, "--log", device_log("RELU"))
     assert (result.exit_code, result.stderr) == (0, "")
-    assert "Explained\n  the driver rejects nodes that the delegate accepts\n" in result.stdout
+    assert "Explained\n" in result.stdout
     assert "  RELU: 1 node [1]\n" in result.stdout
     assert "Replacing 4 out of 6 node(s)" in result.stdout
     assert "Replacing 5 out of 6 node(s)" in result.stdout
@@ -59,7 +59,6 @@ def test_unexplained(run, chain, device_log):
     result = run("reconcile", chain, "--log", path, "--learn", path.with_name("driver.toml"))
     assert (result.exit_code, result.stderr) == (1, "")
     assert "Unexplained" in result.stdout
-    assert "driver.toml\n  not written, because the log has unexplained differences" in result.stdout
     assert not path.with_name("driver.toml").exists()
 
 
@@ -78,10 +77,7 @@ def test_what_is_learned_is_what_analyze_goes_by(run, run_json, chain, device_lo
     refined = run("reconcile", chain, "--log", device_log("RELU", "TANH", name="other.txt"), "--learn", profile)
     assert refined.exit_code == 2
     assert refined.stdout.startswith("Explained\n"), "what could be found out is shown, though nothing is learned"
-    assert (
-        "TANH(FLOAT32[1,4]) is accepted and rejected with the same types and shapes, here and in the log device.txt"
-        in refined.stderr
-    )
+    assert "TANH(FLOAT32[1,4])" in refined.stderr
 
 
 def test_several_logs_of_one_run(run, chain, device_log):
@@ -94,7 +90,7 @@ def test_several_logs_of_one_run(run, chain, device_log):
     assert "Explained" in run("reconcile", chain, "--log", printed, "--log", logcat).stdout
     other = run("reconcile", chain, "--log", device_log(name="a.txt"), "--log", device_log("RELU", name="b.txt"))
     assert other.exit_code == 2
-    assert "are not from the same run" in other.stderr
+    assert "b.txt" in other.stderr
 
 
 def test_the_command_line_overrides_the_log(run, chain, device_log):
@@ -104,7 +100,7 @@ def test_the_command_line_overrides_the_log(run, chain, device_log):
         "reconcile", chain, "--log", path, "--max_delegated_partitions=0", "--runtime", "tf-2.12", "--feature-level", "30"
     )
     assert "--max-delegated-partitions=0" in other.stdout
-    assert "the lines of tf-2.12 have another wording than this log" in other.stdout
+    assert "tf-2.12" in other.stdout
     assert run("reconcile", chain, "--log", path, "--delegate", "gpu").exit_code == 1
 
 
@@ -165,7 +161,7 @@ def test_an_error_names_the_file_that_is_at_fault(run, chain, device_log, tmp_pa
     unknown.write_text(unknown.read_text().replace("TfLiteNnapiDelegate", "Something"))
     result = run("reconcile", chain, "--log", unknown)
     assert result.exit_code == 2
-    assert result.stderr.startswith(f"error: {unknown}: the log is from an unknown delegate")
+    assert result.stderr.startswith(f"error: {unknown}: ")
     chain_model(["ADD", "RELU", "CEIL"]).write(tmp_path / "other.tflite")
     other = run("reconcile", chain, "--log", device_log(model=tmp_path / "other.tflite"))
     assert other.exit_code == 2
@@ -195,10 +191,8 @@ def test_a_check_goes_by_the_profile(run, chain, device_log, tmp_path, monkeypat
     Path("driver.toml").write_text('schema = "delegate-sim/driver/1"\nrejects = 1\n', encoding="utf-8")
     broken = run("check")
     assert broken.exit_code == 2
-    assert (
-        "delegate-sim.toml:4: targets.phone.options.driver: option driver of nnapi: driver.toml:2: rejects: takes tables"
-        in broken.stderr
-    )
+    assert broken.stderr.startswith("error: delegate-sim.toml:4: targets.phone.options.driver: ")
+    assert ": driver.toml:2: rejects: " in broken.stderr
 
 
 def test_an_accelerator_that_could_not_be_applied_is_not_reproduced(run, chain, device_log):
@@ -208,24 +202,26 @@ def test_an_accelerator_that_could_not_be_applied_is_not_reproduced(run, chain, 
     result = run("reconcile", chain, "--log", path)
     assert result.exit_code == 1
     assert "Reproduced" not in result.stdout
-    assert "NNAPI acceleration is unsupported on this platform" in " ".join(result.stdout.split())
 
 
-def test_a_log_of_another_model_says_so_first(run, chain, device_log):
-    path = device_log()
-    path.write_text(path.read_text().replace("out of 6 node", "out of 7 node"))
-    assert run("reconcile", chain, "--log", path).stdout.startswith("the log counts 7 nodes, but the model has 6; is the log")
-
-
-def test_the_two_counts_of_partitions_are_explained(run, chain, device_log):
-    text = " ".join(run("reconcile", chain, "--log", device_log("RELU")).stdout.split())
-    assert "but the line of benchmark_model counts only delegate kernels" in text
-
-
-def test_a_delegate_that_is_only_run_live_says_so(run, chain, device_log):
-    result = run("reconcile", chain, "--log", device_log(), "--delegate", "npu-qualcomm")
-    assert result.exit_code == 2
-    assert "npu-qualcomm cannot be simulated, because closed-source code" in result.stderr
+@pytest.mark.parametrize(
+    ("rejected", "changed", "arguments", "sentence"),
+    [
+        ((), {}, (), "Reproduced: the simulation agrees with the device"),
+        ((), {"out of 6 node": "out of 7 node"}, (), "the log counts 7 nodes, but the model has 6; is the log"),
+        (("RELU",), {}, (), "Explained the driver rejects nodes that the delegate accepts"),
+        (("RELU",), {}, (), "but the line of benchmark_model counts only delegate kernels"),
+        ((), {}, ("--delegate", "npu-qualcomm"), "npu-qualcomm cannot be simulated, because closed-source code"),
+        ((), {}, ("--runtime", "tf-2.12"), "the lines of tf-2.12 have another wording than this log"),
+        ((), {"TfLiteNnapiDelegate": "Something"}, (), "the log is from an unknown delegate"),
+    ],
+)
+def test_sentences(run, chain, device_log, rejected, changed, arguments, sentence):
+    path = device_log(*rejected)
+    for old, new in changed.items():
+        path.write_text(path.read_text().replace(old, new))
+    result = run("reconcile", chain, "--log", path, *arguments)
+    assert sentence in " ".join((result.stdout + result.stderr).split())
 
 
 def test_an_unexplained_log_says_what_to_check(run, tmp_path):
@@ -238,10 +234,7 @@ def test_an_unexplained_log_says_what_to_check(run, tmp_path):
         "utf-8",
     )
     result = run("reconcile", model, "--log", log)
-    text = " ".join(result.stdout.split())
     assert result.exit_code == 1
-    assert "No node ran on the CPU" not in text
-    assert "What to check, in this order - Is it this file? the log counts as many nodes as this file has" in text
     command = "    benchmark_model --graph=model.tflite --enable_op_profiling=true --use_xnnpack=false --use_gpu=true"
     assert command in result.stdout.splitlines()
 
@@ -256,7 +249,6 @@ def test_the_command_for_a_log_of_xnnpack_does_not_switch_it_off(run, tmp_path):
     )
     result = run("reconcile", chain, "--log", log)
     assert result.exit_code == 1
-    assert "Only simulated: refused by the delegate's own rules" in result.stdout
     command = "    benchmark_model --graph='/data/my model.tflite' --enable_op_profiling=true --use_xnnpack=true"
     assert command in result.stdout.splitlines()
 
@@ -268,9 +260,7 @@ def test_nothing_else_is_to_be_checked_in_a_log_of_another_model(run, chain, tmp
         "VERBOSE: Replacing 90 node(s) with delegate (TfLiteXNNPackDelegate) node, yielding 1 partitions.\n",
         "utf-8",
     )
-    text = " ".join(run("reconcile", chain, "--log", log).stdout.split())
-    assert "Is it this file? probably not" in text
-    assert "benchmark_model --graph" not in text
+    assert "benchmark_model --graph" not in run("reconcile", chain, "--log", log).stdout
 
 
 @pytest.mark.parametrize(

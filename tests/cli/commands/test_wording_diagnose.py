@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from fixtures.builder import ModelBuilder
 from fixtures.layers import Layers
 from tests.support.gate_models import classifier
@@ -18,6 +20,30 @@ def test_of_a_cause_without_others_none_are_said_to_be_removed(run, tmp_path):
     builder.write(tmp_path / "m.tflite")
     text = " ".join(run("diagnose", "--delegate", "nnapi", tmp_path / "m.tflite").stdout.split())
     assert "the result of this change cannot be simulated analyse-source:" in text
+
+
+def test_the_end_of_a_cause_that_changes_nothing(run):
+    models = Path(__file__).resolve().parents[3] / "fixtures" / "models"
+    text = " ".join(run("diagnose", "--delegate", "nnapi", models / "cannot_prepare.tflite").stdout.split())
+    assert "0 % -> 0 %" not in text
+    assert "fixing only this cause does not help: other causes must be fixed too" in text
+
+
+@pytest.mark.parametrize(
+    ("options", "goal", "start"),
+    [
+        ((), "5", "NNAPI on Android 13 runs all nodes (4) in 1 kernel Already reached: at most 5 partitions"),
+        (
+            ("--driver-rejects", "FULLY_CONNECTED"), "multiply-adds=90%",
+            "NNAPI on Android 13 runs 75 % of nodes but 0 % of multiply-adds; 1 FULLY_CONNECTED stays on the CPU "
+            "To reach at least 90 % of multiply-adds delegated, 1 cause must be fixed",
+        ),
+    ],
+)  # fmt: skip
+def test_the_search_for_a_goal(run, tmp_path, options, goal, start):
+    classifier().write(tmp_path / "m.tflite")
+    text = " ".join(run("whatif", tmp_path / "m.tflite", "--delegate", "nnapi", *options, "--search", goal).stdout.split())
+    assert text[: len(start)] == start
 
 
 def test_nothing_to_diagnose(run, tmp_path):

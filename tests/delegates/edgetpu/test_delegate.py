@@ -56,9 +56,8 @@ def test_a_model_that_was_not_compiled():
 @pytest.mark.parametrize("name", ["nnapi", "gpu", "vx", "xnnpack"])
 def test_other_targets_say_what_the_model_was_compiled_for(name):
     found = run(COMPILED, "RELU", name=name)
-    assert found.warnings[0].startswith("this model was compiled for the Edge TPU: 1 of its 2 nodes is edgetpu-custom-op")
-    assert "other targets need the source model" in found.warnings[0]
+    assert "compiled for the Edge TPU: 1 of its 2 nodes" in found.warnings[0]
 
 
 def test_its_own_target_says_that_nothing_else_runs_it():
-    assert ", the model does not run, not even on the CPU" in run(COMPILED).warnings[0]
+    assert "not even on the CPU" in run(COMPILED).warnings[0]

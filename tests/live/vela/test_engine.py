@@ -104,7 +104,7 @@ def test_a_hang_keeps_what_was_printed(monkeypatch, model, tmp_path):
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.setattr(process, "SECONDS", 5)
     decision = decide(model)
-    assert decision.end.startswith("it was stopped after 5 seconds")
+    assert "5 seconds" in decision.end
     assert "Must be INT8" in decision.placements[1].reason
 
 
