@@ -107,7 +107,7 @@ def _without_all_lines(diagnosis: Diagnosis, words: OutcomeWords, width: int, ti
 
 def _other_results(diagnosis: Diagnosis, width: int) -> Iterator[Line]:
     """Yield the result with the API's defaults, and the result with registered operators, if these results are different."""
-    if api_text := api_defaults_text(diagnosis.model, diagnosis.run):
+    if api_text := api_defaults_text(diagnosis.model, diagnosis.run, diagnosis.effort.cache):
         yield from paragraph(api_text, width, "", "  ")
     if diagnosis.registered_verdict:
         yield from paragraph(f"With registered operators: {diagnosis.registered_verdict}", width, "", "  ")

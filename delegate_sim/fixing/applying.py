@@ -75,7 +75,7 @@ def apply_pass(before: Rewritten, pass_: Pass, nodes: Collection[NodeKey] | None
             changed = edited(model, change)
     except TooLargeError:
         return None
-    if _is_same(model, changed) or _has_untyped(changed.model):
+    if changed.model is model or _is_same(model, changed) or _has_untyped(changed.model):
         return None
     if METADATA_NAME in model.metadata:
         if changed.origins != unchanged(model).origins:
@@ -130,4 +130,6 @@ def _with_demanded_versions(model: Model, touched: Sequence[Collection[int]]) ->
         ]
 
     changed = edited(model, set_versions)
+    if changed.model is model:
+        return changed
     return replace(changed, model=changed.model.with_same_bytes(metadata=model.metadata))

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, TypeVar
 
 from ..errors import LimitError
 from ..foundation.limits import how_to_raise, raised
-from ..model.model import Model, Node, Subgraph, Tensor
+from ..model.model import Model, Node, Subgraph
 from .analysis_cache import AnalysisCache
-from .graph import Graph, file_graphs
+from .forms import node_forms
+from .graph import file_graphs
 
 _Item = TypeVar("_Item")
 
@@ -26,8 +27,7 @@ _MOST_NODES_OF_A_QUESTION = 200_000
 _WEIGHT_OF_A_FORM = 3
 """Number of nodes that are added to a model's size for each form of node.
 
-Nodes have the same form if they have the same operator, version, options and operand properties. Such nodes share most
-results.
+Nodes of one form (``forms.py``) share most results.
 """
 _WEIGHT_OF_A_SUBGRAPH = 16
 """Number of nodes that are added to a model's size for each subgraph.
@@ -46,8 +46,6 @@ Each further operand, and each further tensor of a body, costs as much as a node
 _TENSORS_LIKE_A_NODE = 4
 """Number of further tensors of a subgraph that cost as much as a node."""
 _COMPOSITE = "STABLEHLO_COMPOSITE"
-_SMALL_CONSTANT = 64
-"""Largest size in bytes of a constant whose value is part of a node's form, such as a shape, axes or a permutation."""
 
 
 class EffortQuestion(NamedTuple):
@@ -96,11 +94,13 @@ class Effort:
     simulation, and call ``begin_target`` before each of several targets.
     """
 
-    def __init__(self, model: Model, parts: int = 1, whole: Effort | SharedEffort | None = None) -> None:
+    def __init__(
+        self, model: Model, parts: int = 1, whole: Effort | SharedEffort | None = None, cache: AnalysisCache | None = None
+    ) -> None:
         self._model = model
         self._parts = parts
         self._whole = whole
-        self.cache: AnalysisCache = whole.cache if isinstance(whole, Effort) else AnalysisCache()
+        self.cache: AnalysisCache = cache or (whole.cache if isinstance(whole, Effort) else AnalysisCache())
         """The cache that all simulations of the model share."""
         self._spent = 0
         self._kept = 0
@@ -208,14 +208,9 @@ class Effort:
     def _nodes(self) -> int:
         return sum([len(subgraph.nodes) for subgraph in self._model.subgraphs])
 
-    @property
+    @functools.cached_property
     def _forms(self) -> int:
-        return sum(
-            [
-                graph.results.get("number of forms", (), functools.partial(_count_forms, graph))
-                for graph in file_graphs(self._model)
-            ]
-        )
+        return sum([len(set(node_forms(graph.within(self.cache)))) for graph in file_graphs(self._model)])
 
 
 def _reason(limit: int) -> str:
@@ -228,19 +223,14 @@ def _sizes(model: Model) -> Mapping[str, int]:
     The body of a composite is counted once more for each composite, because it may replace the composite. The same holds for the
     bodies of the composites in this body.
     """
-    nodes = [node for subgraph in model.subgraphs for node in subgraph.nodes]
-    operands = sum([len(node.inputs) + len(node.outputs) for node in nodes])
+    operands = [len(node.inputs) + len(node.outputs) for subgraph in model.subgraphs for node in subgraph.nodes]
     bodies = _size_of_bodies(model)
     return {
-        f"{operands:,} operands of nodes": sum(map(_size_of_operands, nodes)),
+        f"{sum(operands):,} operands of nodes": sum([count - _USUAL_OPERANDS for count in operands if count > _USUAL_OPERANDS]),
         f"{sum([len(subgraph.tensors) for subgraph in model.subgraphs]):,} tensors": sum(map(_size_of_tensors, model.subgraphs)),
         f"{len(model.subgraphs):,} subgraphs": _WEIGHT_OF_A_SUBGRAPH * len(model.subgraphs),
         f"{bodies:,} nodes, operands and tensors in the bodies of all composites": bodies,
     }
-
-
-def _size_of_operands(node: Node) -> int:
-    return max(len(node.inputs) + len(node.outputs) - _USUAL_OPERANDS, 0)
 
 
 def _size_of_tensors(subgraph: Subgraph) -> int:
@@ -255,37 +245,20 @@ def size_of_body(body: Subgraph) -> int:
 
 
 def _size_of_bodies(model: Model) -> int:
-    called = [[body for node in subgraph.nodes if (body := _body(model, node))] for subgraph in model.subgraphs]
+    called = [
+        [body for node in subgraph.nodes if node.op == _COMPOSITE and (body := _body(model, node))]
+        for subgraph in model.subgraphs
+    ]
+    if not any(called):
+        return 0
     sizes = [size_of_body(subgraph) for subgraph in model.subgraphs]
     inner = [sum([sizes[body] for body in bodies]) for bodies in called]
     return sum([sizes[body] + inner[body] for bodies in called for body in bodies])
 
 
 def _body(model: Model, node: Node) -> int:
-    is_composite = node.op == _COMPOSITE and not node.is_custom
-    index = int(model.options(node).decomposition_subgraph_index) if is_composite else 0
+    index = 0 if node.is_custom else int(model.options(node).decomposition_subgraph_index)
     return index if 0 < index < len(model.subgraphs) else 0
-
-
-def _count_forms(graph: Graph) -> int:
-    forms = [*[_form_of(graph.model, tensor) for tensor in graph.tensors], None]
-
-    def form_of(node: Node) -> Hashable:
-        operands = node.inputs + node.outputs
-        first = {operand: place for place, operand in reversed([*enumerate(operands)])}
-        repeated = len(first) < len(operands) and tuple([first[operand] for operand in operands])
-        return node.op, node.version, graph.model.options(node), repeated, *[forms[index] for index in operands]
-
-    return len({form_of(node) for node in graph.nodes})
-
-
-def _form_of(model: Model, tensor: Tensor) -> Hashable:
-    offset, size = tensor.data or (0, 0)
-    value = bytes(model.content[offset : offset + size]) if size <= _SMALL_CONSTANT else size
-    kind, scales, zero_points, *rest = tensor.quantization or ("", (), ())
-    quantization = kind, tensor.scale, tensor.zero_point, len(scales), len(zero_points), *rest
-    shape = tensor.has_rank, tensor.shape, tensor.shape_signature
-    return tensor.type, shape, tensor.allocation, quantization, value
 
 
 class Tries:

@@ -198,17 +198,27 @@ class Editor:
         self.nodes.insert(place, (-1, Node(-1, op, schema.builtin_code(op), None, version, (source,), (result,), (), None, None)))
 
     def finish(self) -> tuple[Subgraph, tuple[int, ...]]:
-        """Return the subgraph with renumbered nodes, and the original index of each node. Added nodes have index -1."""
+        """Return the subgraph with renumbered nodes, and the original index of each node. Added nodes have index -1.
+
+        If nothing was changed, return the original subgraph.
+        """
+        before = self.subgraph
         nodes = tuple([node if node.index == index else node._replace(index=index) for index, (_, node) in enumerate(self.nodes)])
-        tensors = self.subgraph.tensors
-        if len(self.tensors) != len(tensors) or not all(map(operator.is_, self.tensors, tensors)):
-            tensors = tuple(self.tensors)
-        changed = replace(self.subgraph, tensors=tensors, nodes=nodes, inputs=tuple(self.inputs), outputs=tuple(self.outputs))
+        has_same_tensors = len(self.tensors) == len(before.tensors) and all(map(operator.is_, self.tensors, before.tensors))
+        tensors = before.tensors if has_same_tensors else tuple(self.tensors)
+        new = nodes, tuple(self.inputs), tuple(self.outputs)
+        if has_same_tensors and new == (before.nodes, before.inputs, before.outputs):
+            changed = before
+        else:
+            changed = replace(before, tensors=tensors, nodes=new[0], inputs=new[1], outputs=new[2])
         return changed, tuple([origin for origin, _ in self.nodes])
 
 
 def edited(model: Model, change: Callable[[Editor], None]) -> Edited:
-    """Change every subgraph of a model. Control dependencies are removed from the metadata, because the nodes get new indices."""
+    """Change every subgraph of a model. If nothing changes, the result has the original model.
+
+    Control dependencies are removed from the metadata of a changed model, because the nodes get new indices.
+    """
     finished = []
     options = dict(model.changed_options)
     for subgraph in model.subgraphs:
@@ -216,11 +226,14 @@ def edited(model: Model, change: Callable[[Editor], None]) -> Edited:
         change(editor)
         finished.append(editor.finish())
         options.update(editor.options)
+    origins = tuple([own for _, own in finished])
+    if all(subgraph is before for (subgraph, _), before in zip(finished, model.subgraphs, strict=True)):
+        return Edited(model, origins, model)
     metadata = {name: span for name, span in model.metadata.items() if name != METADATA_NAME}
     subgraphs = tuple([subgraph for subgraph, _ in finished])
     listed = _listed(model, subgraphs)
     new_model = model.with_same_bytes(subgraphs=subgraphs, operator_codes=listed, metadata=metadata, changed_options=options)
-    return Edited(new_model, tuple([origins for _, origins in finished]), model)
+    return Edited(new_model, origins, model)
 
 
 def _listed(model: Model, subgraphs: Iterable[Subgraph]) -> tuple[OperatorCode, ...]:

@@ -179,14 +179,15 @@ def _model_entry(model: Model, micro: MicroReport | None) -> dict[str, Any]:
 
 
 def _drawn(view: PageView | MicroDiagnosis, model: int, graphs: PageGraphs) -> dict[str, Any]:
-    path = view.model.path
-    view = replace(view, model=without_folder(view.model))
-    with naming_model(path):
-        return micro_view_entry(view, model, graphs) if isinstance(view, MicroDiagnosis) else _view_entry(view, model, graphs)
+    with naming_model(view.model.path):
+        if isinstance(view, MicroDiagnosis):
+            return micro_view_entry(replace(view, model=without_folder(view.model)), model, graphs)
+        return _view_entry(view, model, graphs)
 
 
 def _view_entry(view: PageView, model: int, graphs: PageGraphs) -> dict[str, Any]:
     run = view.run if view.diagnosis is None else view.diagnosis.advised_run
+    cache = None if view.diagnosis is None else view.diagnosis.effort.cache
     reasons: dict[Reason, int] = {}
     measures = measure(run)
     options = option_values(run.options)
@@ -205,7 +206,7 @@ def _view_entry(view: PageView, model: int, graphs: PageGraphs) -> dict[str, Any
         "refusal": None
         if run.refusal is None
         else {"code": run.refusal.code, "message": short_text(run.refusal.text), "hint": short_text(run.refusal.hint)},
-        "api_defaults": short_text(api_defaults_text(view.model, run)),
+        "api_defaults": short_text(api_defaults_text(view.model, run, cache)),
         "log_lines": [short_text(line) for line in run.log_lines],
         "warnings": [
             short_text(warning)

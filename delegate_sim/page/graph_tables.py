@@ -5,7 +5,6 @@ Text that may contain names from a model is made printable and is shortened.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -14,7 +13,7 @@ from ..foundation.printable import printable, shortened
 from ..graph.graph import Graph
 from ..rules.rule import Reason
 from ..runtime.interpreter import SubgraphRun
-from .layout import RoutingLimit, draw
+from .layout import Drawing, PageLayouts, draw
 
 _LONGEST_NAME = 200
 _LONGEST_TEXT = 2000
@@ -25,17 +24,24 @@ class PageGraphs:
 
     def __init__(self) -> None:
         self.entries: list[dict[str, Any]] = []
-        self._numbers: dict[str, int] = {}
-        self._limit = RoutingLimit()
+        self._known: dict[Graph, int] = {}
+        """The numbers of the graphs so far. Runs of several delegates often share a graph."""
+        self._of_index: dict[int, list[int]] = {}
+        """The numbers of the distinct graphs of each subgraph. Releases and delegates may prepare a subgraph differently."""
+        self._layouts = PageLayouts()
+        self._drawings: dict[tuple[int, tuple[tuple[int, ...], ...]], Drawing] = {}
+        """The drawings so far, by the number of the graph and the nodes of its partitions."""
 
     def number(self, graph: Graph) -> int:
         """Return the number of a graph."""
-        entry = _graph_entry(graph)
-        key = json.dumps(entry)
-        if key not in self._numbers:
-            self._numbers[key] = len(self.entries)
-            self.entries.append(entry)
-        return self._numbers[key]
+        if graph not in self._known:
+            entry, alike = _graph_entry(graph), self._of_index.setdefault(graph.index, [])
+            number = next((known for known in alike if self.entries[known] == entry), len(self.entries))
+            if number == len(self.entries):
+                self.entries.append(entry)
+                alike.append(number)
+            self._known[graph] = number
+        return self._known[graph]
 
     def drawn(
         self,
@@ -49,11 +55,15 @@ class PageGraphs:
 
         ``reasons_of`` has the reasons by position. New reasons are added to ``reasons``, which numbers them.
         """
-        plan, drawing = run.graph.execution_plan, draw(run, self._limit)
+        plan, graph = run.graph.execution_plan, self.number(run.graph)
+        key = graph, tuple([subset.nodes for subset in run.subsets])
+        if key not in self._drawings:
+            self._drawings[key] = draw(run, self._layouts)
+        drawing = self._drawings[key]
         part_of = {node: number for number, subset in enumerate(run.subsets) for node in subset.nodes}
         numbers = {at: [reasons.setdefault(reason, len(reasons)) for reason in own] for at, own in reasons_of.items() if own}
         return {
-            "graph": self.number(run.graph),
+            "graph": graph,
             "states": states,
             "x": [drawing.nodes[index][0] for index in plan],
             "y": [drawing.nodes[index][1] for index in plan],

@@ -80,11 +80,13 @@ class _Inside(NamedTuple):
     size: Place
 
 
-class RoutingLimit:
-    """The limit that the drawings of a page share."""
+class PageLayouts:
+    """The layouts of connected graphs that the drawings of a page share, and the limit on these layouts."""
 
     def __init__(self) -> None:
         self._left = _MOST_ROUTED_ON_A_PAGE
+        self._known: dict[tuple[tuple[int, int], ...], Sequence[tuple[int, Place]]] = {}
+        """The layouts so far, by the edges. The nodes are numbered from 0, because the blocks of a model are often alike."""
 
     def takes(self, length: int) -> bool:
         """Return whether edges of this total length may be routed. If so, the length counts."""
@@ -92,10 +94,19 @@ class RoutingLimit:
         self._left -= length if is_taken else 0
         return is_taken
 
+    def layout(self, layers: Mapping[int, int], edges: Edges) -> Sequence[tuple[int, Place]]:
+        """Return the layout of a connected graph (see ``layered_layout``). Only the order of the nodes' numbers matters."""
+        nodes = sorted({node for edge in edges for node in edge})
+        number = {node: place for place, node in enumerate(nodes)}
+        key = tuple([(number[a], number[b]) for a, b in edges])
+        if key not in self._known:
+            self._known[key] = layered_layout({number[node]: layers[node] for node in nodes}, key)
+        return [(nodes[place], position) for place, position in self._known[key]]
 
-def draw(run: SubgraphRun, limit: RoutingLimit | None = None) -> Drawing:
+
+def draw(run: SubgraphRun, layouts: PageLayouts | None = None) -> Drawing:
     """Place the nodes and partitions of a subgraph."""
-    return _draw(run.graph, _parts(run), limit or RoutingLimit())
+    return _draw(run.graph, _parts(run), layouts or PageLayouts())
 
 
 def _parts(run: SubgraphRun) -> list[Sequence[int]]:
@@ -110,7 +121,7 @@ def node_edges(graph: Graph) -> list[tuple[int, int]]:
     return sorted({(writer, reader) for writer, reader, _ in graph.links})
 
 
-def _draw(graph: Graph, parts: Sequence[Sequence[int]], limit: RoutingLimit) -> Drawing:
+def _draw(graph: Graph, parts: Sequence[Sequence[int]], layouts: PageLayouts) -> Drawing:
     part_of = {node: number for number, nodes in enumerate(parts) for node in nodes}
     inner: list[list[tuple[int, int]]] = [[] for _ in parts]
     outer = set()
@@ -122,8 +133,8 @@ def _draw(graph: Graph, parts: Sequence[Sequence[int]], limit: RoutingLimit) -> 
             inner[part_of[a]].append((a, b))
         else:
             outer.add((part_of[a], part_of[b]))
-    insides = [_inside(nodes, edges, small, limit) for nodes, edges in zip(parts, inner, strict=True)]
-    rows = _rows(len(parts), sorted(outer), limit)
+    insides = [_inside(nodes, edges, small, layouts) for nodes, edges in zip(parts, inner, strict=True)]
+    rows = _rows(len(parts), sorted(outer), layouts)
     corners = _in_columns(rows, [inside.size for inside in insides])
     places = {
         node: (round(corners[number][0] + x), round(corners[number][1] + y))
@@ -139,12 +150,12 @@ def _reads_constants(graph: Graph, node: int) -> bool:
     return bool(inputs) and all(graph.tensors[tensor].is_constant for tensor in inputs)
 
 
-def _inside(nodes: Sequence[int], all_edges: Edges, all_small: Set[int], limit: RoutingLimit) -> _Inside:
+def _inside(nodes: Sequence[int], all_edges: Edges, all_small: Set[int], layouts: PageLayouts) -> _Inside:
     edges = [(a, b) for a, b in all_edges if a not in all_small and b not in all_small]
     connected = {node for edge in edges for node in edge}
     lone = [node for node in nodes if node not in connected and node not in all_small]
     order = {node: position for position, node in enumerate(nodes)}
-    pieces = sorted(_folded_pieces(lone, edges, limit), key=lambda piece: min([order[node] for node in piece]))
+    pieces = sorted(_folded_pieces(lone, edges, layouts), key=lambda piece: min([order[node] for node in piece]))
     above, others = _above([node for node in nodes if node in all_small], all_edges, all_small)
     top = HEADER + (_SMALL_ROW if above else 0)
     grid, (columns, rows) = _side_by_side(pieces)
@@ -199,29 +210,29 @@ def _size(piece: Mapping[int, Place]) -> Place:
     return max([x for x, _ in piece.values()]) + 1, max([y for _, y in piece.values()]) + 1
 
 
-def _folded_pieces(lone: Sequence[int], edges: Edges, limit: RoutingLimit) -> list[dict[int, Place]]:
-    pieces = _pieces(lone, edges, limit)
+def _folded_pieces(lone: Sequence[int], edges: Edges, layouts: PageLayouts) -> list[dict[int, Place]]:
+    pieces = _pieces(lone, edges, layouts)
     piece_of = {node: number for number, piece in enumerate(pieces) for node in piece}
     own: list[list[tuple[int, int]]] = [[] for _ in pieces]
     for edge in edges:
         own[piece_of[edge[0]]].append(edge)
-    return [_folded(piece, inner, limit) for piece, inner in zip(pieces, own, strict=True)]
+    return [_folded(piece, inner, layouts) for piece, inner in zip(pieces, own, strict=True)]
 
 
-def _pieces(nodes: Iterable[int], edges: Edges, limit: RoutingLimit) -> list[dict[int, Place]]:
+def _pieces(nodes: Iterable[int], edges: Edges, layouts: PageLayouts) -> list[dict[int, Place]]:
     """Return the connected parts of a graph, with the column and the row of each node."""
-    pieces = [_layered(positions) for positions in _layouts(edges, limit)]
+    pieces = [_layered(positions) for positions in _layouts(edges, layouts)]
     connected = {node for edge in edges for node in edge}
     return pieces + [{node: (0.0, 0.0)} for node in nodes if node not in connected]
 
 
-def _layouts(edges: Edges, limit: RoutingLimit) -> Iterable[Sequence[tuple[int, Place]]]:
+def _layouts(edges: Edges, layouts: PageLayouts) -> Iterable[Sequence[tuple[int, Place]]]:
     if not edges:
         return []
     layers = _layers(edges)
-    if not limit.takes(sum([abs(layers[b] - layers[a]) for a, b in edges])):
+    if not layouts.takes(sum([abs(layers[b] - layers[a]) for a, b in edges])):
         return [_in_order(layers)]
-    return [layered_layout(layers, piece) for piece in _connected(edges)]
+    return [layouts.layout(layers, piece) for piece in _connected(edges)]
 
 
 def _connected(edges: Edges) -> list[list[tuple[int, int]]]:
@@ -266,7 +277,7 @@ def _layered(positions: Sequence[tuple[int, Place]]) -> dict[int, Place]:
     return {node: (x - left, float(levels[y])) for node, (x, y) in positions}
 
 
-def _folded(piece: dict[int, Place], edges: Edges, limit: RoutingLimit) -> dict[int, Place]:
+def _folded(piece: dict[int, Place], edges: Edges, layouts: PageLayouts) -> dict[int, Place]:
     """Break a connected part into columns if it is tall. Each column is laid out anew, without the edges to other columns."""
     width, layers = _size(piece)
     if width * _COLUMN > _WIDEST * layers * _ROW * _ASPECT:
@@ -287,7 +298,7 @@ def _folded(piece: dict[int, Place], edges: Edges, limit: RoutingLimit) -> dict[
     places: dict[int, Place] = {}
     left = 0.0
     for column in sorted(nodes):
-        parts = _pieces(nodes[column], inner.get(column, []), limit)
+        parts = _pieces(nodes[column], inner.get(column, []), layouts)
         for part in sorted(parts, key=lambda part: min([piece[node][0] for node in part])):
             top = min([piece[node][1] for node in part]) % height
             places.update({node: (left + x, top + y) for node, (x, y) in part.items()})
@@ -314,13 +325,13 @@ def _narrowed(piece: dict[int, Place]) -> dict[int, Place]:
     return places
 
 
-def _rows(count: int, edges: Edges, limit: RoutingLimit) -> list[list[int]]:
+def _rows(count: int, edges: Edges, layouts: PageLayouts) -> list[list[int]]:
     alone = [[number] for number in range(count)]  # bounded: partitions
     if not edges:
         return alone
     rows: dict[int, list[tuple[float, int]]] = {}
     placed = set()
-    for positions in _layouts(edges, limit):
+    for positions in _layouts(edges, layouts):
         for number, (x, layer) in _layered(positions).items():
             rows.setdefault(int(layer), []).append((x, number))
             placed.add(number)

@@ -57,9 +57,10 @@ def simulate_chain(
         for target in targets
     ):
         raise ValueError("the targets of a chain may differ only in delegate and options")
-    Effort(model).require(SIMULATION, max([target.effort for target in targets]))
+    shared = cache or AnalysisCache()
+    Effort(model, cache=shared).require(SIMULATION, max([target.effort for target in targets]))
     with naming_model(model.path):
-        return _simulate_chain(model, targets, by_default, assumptions, cache or AnalysisCache())
+        return _simulate_chain(model, targets, by_default, assumptions, shared)
 
 
 def _simulate_chain(

@@ -92,5 +92,5 @@ class TestDrawing:
 def test_the_drawings_of_a_page_share_a_limit(monkeypatch):
     monkeypatch.setattr(layout, "_MOST_ROUTED", 5)
     monkeypatch.setattr(layout, "_MOST_ROUTED_ON_A_PAGE", 9)
-    limit = layout.RoutingLimit()
+    limit = layout.PageLayouts()
     assert [limit.takes(length) for length in (6, 5, 5, 4, 1)] == [False, True, False, True, False]
