@@ -19,6 +19,8 @@ class Stage(str, Enum):
     """A compiler plugin selects nodes of the model file."""
     LOADING = "runtime-load"
     """The runtime loads the model."""
+    PLANNING = "plan"
+    """A runtime without delegates plans the memory of the model."""
     PREPARING = "prepare"
     """A CPU kernel is prepared."""
     ACCEPTING = "accept"

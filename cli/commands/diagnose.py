@@ -10,24 +10,21 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from delegate_sim.diagnosis.diagnosis import Diagnosis
-from delegate_sim.diagnosis.micro import diagnose_micro
 from delegate_sim.diagnosis.open_question import Choice, find_open_question
 from delegate_sim.graph.effort import Effort
-from delegate_sim.micro.target import MicroTarget
 from delegate_sim.runtime.target import Target, target_names
 
 from ..console.layout import counted
 from ..console.terminal import Line, add_first_line, table_options, width, write_result
 from ..models import STANDARD_INPUT, Models, Unreadable, print_not_simulated, read_model, unreadable_entry
 from ..options.delegate_flags import DelegateCommand
-from ..options.micro_target import NOT_BOTH, micro_option
+from ..options.micro_target import micro_option
 from ..options.op_profile import OpProfileArguments, op_profile_option, timed_diagnosis
 from ..options.targets import TargetArguments, delegates_option, target_arguments
 from ..text.best_changes import best_lines
 from ..text.diagnose import diagnosis_lines
 from ..text.diagnoses import overview_lines
 from ..text.many import details_hint, unanswered_lines
-from ..text.micro import micro_diagnosis_lines
 
 if TYPE_CHECKING:
     from delegate_sim.model.model import Model
@@ -61,7 +58,6 @@ details. If a model cannot be read, the command continues with the next model, a
 @click.option("-v", "--verbose", is_flag=True, help="Show every cause and node; leave nothing out.")
 def command(
     paths: Sequence[str],
-    micro: MicroTarget | None,
     arguments: TargetArguments,
     profiles: OpProfileArguments,
     form: str,
@@ -76,16 +72,12 @@ def command(
     """
     models = Models(paths)
     profiles.check(len(models.paths))
-    if micro is not None:
-        if arguments.names_delegate or arguments.several:
-            raise click.UsageError(NOT_BOTH)
-        return _diagnose_micro(models, micro, form, output, verbose)
     is_described = arguments.names_delegate or arguments.several or profiles.paths
     targets = arguments.targets() if is_described else arguments.configured()
     is_single = models.is_single and len(targets) <= 1
 
     def take(path: str) -> list[_Answer]:
-        model = read_model(path)
+        model = read_model(path, any_identifier=arguments.micro is not None)
         effort = Effort(model)
         asked = targets or [_open_question(model, arguments.targets(unnamed=()), effort, is_named=is_single)]
         labels = [""] if is_single else target_names(asked)
@@ -119,18 +111,6 @@ def _open_question(model: Model, targets: Sequence[Target], effort: Effort, *, i
         name = question.target.delegate.name
         add_first_line(f"Target {name}: {reason}. To choose another: --delegate NAME or --device NAME")
     return question.target
-
-
-def _diagnose_micro(models: Models, target: MicroTarget, form: str, output: str | None, verbose: bool) -> int:
-    if form not in ("text", "json"):
-        raise click.UsageError(f"--micro has no format {form}: use text or json")
-    diagnoses = list(models.each(lambda path: diagnose_micro(read_model(path, any_identifier=True), target)))
-    if diagnoses or form != "text":
-        entries = [*[diagnosis.to_dict() for diagnosis in diagnoses], *map(unreadable_entry, models.unreadable)]
-        write_result(
-            form, output, lambda: _whole(entries, models.is_single), lambda: micro_diagnosis_lines(diagnoses, width(), verbose)
-        )
-    return models.exit_code
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,13 +25,12 @@ from ..console.terminal import format_option, show_progress, width, write_result
 from ..exits import DONE, FINDINGS
 from ..models import Models, naming_its_model, one_path, read_model
 from ..options.delegate_flags import DelegateCommand
-from ..options.micro_target import NOT_BOTH, micro_option
+from ..options.micro_target import micro_option
 from ..options.op_profile import OpProfileArguments, op_profile_option
 from ..options.targets import TargetArguments, for_option, target_arguments
 from ..text.fix import fixes_lines, times_of
 
 if TYPE_CHECKING:
-    from delegate_sim.micro.target import MicroTarget
     from delegate_sim.timing.measured import Timing
 
 _EPILOG = """\b
@@ -117,7 +116,6 @@ def command(
     data: Sequence[str],
     samples: int | None,
     no_proof: bool,
-    micro: MicroTarget | None,
     form: str,
     verbose: bool,
 ) -> int:
@@ -126,15 +124,13 @@ def command(
         raise click.UsageError(_BOTH if plans else _NEITHER)
     if samples == 0 and not data and not no_proof:
         raise click.UsageError("the models cannot be compared without inputs: give --samples, --data or --no-proof")
-    if micro is not None and (arguments.names_delegate or arguments.several):
-        raise click.UsageError(NOT_BOTH)
-    targets = [] if micro is not None else arguments.targets()
+    is_micro, targets = arguments.micro is not None, arguments.targets()
     if format_at(path) in (LITERTLM, TASK):
-        _refuse_options_of_models(micro is not None, shapes, splits, per_target, data, profiles.paths)
+        _refuse_options_of_models(is_micro, shapes, splits, per_target, data, profiles.paths)
         return _fix_bundle(path, targets, written, choose_passes(passes, _KINDS[allow]), no_proof, samples, form, verbose)
     path = one_path(path)
-    model = read_model(path)
-    if micro is not None and (shapes or splits or per_target or profiles.paths):
+    model = read_model(path, any_identifier=is_micro)
+    if is_micro and (shapes or splits or per_target or profiles.paths):
         raise click.UsageError("--micro does not take --shape, --split-tail, --per-target or --op-profile")
     jobs = [(tuple(targets), written)]
     if per_target:
@@ -155,17 +151,6 @@ def command(
         with _naming(file):
             return fix(plan, file, replaces=is_forced(), proves=not no_proof, data=data, samples=samples)
 
-    if micro is not None:
-        from delegate_sim.fixing.micro_search import search_micro
-
-        from ..text.micro_fix import micro_fix_lines
-
-        outcome = search_micro(model, micro, allowed, chosen, report)
-        rewritten = wrote(outcome, written)
-        write_result(
-            form, None, lambda: outcome.to_dict(rewritten), lambda: micro_fix_lines(outcome, rewritten, width(), verbose)
-        )
-        return DONE if outcome.is_changed else FINDINGS
     results: list[tuple[FixPlan, Fixed | None]] = []
     models = Models([path])
     effort = Effort(model) if per_target else None

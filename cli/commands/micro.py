@@ -6,15 +6,24 @@ from collections.abc import Sequence
 
 import click
 
-from delegate_sim.micro.report import MicroAnswer, analyze
-from delegate_sim.micro.target import MicroTarget
+from delegate_sim.graph.analysis_cache import AnalysisCache
+from delegate_sim.micro.result import MicroResult
+from delegate_sim.model.model import Model
+from delegate_sim.runtime.interpreter import simulate
+from delegate_sim.runtime.target import Target
 
-from ..answers import Answer, ModelTable, write_answers
-from ..console.output_file import FileCommand
-from ..console.terminal import result_options, width
-from ..models import Models, read_model
+from ..answers import Outputs
+from ..console.output_file import FileCommand, output_option
+from ..console.terminal import width
+from ..exits import FINDINGS
+from ..gathering import gathered
+from ..models import Models
 from ..options.micro_target import micro_target_options
-from ..text.micro import micro_columns, micro_lines, micro_row
+from ..options.op_profile import OpProfileArguments
+from ..outputs import output_options
+from ..text.analysis.view import View
+from ..text.micro import micro_lines
+from .analyze.analysis import AnalysisJob, write_analyses
 
 _EPILOG = """\b
 Examples:
@@ -30,27 +39,22 @@ these weights.
 @click.command("micro", cls=FileCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("paths", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
 @micro_target_options
-@result_options
-@click.option("-v", "--verbose", is_flag=True, help="Show every buffer of the arena; leave nothing out.")
-def command(paths: Sequence[str], target: MicroTarget, form: str, output: str | None, verbose: bool) -> int:
+@output_options
+@output_option()
+@click.option("-v", "--verbose", is_flag=True, help="Show every node and every buffer of the arena; leave nothing out.")
+@gathered("outputs", Outputs)
+def command(paths: Sequence[str], target: Target, outputs: Outputs, verbose: bool) -> int:
     """Show whether TensorFlow Lite Micro runs each MODEL.
 
     The output lists all operators that the resolver lacks and all nodes that a kernel refuses. The runtime itself stops at the
     first problem. The output also shows the arena that the model needs, and the lines that register the model's operators.
     """
-    models = Models(paths)
-    is_running = True
+    results: list[MicroResult] = []
 
-    def answer(path: str) -> Answer:
-        nonlocal is_running
-        model = read_model(path, any_identifier=True)
-        result = MicroAnswer(model, analyze(model, target))
-        is_running = is_running and result.report.computes
-        return Answer(
-            lambda: [result.to_dict()],
-            lambda: micro_lines(result, width(), verbose),
-            lambda: [micro_row(result)],
-        )
+    def report(model: Model, cache: AnalysisCache) -> MicroResult:
+        results.append(MicroResult(model, (simulate(model, target, cache=cache),)))
+        return results[-1]
 
-    code = write_answers(models, form, output, ModelTable(micro_columns(), verbose), answer)
-    return code or (0 if is_running else 1)
+    view = View(width(), verbose, names_commands=True)
+    code = write_analyses(Models(paths), AnalysisJob([target], report, micro_lines), view, outputs, OpProfileArguments(()))
+    return code or (0 if all(result.application.computes for result in results) else FINDINGS)

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
-from delegate_sim.diagnosis.micro import MicroDiagnosis, diagnose_micro
 from delegate_sim.graph.effort import DIAGNOSIS, DRAWING, Effort
 from delegate_sim.live.live_runs import run_target
-from delegate_sim.micro.report import analyze
-from delegate_sim.micro.target import MicroTarget
-from delegate_sim.micro.verdict import micro_verdict
 from delegate_sim.model.model import Model
 from delegate_sim.results.report.measures import TAKEN, measure
 from delegate_sim.results.report.verdict import verdict
@@ -72,7 +69,6 @@ def command(
     profiles: OpProfileArguments,
     socs: Sequence[str],
     causes: bool,
-    micro: MicroTarget | None,
     output: str,
 ) -> int:
     """Write an HTML page that shows what delegates do to each MODEL: the graph, the partitions, and the reasons.
@@ -80,22 +76,21 @@ def command(
     For each target, the page has the verdict, the execution plan, the graph with the partitions, and the causes of refusals,
     biggest gain first. For each node, the page has the tensors, the reasons and what to change.
     """
-    from delegate_sim.page.content import PageView
     from delegate_sim.page.document import WithoutAnswer, page
 
     targets = soc_targets(socs, arguments)
+    micro, arguments = arguments.micro, replace(arguments, micro=None)
     is_micro_only = micro is not None and not socs and not arguments.describes_target
     if is_micro_only and profiles.paths:
         raise click.UsageError("--op-profile needs a delegate: name the delegate with --delegate")
     if arguments.delegates or arguments.names_devices or not (targets or is_micro_only):
         targets = [*arguments.targets(unnamed=(), is_live=True), *targets]
+    targets += [] if micro is None else [micro]
     models = Models(paths)
     profiles.check(len(models.paths))
-    views = [
-        view for of_model in models.each(lambda path: _views(models, path, targets, causes, micro, profiles)) for view in of_model
-    ]
+    views = [view for of_model in models.each(lambda path: _views(models, path, targets, causes, profiles)) for view in of_model]
     if views:
-        simulated = [view.run.target for view in views if isinstance(view, PageView)]
+        simulated = [view.run.target for view in views]
         left = [target for target in targets if target not in simulated] if models.is_single else []
         text = page(views, WithoutAnswer(left, Effort(views[0].model).reason))
         write_file(output, text)
@@ -104,21 +99,16 @@ def command(
     return models.exit_code
 
 
-def _verdicts(views: Sequence[PageView | MicroDiagnosis]) -> Iterator[Line]:
-    from delegate_sim.page.content import PageView
-
+def _verdicts(views: Sequence[PageView]) -> Iterator[Line]:
     has_several_models = len({id(view.model) for view in views}) > 1
     for view in views[:_VERDICTS_SHOWN]:
         model = f"{name(os.path.basename(view.model.path or '-'))}: " if has_several_models else ""
-        if isinstance(view, PageView):
-            measures = measure(view.run)
-            text, is_good = verdict(view.run, measures), measures.outcome == TAKEN
-        else:
-            text, is_good = micro_verdict(view.report), view.report.computes
+        measures = measure(view.run)
+        text, is_good = verdict(view.run, measures), measures.outcome == TAKEN
         yield from paragraph(f"{model}{text}", width(), "", "  ", style="bold" if is_good else "bold red")
     if len(views) > _VERDICTS_SHOWN:
         yield Line(f"... and {counted(len(views) - _VERDICTS_SHOWN, 'more view')} on the page")
-    yield from plugin_lines([view.run for view in views if isinstance(view, PageView)], width())
+    yield from plugin_lines([view.run for view in views], width())
 
 
 def _views(
@@ -126,17 +116,13 @@ def _views(
     path: str,
     targets: Sequence[Target],
     with_causes: bool,
-    micro: MicroTarget | None,
     profiles: OpProfileArguments,
-) -> list[PageView | MicroDiagnosis]:
-    model = read_model(path, any_identifier=not targets)
+) -> list[PageView]:
+    model = read_model(path, any_identifier=all(target.delegate.runs_whole_models for target in targets))
     effort = Effort(model)
     effort.require(DRAWING, max([target.effort for target in targets], default=1))
     affordable = models.affordable(path, targets, effort)
-    views: list[PageView | MicroDiagnosis] = [_view(model, target, effort, with_causes, profiles) for target in affordable]
-    if micro is not None:
-        views.append(diagnose_micro(model, micro) if with_causes else MicroDiagnosis(model, analyze(model, micro)))
-    return views
+    return [_view(model, target, effort, with_causes, profiles) for target in affordable]
 
 
 def _view(

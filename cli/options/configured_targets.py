@@ -28,7 +28,7 @@ def configured_targets(*, only_first: bool = False, is_live: bool = False) -> li
         path = os.path.relpath(find_configuration(os.getcwd()))
     except NoConfigurationError:
         return []
-    every = read_configuration(path).targets
+    every = [target for target in read_configuration(path).targets if target.is_compared]
     targets = [target for target in every if is_live or not target.target.delegate.is_live_only][: 1 if only_first else None]
     if every and not targets:
         find_delegate(every[0].target.delegate.name)

@@ -92,6 +92,8 @@ class TargetArguments:
     devices: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
     """Kinds of devices."""
+    micro: Target | None = None
+    """TensorFlow Lite Micro, if the user named it."""
 
     def chosen(self, unnamed: Sequence[str] = (DEFAULT_DELEGATE,), *, is_live: bool = False) -> tuple[Delegate, ...]:
         """Return the delegates that the user named, or the delegates in ``unnamed`` if the user named no delegate.
@@ -111,6 +113,10 @@ class TargetArguments:
 
         Raises OptionError, ConfigurationError or ClickException.
         """
+        if self.micro is not None:
+            if self.names_delegate or self.several:
+                raise click.UsageError("give --micro or a delegate, not both")
+            return [self.micro]
         if self.several:
             return self._for_each_value(unnamed, is_live)
         if not self.names_devices and unnamed and (configured := self.configured(is_live=is_live)):
@@ -339,6 +345,7 @@ def _taken(given: dict[str, Any]) -> TargetArguments:
     delegates = tuple(filter(None, [given.pop("delegate")])) if "delegate" in given else given.pop("delegates")
     is_assumed = [given.pop("assume_ops_registered"), given.pop("own_resolver")]
     several = several_values(click.get_current_context())
+    micro = _taken_micro(given) if "micro" in given else None
     pairs, release, defaults = tuple(given.pop("pairs")), given.pop("release", None), given.pop("defaults")
     devices, groups = tuple(given.pop("named_devices")), tuple(given.pop("device_groups"))
     if devices or groups:
@@ -347,7 +354,13 @@ def _taken(given: dict[str, Any]) -> TargetArguments:
         devices = devices or devices_of_environment()
     if (devices or groups) and not is_given("defaults"):
         defaults = "api"
-    return TargetArguments(tuple(delegates), pairs, release, defaults, any(is_assumed), flags, several, devices, groups)
+    return TargetArguments(tuple(delegates), pairs, release, defaults, any(is_assumed), flags, several, devices, groups, micro)
+
+
+def _taken_micro(given: dict[str, Any]) -> Target | None:
+    from .micro_target import taken_target  # few commands need it
+
+    return taken_target(given)
 
 
 def _refuse_other_targets() -> None:

@@ -241,19 +241,21 @@ def _needs_text(finding: RankedCause, diagnosis: Diagnosis) -> str:
 
 
 def _cost_text(cost: Cost, words: OutcomeWords) -> str:
-    text = f"{measures_text(cost.measures, words, has_share=True)}, {further_text(cost.measures)}"
-    return text + (f", {multiply_adds_share(cost)} of multiply-adds delegated" if cost.total_multiply_adds else "")
+    text = measures_text(cost.measures, words, has_share=True) + further_text(cost.measures, words)
+    return text + (f", {multiply_adds_share(cost)} of multiply-adds {words.accepted}" if cost.total_multiply_adds else "")
 
 
 def _change_text(now: Cost, then: Cost) -> str:
     old, new = now.measures, then.measures
     words = [] if old.outcome == new.outcome else [f"{outcome_text(old.outcome)} -> {outcome_text(new.outcome)}"]
+    of_target = words_of(then.delegate)
     before = f" of {old.nodes:,}" if old.nodes != new.nodes else ""
-    words.append(f"delegated {old.delegated_nodes:,}{before} -> {new.delegated_nodes:,} of {new.nodes:,}")
-    words.append(f"partitions {old.partitions:,} -> {new.partitions:,}")
-    words += [f"{column.title} {number_text(column.of(old))} -> {number_text(column.of(new))}" for column in FURTHER]
+    words.append(f"{of_target.accepted} {old.delegated_nodes:,}{before} -> {new.delegated_nodes:,} of {new.nodes:,}")
+    if of_target.has_parts:
+        words.append(f"partitions {old.partitions:,} -> {new.partitions:,}")
+        words += [f"{column.title} {number_text(column.of(old))} -> {number_text(column.of(new))}" for column in FURTHER]
     numbers = [(column.title, column.of(old), column.of(new)) for column in NUMBERS]
     words += [f"{title} {number_text(before)} -> {number_text(after)}" for title, before, after in numbers if before or after]
     if now.total_multiply_adds or then.total_multiply_adds:
-        words.append(f"multiply-adds delegated {multiply_adds_share(now)} -> {multiply_adds_share(then)}")
+        words.append(f"multiply-adds {of_target.accepted} {multiply_adds_share(now)} -> {multiply_adds_share(then)}")
     return ", ".join(words)

@@ -308,10 +308,10 @@ def _hint(plan: FixPlan) -> str:
 def _numbers(standing: Standing) -> str:
     measures = standing.measures
     words = words_of(standing.target.delegate.name)
-    text = f"{measures_text(measures, words)}, {further_text(measures)}"
+    text = measures_text(measures, words) + further_text(measures, words)
     if standing.total_multiply_adds:
         text += f", {share(standing.multiply_adds, standing.total_multiply_adds)} of {standing.total_multiply_adds:,} "
-        text += "multiply-adds delegated"
+        text += f"multiply-adds {words.accepted}"
     return text
 
 

@@ -586,9 +586,9 @@ def analyze_micro(
     Raises ModelError if the model cannot be read, and OptionError for unknown kernels or an unknown form of ``runtime``.
     """
     from ..micro.report import analyze as analyze_for_micro
-    from ..micro.target import MicroRelease, MicroTarget, parse_kernels, parse_micro_release
+    from ..micro.target import CHECKED, MicroTarget, parse_kernels, parse_micro_release
 
-    release = MicroRelease() if runtime is None else parse_micro_release(runtime)
+    release = CHECKED if runtime is None else parse_micro_release(runtime)
     operators = None if registered is None else frozenset(registered)
     target = MicroTarget(operators, parse_kernels(kernels), runtime=release)
     return analyze_for_micro(model_of(model, any_identifier=True), target)

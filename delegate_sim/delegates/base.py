@@ -46,6 +46,8 @@ class Delegate:
     rules: RuleBook[Any]
     """The rules that apply with the default options."""
 
+    default_release: Release = NEWEST
+    """The release of the runtime that commands assume."""
     options: tuple[Option, ...] = ()
     summary: str = ""
     """A description of the delegate, with the tools and APIs that apply the delegate; empty if no description is needed."""
@@ -56,6 +58,8 @@ class Delegate:
 
     Raise the number if a code change alters verdicts but leaves the rule data unchanged.
     """
+    has_default_sets: bool = True
+    """Whether the options have defaults of benchmark_model beside those of the API."""
     rule_options: tuple[str, ...] = ()
     """The options that choose between several sets of rules."""
     history: ReleaseHistory = ReleaseHistory()
@@ -70,6 +74,8 @@ class Delegate:
     """
     computes_on_cpu: bool = False
     """Whether the delegate is a library for the CPU and not for an accelerator."""
+    runs_whole_models: bool = False
+    """Whether the delegate is a runtime that runs all nodes of a model or none, without other delegates beside it."""
     is_applied_by_default: bool = False
     """Whether the runtime applies the delegate by default, after all other delegates."""
 
@@ -107,6 +113,11 @@ class Delegate:
         if self.is_plugin:
             return Ranking.PLUGINS
         return Ranking.CPU_LIBRARIES if self.computes_on_cpu else Ranking.ACCELERATORS
+
+    @property
+    def arguments(self) -> list[str]:
+        """The command-line arguments that select the delegate."""
+        return ["--delegate", self.name]
 
     @property
     def display_name(self) -> str:
@@ -267,6 +278,7 @@ class CompilerPlugin(Delegate):
     """A delegate that compiles parts of the model file before the runtime loads the file."""
 
     is_plugin = True
+    has_default_sets = False
 
     def decide_model(
         self, graphs: Sequence[Graph], options: OptionValues, release: Release = NEWEST, ended: frozenset[str] = frozenset()

@@ -54,6 +54,9 @@ LIVE_NAMES = (*PLUGIN_NAMES, *LIVE_ONLY_NAMES, "mldrift", "xnnpack")
 COMPILING_NAMES = ("vx", "vx-nxp")
 """Delegates that compile nodes on the device, when the model is first invoked (``Delegate.compiles_at_invoke``)."""
 
+MICRO_NAME = "micro"
+"""The name of TensorFlow Lite Micro, a runtime that is a target of its own."""
+
 ACCELERATORS = {"npu": "", "gpu": "mldrift", "cpu": "xnnpack"}
 """LiteRT 2's accelerators in the order in which the runtime applies them, each with its delegate.
 

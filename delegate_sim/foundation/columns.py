@@ -42,9 +42,6 @@ SCHEMAS = (
     "delegate-sim/live-difference/1",
     "delegate-sim/log/1",
     "delegate-sim/lowered/1",
-    "delegate-sim/micro/1",
-    "delegate-sim/micro-diagnosis/1",
-    "delegate-sim/micro-fix/1",
     "delegate-sim/page/1",
     "delegate-sim/precision/1",
     "delegate-sim/reconcile/1",
@@ -65,8 +62,8 @@ SCHEMAS = (
 )
 """The schemas of all documents: the tool, the name of the document, and the version of its schema."""
 _VERSION_KEYS = {
-    **dict.fromkeys(("diff", "fix", "fix-bundle", "fix-per-target", "micro-diagnosis", "micro-fix"), "delegate_sim"),
-    **dict.fromkeys(("engine", "micro", "page"), "version"),
+    **dict.fromkeys(("diff", "fix", "fix-bundle", "fix-per-target"), "delegate_sim"),
+    **dict.fromkeys(("engine", "page"), "version"),
     **dict.fromkeys(("app", "bundle", "explanations", "log"), ""),
 }
 """The key of this tool's version in documents without the key ``tool``. Empty for documents without a version."""

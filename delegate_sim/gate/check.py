@@ -28,7 +28,6 @@ from ..results.report.outcome_words import words_of
 from .baseline.baseline import Baseline, Entry, EntryKey, read_baseline, update_baseline
 from .budgets import Budgets, compute_improvements, compute_regressions, improvements, regressions
 from .configuration import (
-    CheckedTarget,
     Configuration,
     ConfigurationError,
     ConfiguredTarget,
@@ -39,7 +38,7 @@ from .configuration import (
 from .configuration_table import path_below
 from .ignored import without_ignored
 from .judgment import judge, take_entry
-from .micro_targets import ConfiguredMicroTarget, micro_case
+from .micro_targets import micro_case
 from .results import (
     FAILED,
     FAILED_CONVERSION,
@@ -94,13 +93,13 @@ class _Job:
 
     model: str
     path: str
-    targets: tuple[CheckedTarget, ...]
+    targets: tuple[ConfiguredTarget, ...]
     source: ConfiguredSource | None = None
 
     @property
     def compared(self) -> list[ConfiguredTarget]:
         """The targets with a delegate. Only these targets have entries in the baseline."""
-        return [target for target in self.targets if isinstance(target, ConfiguredTarget)]
+        return [target for target in self.targets if target.is_compared]
 
 
 def check_models(
@@ -137,7 +136,7 @@ def check_models(
     OptionError if a target can neither be simulated nor run on this host.
     """
     targets = _chosen(configuration, target_names)
-    compared = [target for target in targets if isinstance(target, ConfiguredTarget)]
+    compared = [target for target in targets if target.is_compared]
     jobs = list(_jobs(configuration, paths, targets))
     _declare_files(configuration, updates_baseline=update or prune, updates_times=bool(op_profiles))
     baseline = Baseline() if configuration.baseline is None else read_baseline(configuration.baseline)
@@ -180,9 +179,9 @@ def check_models(
     return Checked(Results("check", tuple(sorted(cases, key=lambda case: (case.model, case.target)))), written, tuple(reports))
 
 
-def _chosen(configuration: Configuration, names: Sequence[str]) -> list[CheckedTarget]:
+def _chosen(configuration: Configuration, names: Sequence[str]) -> list[ConfiguredTarget]:
     """Return the targets with these names, or all targets if no names are given."""
-    every: list[CheckedTarget] = [*configuration.targets, *configuration.micro_targets]
+    every = configuration.targets
     known = list(dict.fromkeys([name for target in every for name in (target.group, target.name)]))
     for name in names:
         if name not in known:
@@ -190,7 +189,7 @@ def _chosen(configuration: Configuration, names: Sequence[str]) -> list[CheckedT
     return [target for target in every if not names or not {target.name, target.group}.isdisjoint(names)]
 
 
-def _jobs(configuration: Configuration, paths: Sequence[str], targets: Sequence[CheckedTarget]) -> Iterator[_Job]:
+def _jobs(configuration: Configuration, paths: Sequence[str], targets: Sequence[ConfiguredTarget]) -> Iterator[_Job]:
     if paths:
         models = [os.path.relpath(os.path.abspath(path), configuration.root).replace(os.sep, "/") for path in paths]
     else:
@@ -309,9 +308,9 @@ class _ModelCheck:
         budgets = dict(zip([target.name for target in compared], self.configuration.budgets_of(compared, job.model), strict=True))
         for number, target in enumerate(job.targets):
             try:
-                if isinstance(target, ConfiguredMicroTarget):
-                    micro_effort.begin_target(simulations=target.effort)
-                    case = micro_case(job.model, job.path, model, target)
+                if not target.is_compared:
+                    micro_effort.begin_target(simulations=target.target.effort)
+                    case = micro_case(job.model, job.path, model, target.target, target.identity, target.max_arena)
                 else:
                     require_identifier(model)
                     effort.begin_target(len(compared) - number - 1, target.target.effort)
@@ -324,7 +323,7 @@ class _ModelCheck:
             self.left -= len(case.findings)
             yield case
 
-    def _unanswered(self, job: _Job, target: CheckedTarget, error: Exception, code: str) -> Case:
+    def _unanswered(self, job: _Job, target: ConfiguredTarget, error: Exception, code: str) -> Case:
         """Return the case of a model that has no result on a target.
 
         If the error is a bug of delegate-sim, the finding has the code of an internal error. Otherwise, the finding has ``code``.

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from itertools import groupby
-from typing import Any, TypeAlias
+from typing import Any
 
 from ..bundles.model_files import FilePattern, matching_files, models_below
 from ..bundles.stores import is_pattern
@@ -50,7 +50,7 @@ from .configuration_table import (
 )
 from .ignored import Ignored, codes_of, read_ignored
 from .micro_targets import KIND as MICRO
-from .micro_targets import ConfiguredMicroTarget, parse_kind, read_micro_target
+from .micro_targets import parse_kind, read_micro_target
 from .platform_targets import platform_options
 from .results import TargetIdentity, identity_of
 from .source_models import ConfiguredSource, read_source
@@ -90,14 +90,18 @@ class ConfiguredTarget:
     models: tuple[FilePattern, ...] | None
     """Patterns of the models to check on the target, or None for all models."""
     budgets: Budgets
+    max_arena: int | None = None
+    """The limit on the arena of TensorFlow Lite Micro in bytes."""
 
     @property
     def identity(self) -> TargetIdentity:
         """The target as a case names it."""
         return identity_of(self.name, self.target)
 
-
-CheckedTarget: TypeAlias = ConfiguredTarget | ConfiguredMicroTarget
+    @property
+    def is_compared(self) -> bool:
+        """Whether the baseline has entries for the target. A runtime that runs a model or not needs none."""
+        return not self.target.delegate.runs_whole_models
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +131,6 @@ class Configuration:
     overrides: tuple[Override, ...]
     sources: tuple[ConfiguredSource, ...] = ()
     """Source models to convert and check."""
-    micro_targets: tuple[ConfiguredMicroTarget, ...] = ()
-    """The targets of kind micro."""
     ignored: tuple[Ignored, ...] = ()
     """Findings that do not fail a check."""
 
@@ -138,7 +140,7 @@ class Configuration:
             paths = _matched(self.root, self.models) - _matched(self.root, self.exclude)
         return sorted(path for path in paths if os.path.isfile(os.path.join(self.root, path)))
 
-    def concerns(self, target: CheckedTarget, model: str) -> bool:
+    def concerns(self, target: ConfiguredTarget, model: str) -> bool:
         """Return whether a model is checked on a target."""
         with naming_configuration(self.path):
             return target.models is None or matches(model, target.models)
@@ -250,22 +252,23 @@ def _configuration(path: str, table: ConfigurationTable) -> Configuration:
     if targets is None or not targets.content:
         raise ConfigurationProblem(table.key, "has no target; write one as [targets.NAME] with a delegate")
     configured: list[ConfiguredTarget] = []
-    micro_targets: list[ConfiguredMicroTarget] = []
     for name, content in targets.content.items():
-        _limit_targets(targets.key, len(configured) + len(micro_targets) + 1)
+        _limit_targets(targets.key, len(configured) + 1)
         own = ConfigurationTable(content, (*targets.key, name))
         if own.take("kind", parse_kind, "delegate") == MICRO:
-            micro_targets.append(read_micro_target(name, own, root))
+            target, max_arena = read_micro_target(own, root)
+            configured.append(
+                ConfiguredTarget(name, name, target, own.take("models", parse_model_patterns), Budgets(), max_arena)
+            )
+            own.finish()
         else:
-            configured += _targets(name, own, runtime, defaults, root, len(configured) + len(micro_targets))
-    names = dict.fromkeys([name for target in configured for name in (target.group, target.name)])
+            configured += _targets(name, own, runtime, defaults, root, len(configured))
+    names = dict.fromkeys([name for target in configured if target.is_compared for name in (target.group, target.name)])
     overrides = tuple(_override(override, names) for override in table.tables("overrides"))
-    ignored = _ignored(table, [*names, *[target.name for target in micro_targets]], configured)
+    ignored = _ignored(table, [name for target in configured for name in (target.group, target.name)], configured)
     sources = _sources(table.table("sources"), root)
     table.finish()
-    return Configuration(
-        path, root, models, exclude, baseline, tuple(configured), budgets, overrides, sources, tuple(micro_targets), ignored
-    )
+    return Configuration(path, root, models, exclude, baseline, tuple(configured), budgets, overrides, sources, ignored)
 
 
 def _ignored(table: ConfigurationTable, names: Sequence[str], targets: Sequence[ConfiguredTarget]) -> tuple[Ignored, ...]:

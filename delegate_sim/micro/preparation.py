@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from types import MappingProxyType
 
 from ..graph.graph import Graph, NodeView
 from ..model import schema
@@ -60,8 +62,13 @@ class Preparation:
     """The sizes of the large buffers that kernels keep."""
 
 
-def prepare_model(model: Model, target: MicroTarget) -> Preparation:
-    """Judge each node independently of all other nodes. The runtime itself stops at the first failing node."""
+def prepare_model(
+    model: Model, target: MicroTarget, accepted: Mapping[int, frozenset[int]] = MappingProxyType({})
+) -> Preparation:
+    """Judge each node independently of all other nodes. The runtime itself stops at the first failing node.
+
+    ``accepted`` has the nodes that are assumed to be accepted, by subgraph.
+    """
     certain = _certain_subgraphs(model)
     graphs: list[Graph] = []
     nodes: list[MicroNode] = []
@@ -73,6 +80,8 @@ def prepare_model(model: Model, target: MicroTarget) -> Preparation:
         for node in graph.nodes:
             view = graph.view(node)
             verdict = _judge(view, target, is_certain=subgraph.index in certain)
+            if node.index in accepted.get(subgraph.index, ()):
+                verdict = replace(verdict, status=Status.OK, reasons=())
             kernel = kernel_of(node.op, is_custom=node.is_custom)
             if kernel is not None and verdict.status not in (Status.MISSING, Status.PREPARE):
                 _set_shapes(graph, view, kernel)

@@ -14,7 +14,7 @@ from .arena import Arena, plan_arena
 from .graph import byte_size, count_external_tensors, count_variables
 from .preparation import MicroNode, Preparation, Status, is_known_type, prepare_model, unsized_tensors
 from .resolver import Operator, operators_of, resolver_lines
-from .target import PACKAGE, MicroTarget
+from .target import MicroTarget
 
 
 class Outcome(Enum):
@@ -27,27 +27,35 @@ class Outcome(Enum):
     """The file itself cannot be used, for example because a tensor has no fixed size."""
 
 
-NODE = (
+_REGISTERED = (
+    *within("target.source", [Column("source", source="path")]),
+    *within("target.source", [Column("operators", LIST, source=lambda own: own.registered and sorted(own.registered))]),
+    *(*within("target.source", [Column("size", INTEGER)]), Column("unused", LIST)),
+    *within("target.source", [Column("unknown_functions", LIST, source="unknown")]),
+)
+APPLICATION = (
+    *(*attributes("outcome", "problem"), *attributes("runs", "computes", type=YES_OR_NO)),
+    Column("kernels", source="target.kernels"),
+    *within("target.runtime", (Column("runtime", source="name"), Column("is_checked", YES_OR_NO, source="is_known"))),
+    *attributes("missing_operators", "failing_node", type=LIST),
+    Column("operators", LIST, source=lambda report: [operator.name for operator in report.operators]),
+    Column("resolver", LIST, source=lambda report: resolver_lines(report.operators, report.variables)),
+    *(Column("arena", OBJECT, parts=Arena.columns), *attributes("external_tensors", "unassigned_variables", type=INTEGER)),
+    *attributes("variables", "layers_with_channel_scales", type=INTEGER),
+    Column("registered", OBJECT, source=lambda report: report.target.source and report, parts=_REGISTERED, is_optional=True),
+)
+"""The columns of what the application must provide."""
+_NODE = (
     *attributes("subgraph", "index", type=INTEGER),
     *(*attributes("operator", "status"), Column("multiply_adds", INTEGER), Column("reasons", LIST)),
 )
-"""The columns of a node."""
 
 
 @dataclass(frozen=True)
 class MicroReport(Declared):
     """The verdict on a model: its outcome, all nodes, and the arena if tensors can be allocated."""
 
-    columns = (
-        *(*attributes("outcome", "problem"), *attributes("runs", "computes", type=YES_OR_NO)),
-        Column("kernels", source="target.kernels"),
-        *within("target.runtime", (Column("runtime", source="name"), Column("is_checked", YES_OR_NO))),
-        *attributes("missing_operators", "failing_node", type=LIST),
-        Column("operators", LIST, source=lambda report: [operator.name for operator in report.operators]),
-        Column("resolver", LIST, source=lambda report: resolver_lines(report.operators, report.variables)),
-        *(Column("nodes", LIST, parts=NODE), Column("arena", OBJECT, parts=Arena.columns)),
-        *attributes("external_tensors", "unassigned_variables", "variables", type=INTEGER),
-    )
+    columns = (*APPLICATION, Column("nodes", LIST, parts=_NODE))
 
     target: MicroTarget
     outcome: Outcome
@@ -67,6 +75,18 @@ class MicroReport(Declared):
     """The number of variables that the file reads and never assigns. It was probably converted without its weights."""
     variables: int
     """The number of variables, for which the application must give the interpreter ``MicroResourceVariables``."""
+    layers_with_channel_scales: int
+    """The number of FULLY_CONNECTED nodes with INT8 activations and a scale for each channel of the weights.
+
+    Older copies of the runtime compute these layers wrongly, or fail (tflite-micro issue 2602).
+    """
+
+    @property
+    def unused(self) -> tuple[str, ...]:
+        """Registered operators that the model does not use."""
+        source = self.target.source
+        registered = () if source is None else source.registered or ()
+        return tuple(sorted({*registered} - {operator.name for operator in self.operators}))
 
     @property
     def runs(self) -> bool:
@@ -79,56 +99,14 @@ class MicroReport(Declared):
         return self.runs and not self.external_tensors and not self.unassigned_variables
 
     @functools.cached_property
-    def multiply_adds(self) -> int:
-        """The multiply-adds of all nodes in one inference."""
-        return sum([node.multiply_adds for node in self.nodes])
-
-    @functools.cached_property
     def refused(self) -> tuple[MicroNode, ...]:
         """The nodes without a kernel and the nodes that a kernel refuses."""
         return tuple(node for node in self.nodes if node.status is not Status.OK)
 
 
-REGISTERED = (
-    *within("report.target", [Column("source", source="resolver")]),
-    *within("report.target.source", [Column("operators", LIST, source=lambda own: own.registered and sorted(own.registered))]),
-    *(*within("report.target.source", [Column("size", INTEGER)]), Column("unused", LIST)),
-    *within("report.target.source", [Column("unknown_functions", LIST, source="unknown")]),
-)
-"""The columns of the operators that an application registers."""
-
-
-@dataclass(frozen=True, slots=True)
-class MicroAnswer(Declared):
-    """The report on a model, with what the application's source registers, if the target has a source."""
-
-    document = "micro"
-    columns = (
-        Column("model", OBJECT, parts=attributes("path", "sha256")),
-        *within("report", MicroReport.columns),
-        Column("package", source=lambda own: PACKAGE),
-        Column("layers_with_channel_scales", INTEGER),
-        Column("registered", OBJECT, source=lambda own: own.report.target.source and own, parts=REGISTERED, is_optional=True),
-    )
-
-    model: Model
-    report: MicroReport
-
-    @property
-    def layers_with_channel_scales(self) -> int:
-        """The number of FULLY_CONNECTED nodes with INT8 activations and a scale for each channel of the weights.
-
-        Older copies of the runtime compute these layers wrongly, or fail (tflite-micro issue 2602).
-        """
-        views = [graph.view(node) for graph in file_graphs(self.model) for node in graph.nodes if node.op == "FULLY_CONNECTED"]
-        return sum([view.input(0).type == "INT8" and view.input(1).is_per_channel for view in views])
-
-    @property
-    def unused(self) -> tuple[str, ...]:
-        """Registered operators that the model does not use."""
-        source = self.report.target.source
-        registered = () if source is None else source.registered or ()
-        return tuple(sorted({*registered} - {operator.name for operator in self.report.operators}))
+def _layers_with_channel_scales(model: Model) -> int:
+    views = [graph.view(node) for graph in file_graphs(model) for node in graph.nodes if node.op == "FULLY_CONNECTED"]
+    return sum([view.input(0).type == "INT8" and view.input(1).is_per_channel for view in views])
 
 
 _DEFAULT = MicroTarget()
@@ -136,7 +114,11 @@ _DEFAULT = MicroTarget()
 
 def analyze(model: Model, target: MicroTarget = _DEFAULT) -> MicroReport:
     """Return the report of TensorFlow Lite Micro on a model."""
-    preparation = prepare_model(model, target)
+    return report_of(model, target, prepare_model(model, target))
+
+
+def report_of(model: Model, target: MicroTarget, preparation: Preparation) -> MicroReport:
+    """Return the report on a prepared model."""
     outcome, problem, failing = _outcome(model, preparation)
     missing = [node.operator for node in preparation.nodes if node.status is Status.MISSING]
     return MicroReport(
@@ -151,6 +133,7 @@ def analyze(model: Model, target: MicroTarget = _DEFAULT) -> MicroReport:
         external_tensors=count_external_tensors(model),
         unassigned_variables=unassigned_variables(model),
         variables=count_variables(model),
+        layers_with_channel_scales=_layers_with_channel_scales(model),
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -255,23 +255,27 @@ class ResolverSource:
     """The capacity of the resolver. None if the source does not give the capacity, or has several resolvers."""
     unknown: tuple[str, ...] = ()
     """The names of called functions that look like registrations of operators, but that the runtime does not have."""
+    path: str = field(default="", compare=False)
+
+    def __str__(self) -> str:
+        return self.path
 
     @property
     def without_room(self) -> tuple[str, ...]:
         """The operators whose calls fail because the resolver is full."""
         return () if self.registered is None or self.size is None else self.registered[self.size :]
 
-    def registered_in(self, target: MicroTarget, path: str = "") -> MicroTarget:
-        """Return the target with these operators. ``path`` is the path of the source."""
+    def registered_in(self, target: MicroTarget) -> MicroTarget:
+        """Return the target with these operators."""
         without_room = frozenset(self.without_room)
         registered = None if self.registered is None else frozenset(self.registered) - without_room
-        return replace(target, registered=registered, without_room=without_room, resolver=path, source=self)
+        return replace(target, registered=registered, without_room=without_room, source=self)
 
 
 def read_resolver(path: str) -> ResolverSource:
     """Read the operators that a C++ source registers. Raises OptionError with the path."""
     try:
-        return parse_resolver(read_whole(path, _LARGEST_SOURCE).decode("utf-8", "replace"))
+        return replace(parse_resolver(read_whole(path, _LARGEST_SOURCE).decode("utf-8", "replace")), path=path)
     except OSError as error:
         raise OptionError(printable(f"{path}: {error.strerror or error}")) from error
     except OptionError as error:

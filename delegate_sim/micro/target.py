@@ -9,6 +9,7 @@ from datetime import date
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from ..delegates.registry import MICRO_NAME
 from ..errors import OptionError
 from ..graph.graph import NodeView
 from ..releases.catalogue import NEWEST, Release
@@ -27,15 +28,39 @@ PACKAGE = "tflite-micro 0.dev20261023"
 """The Python package of the runtime with which the rules were compared."""
 
 
-@dataclass(frozen=True, slots=True)
-class MicroRelease:
-    """A copy of TensorFlow Lite Micro, which has no releases: the name of a package, a day or a commit."""
+class MicroRelease(Release):
+    """A copy of TensorFlow Lite Micro, which has no releases. ``family`` names a version of its package, or a commit."""
 
-    name: str = PACKAGE
-    is_checked: bool = True
-    """True if the rules were compared with this copy."""
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return self.family
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """The order of the newest release. No rule depends on the copy, because only one copy was read."""
+        return NEWEST.order
+
+    @property
+    def is_after_newest(self) -> bool:
+        """False, because copies have no order."""
+        return False
+
+    @property
+    def is_development_build(self) -> bool:
+        """False, because the name of a copy already says what it is."""
+        return False
+
+    @property
+    def is_known(self) -> bool:
+        """True if the rules were compared with this copy."""
+        return self == CHECKED
+
+    is_checked = is_known
 
 
+CHECKED = MicroRelease(PACKAGE, ())
+"""The copy with which the rules were compared."""
 _VERSION = re.compile(r"(?:tflite-micro(?: |==| == ))?(?:0\.dev)?(\d{4})-?(\d\d)-?(\d\d)\d{0,6}")
 _COMMIT = re.compile(r"[0-9a-f]{7,40}")
 
@@ -45,11 +70,11 @@ def parse_micro_release(text: str) -> MicroRelease:
 
     Raises OptionError for another text.
 
-    >>> parse_micro_release("2026-10-23").is_checked, parse_micro_release("2024-05-01")
-    (True, MicroRelease(name='tflite-micro 0.dev20240501', is_checked=False))
+    >>> parse_micro_release("2026-10-23").is_known, parse_micro_release("2024-05-01")
+    (True, MicroRelease(family='tflite-micro 0.dev20240501', version=()))
     """
     if _COMMIT.fullmatch(text) and not text.isdigit():
-        return MicroRelease() if TFLM.commit.startswith(text) else MicroRelease(f"commit {text}", False)
+        return CHECKED if TFLM.commit.startswith(text) else MicroRelease(f"commit {text}", ())
     match = _VERSION.fullmatch(text)
     try:
         day = None if match is None else date(*map(int, match.groups()))
@@ -58,8 +83,7 @@ def parse_micro_release(text: str) -> MicroRelease:
     if day is None:
         expected = f"must be a version of tflite-micro, a day such as 2026-10-23, or a commit such as {TFLM.commit[:8]}"
         raise OptionError(f"the runtime {expected}, not {text!r}", f"the runtime {expected}")
-    name = f"tflite-micro 0.dev{day:%Y%m%d}"
-    return MicroRelease(name, name == PACKAGE)
+    return MicroRelease(f"tflite-micro 0.dev{day:%Y%m%d}", ())
 
 
 Kernels: TypeAlias = Literal["reference", "cmsis-nn"]
@@ -87,19 +111,10 @@ class MicroTarget:
     kernels: Kernels = "reference"
     without_room: frozenset[str] = frozenset()
     """The operators that the application tries to register after the resolver is full. ``registered`` does not contain them."""
-    resolver: str = field(default="", compare=False)
-    """The path of the source that registers the operators, if the user gave one."""
     source: ResolverSource | None = field(default=None, compare=False, repr=False)
     """The registrations in this source."""
-    runtime: MicroRelease = MicroRelease()
-    """The copy of the runtime that the user asks about. Its kernels are simulated only if ``is_checked``."""
-
-    @property
-    def arguments(self) -> list[str]:
-        """The command-line arguments for this target."""
-        resolver = ["--resolver", self.resolver] if self.resolver else []
-        kernels = [] if self.kernels == KERNELS[0] else ["--kernels", self.kernels]
-        return ["--micro", *resolver, *kernels, *([] if self.runtime.is_checked else ["--runtime", self.runtime.name])]
+    runtime: MicroRelease = CHECKED
+    """The copy of the runtime that the user asks about. Its kernels are simulated only if ``is_known``."""
 
     @property
     def attempted(self) -> int:
@@ -170,10 +185,16 @@ TENSOR_TYPE = _KINDS["tensor-type"]
 KINDS = tuple(_KINDS.values())
 """Every kind of problem in the rules, with the runtime's wording."""
 
-NAME = "micro"
+WHOLE_KINDS = kinds.kinds_in("micro", "whole")
+"""The kinds of problem of a whole model."""
+NOT_RUN, UNUSABLE, EXTERNAL_BUFFERS = (WHOLE_KINDS[f"micro-{name}"] for name in ("not-run", "file", "external-buffers"))
+NAME = MICRO_NAME
 """The name of the runtime in codes."""
 EXPLAINED: Mapping[str, Explanation] = MappingProxyType(
-    {kind.code(NAME): kind.explanation for kind in (*KINDS, kinds.MALFORMED_OPERANDS)}
+    {
+        **{kind.code(NAME): kind.explanation for kind in (*KINDS, kinds.MALFORMED_OPERANDS)},
+        **{code: kind.explanation for code, kind in WHOLE_KINDS.items()},
+    }
 )
 """The explanation of each code."""
 

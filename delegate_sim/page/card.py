@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -19,18 +20,23 @@ from ..diagnosis.shared_refusals import SharedRefusal, shared_refusals
 from ..errors import LimitError, MissingPackageError
 from ..foundation.printable import and_list, share
 from ..graph.effort import Effort
-from ..micro.report import MicroReport, analyze
-from ..micro.target import RUNTIME_TITLE
-from ..micro.verdict import micro_outcome
+from ..micro.delegate import micro_target
 from ..model.model import Model
 from ..results.report.blockers import has_open_input
 from ..results.report.measures import TAKEN, Measures, awaits_compiler, measure
 from ..results.report.multiply_adds import compute_of
-from ..results.report.plan_strip import DELEGATED, Lengths, file_lengths
-from ..results.report.plan_strip import REFUSED as REFUSED_NODE
-from ..results.report.verdict import about_file, coverage, has_wrong_results, subject, unchecked_text, verdict_summary
+from ..results.report.plan_strip import Lengths, file_lengths
+from ..results.report.verdict import (
+    about_file,
+    coverage,
+    has_wrong_results,
+    refusal_text,
+    subject,
+    unchecked_text,
+    verdict_summary,
+)
 from ..rules.kinds import DYNAMIC_TENSORS
-from ..runtime.interpreter import REFUSED, Run
+from ..runtime.interpreter import REFUSED, Run, simulate
 from ..runtime.target import Target
 from ..version import __version__
 
@@ -120,21 +126,23 @@ def card_of(
     runs: Sequence[Run],
     without_answer: Sequence[Target] = (),
     reason: str = "",
-    micro: MicroReport | None = None,
 ) -> Card:
     """Return the card of a model. ``runs`` must not be empty. ``reason`` says why other targets have no answer.
 
     A card of all delegates also has TensorFlow Lite Micro.
     """
     model = without_folder(model)
+    wholes = [run for run in runs if run.delegate.runs_whole_models]
+    runs = [run for run in runs if not run.delegate.runs_whole_models]
     stops = [_Stop(shared, _reason(model, shared)) for shared in shared_refusals(model, runs)]
     reasons = {id(run): stop.reason for stop in stops for run in stop.shared.runs}
     names = [run.delegate.name for run in runs] + [target.delegate.name for target in without_answer]
     results = [_TargetResult(run, _row(run, reasons.get(id(run), ""), names)) for run in runs]
     rows = [result.row for result in results] + [_unanswered(target, reason, names) for target in without_answer]
-    if micro is None and {*DELEGATE_NAMES} <= {*names}:
-        micro = _micro_report(model)
-    rows += [] if micro is None else [_micro_row(micro)]
+    if not wholes and {*DELEGATE_NAMES} <= {*names}:
+        with suppress(LimitError):
+            wholes = [simulate(model, micro_target())]
+    rows += [_whole_row(run) for run in wholes]
     covered = coverage(runs)
     headline = about_file(runs[0], measure(runs[0])) + (_sentence(results, stops) or covered.verdict)
     unchecked = dict.fromkeys([unchecked_text(run.delegate, run.release) for run in runs])
@@ -194,28 +202,15 @@ def _unanswered(target: Target, reason: str, names: Sequence[str]) -> CardRow:
     return CardRow(**_names(target, names)._asdict(), summary=f"not simulated: {reason}")
 
 
-def _micro_report(model: Model) -> MicroReport | None:
-    try:
-        return analyze(model)
-    except LimitError:
-        return None
-
-
-def _micro_row(report: MicroReport) -> CardRow:
-    runs, whole = report.computes, report.multiply_adds or len(report.nodes)
-    return CardRow(
-        delegate="micro",
-        label=RUNTIME_TITLE,
-        subject=RUNTIME_TITLE,
+def _whole_row(run: Run) -> CardRow:
+    title = run.delegate.display_name
+    return _row(run, "", ())._replace(
+        label=title,
+        subject=title,
         devices="the CPU of microcontrollers",
         group=MICROCONTROLLERS_TITLE,
-        part=whole if runs else 0,
-        whole=whole,
-        counts_nodes=not report.multiply_adds,
-        is_applied=runs,
-        is_whole=runs,
-        summary="runs the model" if runs else micro_outcome(report),
-        lengths=((DELEGATED if runs else REFUSED_NODE, len(report.nodes)),) if report.nodes else (),
+        is_ranked=False,
+        summary=f"cannot run the model: {refusal_text(run)}" if run.refusal else "runs the model",
     )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, metadata
 from itertools import groupby
 from typing import Any
@@ -15,7 +15,6 @@ from typing import Any
 from ..diagnosis.advice.commands import fix_command
 from ..diagnosis.diagnosis import Diagnosis
 from ..diagnosis.examiner import Cost
-from ..diagnosis.micro import MicroDiagnosis
 from ..diagnosis.ranking import RankedCause
 from ..foundation.columns import entry, head
 from ..foundation.limits import naming_model
@@ -23,7 +22,6 @@ from ..foundation.printable import printable, shortened
 from ..graph.graph import Graph
 from ..graph.partition import Subset
 from ..hypothetical.hypothetical_changes import NodeKey
-from ..micro.report import MicroReport
 from ..model.model import Model
 from ..results.compare.api_defaults import api_defaults_text
 from ..results.compare.model_changes import compare_outlines
@@ -39,11 +37,12 @@ from ..results.report.run_columns import selected_state
 from ..results.report.verdict import verdict, verdict_summary
 from ..rules.rule import Reason
 from ..runtime.interpreter import Run, SubgraphRun, option_values
+from ..runtime.target import Target
 from ..timing.measured import KERNEL, MeasuredPart, Timing, cpu_time, kernel_times, node_times
+from .arena import arena_entry
 from .card import without_folder
 from .graph_tables import PageGraphs, operator_counts, plain_reasons, short_name, short_text, tensor_positions, whole_entry
 from .layout import CLOSED_HEIGHT, CLOSED_WIDTH, HEADER, NODE_HEIGHT, NODE_WIDTH, SMALL_HEIGHT, SMALL_WIDTH
-from .micro_view import arena_entry, micro_view_entry
 
 _LONGEST_NAME = 200
 _MOST_BARS = 500
@@ -130,11 +129,11 @@ class PageView:
     """The measured times, if the user gave op profiles."""
 
 
-def page_content(views: Sequence[PageView | MicroDiagnosis]) -> dict[str, Any]:
+def page_content(views: Sequence[PageView]) -> dict[str, Any]:
     """Return the content of a page."""
     models = list({id(view.model): view.model for view in views}.values())
     numbers = {id(model): number for number, model in enumerate(models)}
-    arenas = {id(view.model): view.report for view in views if isinstance(view, MicroDiagnosis)}
+    planned = {id(view.model): view.run.target for view in views if view.run.delegate.runs_whole_models}
     graphs = PageGraphs()
     return {
         **head("page"),
@@ -146,7 +145,7 @@ def page_content(views: Sequence[PageView | MicroDiagnosis]) -> dict[str, Any]:
             "closed": [CLOSED_WIDTH, CLOSED_HEIGHT],
             "header": HEADER,
         },
-        "models": [_model_entry(model, arenas.get(id(model))) for model in models],
+        "models": [_model_entry(model, planned.get(id(model))) for model in models],
         "views": [_drawn(view, numbers[id(view.model)], graphs) for view in views],
         "graphs": graphs.entries,
         "matches": [_matches(models[0], other) for other in models],
@@ -168,20 +167,19 @@ _UNKNOWN_OWNER = "OWN" + "ER"
 """The owner in ``pyproject.toml`` before the repository is published."""
 
 
-def _model_entry(model: Model, micro: MicroReport | None) -> dict[str, Any]:
+def _model_entry(model: Model, target: Target | None) -> dict[str, Any]:
     name = "a model given as bytes" if model.path is None else os.path.basename(model.path)
-    entry: dict[str, Any] = {
+    arena = None if target is None else arena_entry(model, target)
+    return {
         "name": short_name(name),
         "bytes": model.size,
         "sha256": model.sha256,
+        **({} if arena is None else {"arena": arena}),
     }
-    return entry if micro is None or micro.arena is None else {**entry, "arena": arena_entry(micro, micro.arena)}
 
 
-def _drawn(view: PageView | MicroDiagnosis, model: int, graphs: PageGraphs) -> dict[str, Any]:
+def _drawn(view: PageView, model: int, graphs: PageGraphs) -> dict[str, Any]:
     with naming_model(view.model.path):
-        if isinstance(view, MicroDiagnosis):
-            return micro_view_entry(replace(view, model=without_folder(view.model)), model, graphs)
         return _view_entry(view, model, graphs)
 
 
@@ -193,6 +191,7 @@ def _view_entry(view: PageView, model: int, graphs: PageGraphs) -> dict[str, Any
     options = option_values(run.options)
     compute = compute_of(run)
     return {
+        **({"micro": True} if run.delegate.runs_whole_models else {}),
         "model": model,
         "delegate": run.delegate.name,
         "runtime": str(run.release),
@@ -267,6 +266,8 @@ def _subgraph_entry(run: SubgraphRun, whole_run: Run, graphs: PageGraphs, reason
     }
     position_of = {index: position for position, index in enumerate(graph.execution_plan)}
     tensor_of = tensor_positions(graph)
+    if whole_run.delegate.runs_whole_models:
+        return graphs.drawn(SubgraphRun(graph), states, refusals, reasons, [{**whole_entry(graph), "delegated": not any(states)}])
     partitions = [_partition_entry(graph, subset, position_of, tensor_of) for subset in run.subsets] or [whole_entry(graph)]
     return graphs.drawn(run, states, refusals, reasons, partitions)
 

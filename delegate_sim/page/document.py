@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import Any, NamedTuple
 
-from ..diagnosis.micro import MicroDiagnosis
 from ..runtime.target import Target
 from .card import Card, card_of
 from .card_markdown import card_markdown
@@ -23,7 +22,7 @@ _MOST_CAUSES = 5
 """Largest number of causes of a target on a page without JavaScript."""
 
 
-def page(views: Sequence[PageView | MicroDiagnosis], without_answer: WithoutAnswer | None = None) -> str:
+def page(views: Sequence[PageView], without_answer: WithoutAnswer | None = None) -> str:
     """Return the page for some views as HTML.
 
     When a reader opens the page, it shows the target that needs advice most. If there is no such target, it shows the first view.
@@ -34,7 +33,7 @@ def page(views: Sequence[PageView | MicroDiagnosis], without_answer: WithoutAnsw
     pictures: list[str] = []
     for number, card in cards_of(views, without_answer).items():
         own = [entry for entry in content["views"] if entry["model"] == number]
-        links = {"micro" if entry.get("micro") else entry["delegate"] for entry in own}
+        links = {entry["delegate"] for entry in own}
         place = CardPlace(number, links, has_patterns=not pictures)
         pictures.append(card_list(card, place) + card_picture(card, place))
         content["models"][number]["card"] = card_markdown(card)
@@ -51,16 +50,15 @@ class WithoutAnswer(NamedTuple):
     reason: str
 
 
-def cards_of(views: Sequence[PageView | MicroDiagnosis], without_answer: WithoutAnswer | None = None) -> dict[int, Card]:
+def cards_of(views: Sequence[PageView], without_answer: WithoutAnswer | None = None) -> dict[int, Card]:
     """Return the cards of the models with results of several delegates, by the number of the model."""
     models = list({id(view.model): view.model for view in views}.values())
     targets, reason = without_answer or ((), "")
     cards = {}
     for number, model in enumerate(models):
-        runs = [view.run for view in views if view.model is model and isinstance(view, PageView)]
-        micro = next((view.report for view in views if view.model is model and isinstance(view, MicroDiagnosis)), None)
+        runs = [view.run for view in views if view.model is model]
         if len(runs) > 1:
-            cards[number] = card_of(model, runs, targets, reason, micro)
+            cards[number] = card_of(model, runs, targets, reason)
     return cards
 
 
@@ -99,15 +97,11 @@ def _causes(content: Mapping[str, Any]) -> str:
     for view in content["views"]:
         causes = view["causes"] or []
         if causes:
-            title = f"{content['models'][view['model']]['name']}, {view['delegate']}: why nodes {_stay(view)}"
+            title = f"{content['models'][view['model']]['name']}, {view['delegate']}: why nodes stay {view['words']['left']}"
             items = [f"<li>{_cause(cause)}</li>" for cause in causes[:_MOST_CAUSES]]
             items += [f"<li>{len(causes) - _MOST_CAUSES:,} more causes</li>"] if len(causes) > _MOST_CAUSES else []
             parts.append(f"<h3>{html.escape(title)}</h3><ul>{''.join(items)}</ul>")
     return f"<h2>Causes</h2>{''.join(parts)}" if parts else ""
-
-
-def _stay(view: Mapping[str, Any]) -> str:
-    return view["words"]["left"] if view.get("micro") else f"stay {view['words']['left']}"
 
 
 def _cause(cause: Mapping[str, Any]) -> str:

@@ -42,6 +42,11 @@ class Release(NamedTuple):
         return self.version[:2] > _NEWEST_MINOR[self.family]
 
     @property
+    def is_known(self) -> bool:
+        """Whether the rules of this release are known, and not only those of an older one."""
+        return not self.is_after_newest
+
+    @property
     def is_development_build(self) -> bool:
         """Whether this release is known only from a development build."""
         candidate = PRE_RELEASES.get((self.family, self.version[:2]))
@@ -158,7 +163,12 @@ class ReleaseNote(NamedTuple):
 
 
 def release_note(release: Release) -> ReleaseNote | None:
-    """Return a note that says which release's rules are used for an unknown release, or None if ``release`` is known."""
+    """Return a note that says which release's rules are used for an unknown release, or None if ``release`` is known.
+
+    A copy of a runtime without releases has no note.
+    """
+    if not release.version:
+        return None
     if candidate := PRE_RELEASES.get((release.family, release.version[:2])):
         words = f"the rules of {{release}} were read from its release candidate {candidate.version}"
         if candidate.measured:

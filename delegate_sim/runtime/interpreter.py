@@ -22,6 +22,7 @@ from ..refusal import Effect, Refusal, Stage
 from ..releases.wording import NOT_ALLOCATED_LINE
 from .delegate_application import NOT_APPLIED, DelegateApplication, shown_number
 from .model_loading import as_read_by, custom_operators, load_on, loading_warnings
+from .own_runtime import OwnRuntime
 from .refusals import not_loaded, not_prepared
 from .run import NOTHING_ASSUMED, REFUSED, Assumptions, ChangedPlan, Run, SubgraphRun, option_values, plan_after
 from .target import Target
@@ -71,6 +72,8 @@ def _simulate_chain(
     cache: AnalysisCache,
 ) -> tuple[Run, ...]:
     first, defaults = targets[0], targets[0].defaults
+    if isinstance(first.delegate, OwnRuntime):
+        return (first.delegate.evaluate(model, first, assumptions),)
     read = cache.get("read", (model, first.release), lambda: as_read_by(model, first.release))
     chain = _Chain(read, targets, assumptions, cache)
     for target in targets:

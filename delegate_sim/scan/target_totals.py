@@ -131,8 +131,9 @@ class TargetTotals:
         """Return a sentence for each target. For many targets, return only a sentence for the best target.
 
         The best targets are those that run the most multiply-adds. XNNPACK is the CPU, and compiler plugins only select nodes, so
-        both are ranked only if no other target runs nodes.
+        both are ranked only if no other target runs nodes. A runtime that runs whole models has no sentence.
         """
+        targets = {name: own for name, own in targets.items() if words_of(name.partition(" ")[0]).has_parts}
         if len(targets) <= _MOST_IN_WORDS:
             return [totals.verdict(target) for target, totals in targets.items()]
         models = counted(max(totals.models - totals.without_answer for totals in targets.values()), "model")

@@ -62,7 +62,6 @@ COMMANDS = {
     "whatif": ("compare", ["--fix-shapes"]),
     "whatif --search": ("search", ["--search", "kernels=1"]),
     "inspect": ("inspect", []),
-    "micro": ("micro", []),
 }
 
 

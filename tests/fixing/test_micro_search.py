@@ -11,46 +11,46 @@ import pytest
 from delegate_sim import load
 from delegate_sim.errors import FixError
 from delegate_sim.fixing.fix import fix
-from delegate_sim.fixing.micro_search import search_micro
 from delegate_sim.fixing.passes.base import Exactness
-from delegate_sim.micro.target import MicroTarget
+from delegate_sim.fixing.search import search
+from delegate_sim.micro.delegate import micro_target
 from fixtures.builder import ModelBuilder
 from tests.support.micro_models import chain, hybrid
 from tests.support.pages import MODELS
 
-TARGET = MicroTarget()
+TARGET = micro_target()
 
 
 def test_a_gelu_is_decomposed():
-    plan = search_micro(load(chain("RELU", "GELU").bytes()), TARGET)
-    assert plan.reports[0].missing_operators == ("GELU",)
-    assert plan.reports[-1].runs
+    plan = search(load(chain("RELU", "GELU").bytes()), [TARGET])
+    assert plan.after[0].takes_nodes
+    assert not plan.after[0].on_cpu
     assert [step.name.startswith("gelu") for step in plan.steps] == [True]
 
 
 def test_a_model_that_runs_stays_as_it_is():
-    plan = search_micro(load(chain("RELU").bytes()), TARGET)
+    plan = search(load(chain("RELU").bytes()), [TARGET])
     assert not plan.is_changed
     assert plan.simulations == 1
 
 
 @pytest.mark.parametrize(("operator", "is_needed"), [("RELU", False), ("GELU", True), ("ATAN2", True)])
 def test_a_fix_is_needed_if_the_model_does_not_run(operator, is_needed):
-    plan = search_micro(load(chain(operator).bytes()), TARGET)
-    assert (plan.is_needed, plan.reports[0].runs) == (is_needed, not is_needed)
+    assert search(load(chain(operator).bytes()), [TARGET]).is_needed == is_needed
 
 
 def test_a_written_model_is_analyzed_as_predicted(tmp_path):
-    plan = search_micro(load(MODELS / "float16_weights.tflite"), TARGET)
+    plan = search(load(MODELS / "float16_weights.tflite"), [TARGET])
     path = str(tmp_path / "fixed.tflite")
     fix(plan, path, proves=False)
-    assert plan.reports[-1].runs
+    assert plan.after[0].takes_nodes
+    assert not plan.after[0].on_cpu
 
 
 def test_a_file_that_is_not_as_predicted_is_refused(tmp_path):
-    plan = search_micro(load(MODELS / "float16_weights.tflite"), TARGET)
-    with pytest.raises(FixError, match="differs from the prediction for TensorFlow Lite Micro"):
-        fix(replace(plan, reports=plan.reports[:1]), str(tmp_path / "fixed.tflite"), proves=False)
+    plan = search(load(MODELS / "float16_weights.tflite"), [TARGET])
+    with pytest.raises(FixError, match="differs from the prediction for micro"):
+        fix(replace(plan, after=plan.before), str(tmp_path / "fixed.tflite"), proves=False)
 
 
 def run_in_the_runtime(plan, path, values):
@@ -66,15 +66,16 @@ def run_in_the_runtime(plan, path, values):
 
 
 def test_the_runtime_computes_a_decomposed_gelu(tmp_path):
-    plan = search_micro(load(chain("RELU", "GELU").bytes()), TARGET)
+    plan = search(load(chain("RELU", "GELU").bytes()), [TARGET])
     values = np.array([[-1.0, 0.5, 1.0, 3.0]], np.float32)
     expected = [x * 0.5 * (1 + math.erf(x / math.sqrt(2))) for x in np.maximum(values[0], 0)]
     assert np.allclose(run_in_the_runtime(plan, tmp_path / "gelu.tflite", values), [expected], atol=2e-3)
 
 
 def test_the_runtime_runs_a_model_whose_weights_are_widened(tmp_path):
-    plan = search_micro(load(hybrid().bytes()), TARGET, Exactness.APPROXIMATE)
-    assert plan.reports[-1].runs
+    plan = search(load(hybrid().bytes()), [TARGET], Exactness.APPROXIMATE)
+    assert plan.after[0].takes_nodes
+    assert not plan.after[0].on_cpu
     (shape,) = [graph.tensors[graph.inputs[0]].shape for graph in plan.model.subgraphs]
     assert np.isfinite(run_in_the_runtime(plan, tmp_path / "widened.tflite", np.ones(shape, np.float32))).all()
 
@@ -87,6 +88,6 @@ def test_a_model_with_an_operator_of_the_application_is_not_proven(tmp_path):
     graph.node("GELU", [graph.input("x", "FLOAT32", [1, 4])], [middle])
     graph.node("CUSTOM", [middle], [result], custom="MyOwnOp")
     graph.outputs(result)
-    plan = search_micro(load(builder.bytes()), TARGET)
+    plan = search(load(builder.bytes()), [TARGET])
     with pytest.raises(FixError, match=r"does not run on the CPU.*MyOwnOp"):
         fix(plan, str(tmp_path / "fixed.tflite"), samples=1)

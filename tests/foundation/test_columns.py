@@ -155,7 +155,7 @@ def test_numbers_that_json_lacks_are_text(number, expected):
 
 @pytest.mark.parametrize(
     ("document", "keys"),
-    [("report", ["schema", "tool"]), ("micro", ["schema", "version"]), ("fix", ["schema", "delegate_sim"]), ("log", ["schema"])],
+    [("report", ["schema", "tool"]), ("engine", ["schema", "version"]), ("fix", ["schema", "delegate_sim"]), ("log", ["schema"])],
 )
 def test_documents_begin_with_their_schema(document, keys):
     assert list(head(document)) == keys

@@ -9,8 +9,7 @@ import delegate_sim
 from delegate_sim.api.arguments import target_of
 from delegate_sim.device.parse.log import read_log
 from delegate_sim.diagnosis.diagnose import diagnose
-from delegate_sim.diagnosis.micro import diagnose_micro
-from delegate_sim.micro.target import MicroTarget
+from delegate_sim.micro.delegate import micro_target
 from delegate_sim.page.content import PageView
 from delegate_sim.timing.matching import match_profile
 from delegate_sim.timing.measured import OpProfile
@@ -37,6 +36,7 @@ def timed_view(model):
     return replace(view, timings=(timing,))
 
 
-def micro_view(model):
+def micro_view(model, **application):
     """Return the view of a model on TensorFlow Lite Micro."""
-    return diagnose_micro(delegate_sim.load(model), MicroTarget())
+    diagnosis = diagnose(delegate_sim.load(model), micro_target(**application))
+    return PageView(diagnosis.model, diagnosis.run, diagnosis)

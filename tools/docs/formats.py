@@ -15,9 +15,7 @@ from delegate_sim.device.compare.row_matching import CompilerJoin
 from delegate_sim.device.parse.log_summary import ExplainedLog
 from delegate_sim.diagnosis.diagnosis import Diagnosis
 from delegate_sim.diagnosis.goal_search import Search
-from delegate_sim.diagnosis.micro import MicroDiagnosis
 from delegate_sim.fixing.fix_document import FIX
-from delegate_sim.fixing.micro_search import MICRO_FIX
 from delegate_sim.foundation.columns import LIST, SCHEMAS, Column, Declared, attributes, keys, schema_of
 from delegate_sim.gate.results import CASE, Results
 from delegate_sim.graph.graph import Inspected
@@ -26,7 +24,7 @@ from delegate_sim.live.comparison import LiveResult
 from delegate_sim.live.litert_lm.engine import LiveBundle
 from delegate_sim.llm.contents import BundleContents
 from delegate_sim.llm.report import BackendReport
-from delegate_sim.micro.report import MicroAnswer
+from delegate_sim.micro.result import MicroResult
 from delegate_sim.reduction.reduce import Reduction
 from delegate_sim.results.compare.comparison import Comparison
 from delegate_sim.results.compare.release_table import ReleaseTable
@@ -56,7 +54,7 @@ _TABLES: Mapping[str, Iterable[Column]] = {
     '`to_pandas("findings")` of a check, after `model` and `target`': FINDING,
 }
 _RESULTS: tuple[type[Declared], ...] = (
-    *(App, BundleContents, Comparison, CompilerJoin, Diagnosis, ExplainedLog, Inspected, MicroAnswer, MicroDiagnosis),
+    *(App, BundleContents, Comparison, CompilerJoin, Diagnosis, ExplainedLog, Inspected),
     *(PrecisionReport, Reconciliation, ReleaseTable, Report, Results, Search, StackReconciliation, Swept, Verification),
 )
 _LIVE = Column("live", LIST, parts=LiveResult.columns, is_optional=True)
@@ -65,9 +63,11 @@ _FURTHER = {
     "diff": attributes("a", "b") + tuple(Difference.columns),
     "engine": (Column("bundle"), Column("backends", LIST, parts=BackendReport.columns), _LIVE_BUNDLES),
     "fix": FIX,
-    "micro-fix": MICRO_FIX,
     "reduction": (*Reduction.columns, *attributes("written", "command")),
-    "report": (*Report.columns[:3], _LIVE, *Report.columns[4:], replace(StackResult.columns[-1], is_optional=True)),
+    "report": (
+        *(*Report.columns[:3], _LIVE, *Report.columns[4:]),
+        *[replace(result.columns[-1], is_optional=True) for result in (StackResult, MicroResult)],
+    ),
 }
 """The columns of documents that no result has, and of documents to which a command adds keys."""
 _DOCUMENTS: Mapping[str, Sequence[Column]] = {**{result.document: result.columns for result in _RESULTS}, **_FURTHER}

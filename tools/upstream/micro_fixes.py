@@ -21,11 +21,11 @@ import numpy as np
 import delegate_sim
 from delegate_sim.errors import DelegateSimError
 from delegate_sim.fixing.fix import fix
-from delegate_sim.fixing.micro_search import MicroFixPlan, search_micro
 from delegate_sim.fixing.passes.base import Exactness
+from delegate_sim.fixing.search import FixPlan, search
 from delegate_sim.inference.inputs import generated_inputs
+from delegate_sim.micro.delegate import micro_target
 from delegate_sim.micro.report import MicroReport, analyze
-from delegate_sim.micro.target import MicroTarget
 from delegate_sim.model.model import Model
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
@@ -117,7 +117,7 @@ def _cases(corpus: str, every: int, allowed: Exactness, python: str) -> Iterator
                 report = analyze(model)
                 if report.runs:
                     continue
-                result = search_micro(model, MicroTarget(), allowed)
+                result = search(model, [micro_target()], allowed)
             except DelegateSimError as error:
                 print(f"{corpus} {name}: {error}")
                 continue
@@ -125,7 +125,7 @@ def _cases(corpus: str, every: int, allowed: Exactness, python: str) -> Iterator
                 yield _case(name, model, report, result, python)
 
 
-def _case(name: str, model: Model, report: MicroReport, result: MicroFixPlan, python: str) -> Case:
+def _case(name: str, model: Model, report: MicroReport, result: FixPlan, python: str) -> Case:
     with tempfile.TemporaryDirectory() as folder:
         original, rewritten, given = [Path(folder, file) for file in ("original.tflite", "rewritten.tflite", "given.npz")]
         original.write_bytes(bytes(model.content))
@@ -138,7 +138,7 @@ def _case(name: str, model: Model, report: MicroReport, result: MicroFixPlan, py
             difference = _difference(expected, outputs)
     reasons = sorted({reason.code for node in report.refused for reason in node.reasons})
     passes = tuple([step.name for step in result.steps])
-    return Case(name, passes, tuple(reasons), "runs" if result.reports[-1].runs else "refused", ran, difference)
+    return Case(name, passes, tuple(reasons), "runs" if result.after[0].takes_nodes else "refused", ran, difference)
 
 
 def _ran(python: str, script: str, *files: Path) -> str:

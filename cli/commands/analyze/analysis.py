@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -66,7 +66,7 @@ class AnalysisJob:
 
     targets: Sequence[Target]
     report: Callable[[Model, AnalysisCache], Report]
-    lines: Callable[[Report, View], Iterable[Line]]
+    lines: Callable[[Any, View], Iterable[Line]]
     footer: Callable[[Report, View], Iterable[Line]] = lambda *_: ()
     """A function that returns the text after the last model."""
     names_fixes: bool = True
@@ -146,7 +146,7 @@ def write_analyses(models: Models, job: AnalysisJob, view: View, outputs: Output
     """
 
     def answer(path: str) -> Answer:
-        model = read_model(path)
+        model = read_model(path, any_identifier=all(target.delegate.runs_whole_models for target in job.targets))
         cache = AnalysisCache()
         report = with_adviser(job.report(model, cache), cache)
         timings = profiles.timings(model, job.targets)
@@ -222,7 +222,7 @@ def _table_lines(job: AnalysisJob, view: View, rows: Sequence[ModelRow], unreada
     from ...text.analysis.overview import ModelRow, models_lines
 
     every = [*rows, *[ModelRow(model.path, message=model.message) for model in unreadable]]
-    return models_lines(every, str(job.targets[0].release), view.width)
+    return models_lines(every, job.targets[0].release, view.width)
 
 
 def _totals(cases: Sequence[Case]) -> tuple[str, ...]:

@@ -11,13 +11,14 @@ from delegate_sim.errors import LimitError
 from delegate_sim.foundation.printable import and_list
 from delegate_sim.model.model import Model
 from delegate_sim.model.precompiled import compiled_for
-from delegate_sim.releases.catalogue import Release, parse_release, release_note
+from delegate_sim.releases.catalogue import Release, release_note
 from delegate_sim.results.report.blockers import Blocker, BlockerSummary, summary_of
 from delegate_sim.results.report.measures import NOT_RUNNING, TAKEN, outcome_text
 from delegate_sim.results.report.outcome_words import kernels_title
 from delegate_sim.results.report.plan_strip import file_lengths
 from delegate_sim.results.report.report import Report
-from delegate_sim.results.report.verdict import coverage_verdict
+from delegate_sim.results.report.verdict import coverage_verdict, verdict
+from delegate_sim.runtime.interpreter import simulate
 from delegate_sim.runtime.target import target_names
 from delegate_sim.scan.target_totals import TargetTotals
 
@@ -65,16 +66,16 @@ _DEVICES_TEXT = (
 
 def _micro_lines(model: Model, width: int) -> Iterator[Line]:
     """Yield the verdict for microcontrollers, unless the model is too large for an answer."""
-    from delegate_sim.micro.report import analyze
-    from delegate_sim.micro.target import MicroTarget
-    from delegate_sim.micro.verdict import micro_verdict
+    from delegate_sim.micro.delegate import micro_target
+    from delegate_sim.micro.result import MicroResult
 
     try:
-        report = analyze(model, MicroTarget())
+        result = MicroResult(model, (simulate(model, micro_target()),))
+        arena = result.application.arena
     except LimitError:
         return
-    arena = "" if report.arena is None else f"; arena {report.arena.total:,} bytes"
-    text = f"Microcontrollers (delegate-sim micro): {micro_verdict(report)}{arena}"
+    size = "" if arena is None else f"; arena {arena.total:,} bytes"
+    text = f"Microcontrollers (delegate-sim micro): {verdict(result.runs[0])}{size}"
     yield from paragraph(text, width, "", "  ")
 
 
@@ -160,15 +161,15 @@ def model_rows(report: Report) -> list[ModelRow]:
     return [ModelRow(path, name, summary_of(report.model, run)) for name, run in zip(names, runs, strict=True)]
 
 
-def models_lines(rows: Sequence[ModelRow], release: str, width: int) -> Iterator[Line]:
+def models_lines(rows: Sequence[ModelRow], release: Release, width: int) -> Iterator[Line]:
     """Return a table with a row for each model and target, and the errors of models that cannot be read."""
     models = len({row.path for row in rows})
     answered = [(row.target, row.summary) for row in rows if row.summary is not None]
     results = [(target, own.measures, own.multiply_adds, own.delegated_multiply_adds) for target, own in answered]
-    for verdict in TargetTotals.verdicts(TargetTotals.by_target(results)):
-        yield from paragraph(verdict, width, "", "  ", style=HEADING)
+    for sentence in TargetTotals.verdicts(TargetTotals.by_target(results)):
+        yield from paragraph(sentence, width, "", "  ", style=HEADING)
     yield Line(f"{counted(models, 'model')}, on {release}")
-    yield from _release_lines(parse_release(release), width)
+    yield from _release_lines(release, width)
     targets = {row.target for row in rows if row.summary is not None}
     keys = 1 if len(targets) < 2 else 2  # the verdict names a single target
     room = max(_NARROWEST_MODEL, width // (keys + 1))

@@ -15,7 +15,7 @@ from delegate_sim.results.numbers.risks import number_risks
 from delegate_sim.results.report.blockers import Ranks
 from delegate_sim.results.report.measures import counted_partitions
 from delegate_sim.results.report.multiply_adds import Compute, compute_of
-from delegate_sim.results.report.outcome_words import NOT_BUILT, words_of
+from delegate_sim.results.report.outcome_words import NOT_BUILT, OutcomeWords, words_of
 from delegate_sim.results.report.placement import bare_reasons, bytes_across, dropped_partitions, left_nodes, on_cpu
 from delegate_sim.results.report.plan_strip import strip
 from delegate_sim.results.report.report import Report
@@ -209,45 +209,45 @@ def _total(run: Run, compute: Compute, view: View) -> Iterator[Line]:
     total = sum([len(subgraph.graph.execution_plan) for subgraph in run.subgraphs])
     delegated = sum([len(subgraph.delegated) for subgraph in run.subgraphs])
     yield Line(f"All {counted(len(run.subgraphs), 'subgraph')}", HEADING)
-    made = kernels_text(kernels, words_of(run.delegate.name))
-    text = f"{total:,} total, {delegated:,} delegated ({share(delegated, total)}), {made}"
+    words = words_of(run.delegate.name)
+    made = f", {kernels_text(kernels, words)}" if words.has_parts else ""
+    text = f"{total:,} total, {delegated:,} {words.accepted} ({share(delegated, total)}){made}"
     yield from _fact("nodes", text, view)
-    yield from _multiply_adds(compute, compute.multiply_adds, compute.delegated_multiply_adds, view)
+    yield from _multiply_adds(words, compute, compute.multiply_adds, compute.delegated_multiply_adds, view)
     yield from loop_lines([run], view.width)
     yield Line("")
 
 
 def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, ranks: Ranks, view: View, counts_own: bool) -> Iterator[Line]:
     yield Line("Coverage", HEADING)
-    total, delegated = len(run.graph.execution_plan), len(run.delegated)
+    total, delegated, words = len(run.graph.execution_plan), len(run.delegated), words_of(whole.delegate.name)
     if run.decision is None:
-        yield from _fact("nodes", f"{total:,} total, 0 delegated: not offered to the {words_of(whole.delegate.name).actor}", view)
+        yield from _fact("nodes", f"{total:,} total, 0 delegated: not offered to the {words.actor}", view)
         return
     supported = sum([verdict.is_supported for verdict in run.decision.verdicts.values()])
     earlier = total - delegated - len(left_nodes(run))
     kernels = f" ({counted(earlier, 'kernel')} of earlier delegates)" if earlier else ""
-    counts = f"{total:,} total{kernels}, {supported:,} supported, {delegated:,} delegated ({share(delegated, total)})"
+    counts = f"{total:,} total{kernels}, {supported:,} supported, {delegated:,} {words.accepted} ({share(delegated, total)})"
     if delegated and whole.refusal is not None and whole.refusal.is_predicted:
         counts += " until the model is rejected"
     yield from _fact("nodes", counts, view)
     if whole.delegate.ranking is Ranking.PLUGINS:
         what = counted(_kernels(run), "partition") if run.subsets or not run.delegated else "as part of composites"
         yield from _fact("to compile", what, view)
-    else:
+    elif words.has_parts:
         partitions = counted_partitions(whole.delegate, run.subsets)
         yield from _fact("partitions", f"{partitions:,}{_counted_differently(run, whole, counts_own)}", view)
         yield from _fact("delegate kernels", f"{_kernels(run):,}", view)
     subgraph = run.graph.index
-    yield from _multiply_adds(compute, sum(compute.by_node[subgraph].values()), compute.of(subgraph, run.delegated), view)
+    yield from _multiply_adds(words, compute, sum(compute.by_node[subgraph].values()), compute.of(subgraph, run.delegated), view)
     dropped = dropped_partitions(run)
     # Unlike text, a strip must not be wider than the terminal, because a wrapped strip is unreadable.
-    yield from strip_lines(
-        strip(run), words_of(whole.delegate.name), whole.delegate.name, min(view.width, max(columns(), _NARROWEST_STRIP))
-    )
+    yield from strip_lines(strip(run), words, whole.delegate.name, min(view.width, max(columns(), _NARROWEST_STRIP)))
     if dropped and run.subsets:
         yield from _paragraph(_gains(_kernels(run), dropped), view, "  ", "    ")
     yield from _fallback(run, whole, ranks, view)
-    yield from _partitions(run, view, words_of(whole.delegate.name).place)
+    if words.has_parts:
+        yield from _partitions(run, view, words.place)
 
 
 def _logs_own_count(run: Run) -> bool:
@@ -270,12 +270,12 @@ def _counted_differently(run: SubgraphRun, whole: Run, counts_own: bool) -> str:
     return " (the runtime also counts partitions on the CPU; the delegate's own line does not count them)"
 
 
-def _multiply_adds(compute: Compute, total: int, delegated: int, view: View) -> Iterator[Line]:
+def _multiply_adds(words: OutcomeWords, compute: Compute, total: int, delegated: int, view: View) -> Iterator[Line]:
     """Yield a line with the counts of multiply-adds, if the model has multiply-adds."""
     if compute.has_programs:
         yield from _fact("multiply-adds", "not known, because the file does not have those of compiled programs", view)
     elif total:
-        yield from _fact("multiply-adds", f"{total:,} counted, {delegated:,} delegated ({share(delegated, total)})", view)
+        yield from _fact("multiply-adds", f"{total:,} counted, {delegated:,} {words.accepted} ({share(delegated, total)})", view)
 
 
 def _fact(title: str, text: str, view: View) -> list[Line]:

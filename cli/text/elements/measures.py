@@ -37,11 +37,11 @@ def kernels_text(number: int, words: OutcomeWords) -> str:
 def nodes_text(measures: Measures, words: OutcomeWords, *, has_share: bool = False) -> str:
     """Return the numbers of delegated nodes, partitions and kernels, and of wrong results if there are some."""
     part = f" ({share(measures.delegated_nodes, measures.nodes)})" if has_share else ""
-    return (
-        f"{measures.delegated_nodes:,} of {counted(measures.nodes, 'node')} delegated{part}, "
-        f"{counted(measures.partitions, 'partition')}, {kernels_text(measures.delegate_kernels, words)}"
-        f"{counts_text(measures, ', ')}"
-    )
+    text = f"{measures.delegated_nodes:,} of {counted(measures.nodes, 'node')} {words.accepted}{part}"
+    if words.has_parts:
+        kernels = kernels_text(measures.delegate_kernels, words)
+        text += f", {counted(measures.partitions, 'partition')}, {kernels}"
+    return text + counts_text(measures, ", ")
 
 
 _FAILURES = {
@@ -78,9 +78,9 @@ def further_cells(measures: Measures) -> tuple[str, ...]:
     return tuple([number_text(column.of(measures)) for column in FURTHER])
 
 
-def further_text(measures: Measures) -> str:
-    """Return the further measures of delegate kernels with their nouns."""
-    return ", ".join([counted(column.of(measures) or 0, column.noun) for column in FURTHER])
+def further_text(measures: Measures, words: OutcomeWords) -> str:
+    """Return the further measures of delegate kernels with their nouns, each after a comma."""
+    return "".join([f", {counted(column.of(measures) or 0, column.noun)}" for column in FURTHER if words.has_parts])
 
 
 def nodes_cell(measures: Measures) -> str:

@@ -16,8 +16,8 @@ _DEFAULTS_TEXT = {"api": "the API's defaults", "benchmark": "benchmark_model's d
 
 
 def defaults_text(target: Target) -> str:
-    """Return the set of defaults in words. Empty for a plugin, because benchmark_model runs no compiler plugins."""
-    return "" if target.delegate.is_plugin else _DEFAULTS_TEXT[target.defaults]
+    """Return the set of defaults in words. Empty for a target that benchmark_model does not run, such as a plugin."""
+    return _DEFAULTS_TEXT[target.defaults] if target.delegate.has_default_sets else ""
 
 
 def target_lines(target: Target, width: int, verbose: bool) -> Iterator[Line]:

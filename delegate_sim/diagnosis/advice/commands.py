@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from ...delegates.options import as_typed, option_as_typed, option_value
 from ...foundation.printable import command_line, typed_path
 from ...model.model import Model
-from ...releases.catalogue import NEWEST
 from ...runtime.target import Target
 
 _OUTPUT = re.compile(r"fixed(\d{0,3})\.tflite")
@@ -91,12 +90,13 @@ def _command(name: str, model: Model, target: Target, *arguments: str) -> str:
 def target_arguments(target: Target) -> list[str]:
     """Return the command-line arguments for a target: the delegate, and all values that differ from the defaults."""
     options = [argument for typed in _option_arguments(target).values() for argument in typed]
-    return ["--delegate", target.delegate.name, *_common_arguments(target), *options]
+    return [*target.delegate.arguments, *_common_arguments(target), *options]
 
 
 def _common_arguments(target: Target) -> list[str]:
-    arguments = [] if target.release == NEWEST else ["--runtime", str(target.release)]
-    arguments += [] if target.defaults == "benchmark" else ["--defaults", target.defaults]
+    arguments = [] if target.release == target.delegate.default_release else ["--runtime", str(target.release)]
+    is_default = target.defaults == "benchmark" or not target.delegate.has_default_sets
+    arguments += [] if is_default else ["--defaults", target.defaults]
     return [*arguments, *(["--assume-ops-registered"] if target.assume_ops_registered else [])]
 
 

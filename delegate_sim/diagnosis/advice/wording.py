@@ -318,6 +318,8 @@ class Wording:
 
     def _operator(self, code: str) -> Advice:
         rewrites = self._rewrites()
+        if self.last.run.delegate.runs_whole_models:
+            return Advice(code, (*filter(None, [rewrites]), *self._hints()), are_alternatives=True)
         if rewrites is None and self._is_at_an_end():
             return _general("leave-on-cpu")
         others = self._other_delegates() if self.cause.identity.problem is Problem.OPERATOR else ()

@@ -10,6 +10,7 @@ from ...errors import LimitError
 from ...graph.graph import Graph, file_graphs
 from ...hypothetical.fixed_inputs import computes_shapes, open_inputs
 from ...model.model import Model, Tensor
+from ...results.report.blockers import follows_from_nodes
 from ...rules.kinds import Problem
 from ..examiner import Cost, Examined, RefusedNode
 from .cause import Identity
@@ -59,7 +60,7 @@ def types(search: CauseSearch, state: SearchState) -> FoundEvidence:
         return ()
     is_for_integers = now.run.delegate.computes_integers
     best: tuple[tuple[float, ...], str, tuple[RefusedNode, ...]] | None = None
-    conversions = list(_conversions(search.model))
+    conversions = list(_conversions(search.model, is_for_integers=is_for_integers))
     for conversion in conversions:
         try:
             search.effort.check()
@@ -121,11 +122,12 @@ def _form_of(tensor: Tensor) -> str:
     return ""
 
 
-def _conversions(model: Model) -> Sequence[str]:
+def _conversions(model: Model, *, is_for_integers: bool) -> Sequence[str]:
     own = form(model)
     if own == "float":
         return ("int8",)
-    return ("float",) if own == "integer" else ("float", "int8")
+    is_old = is_for_integers and any(tensor.type == "UINT8" for graph in file_graphs(model) for tensor in graph.tensors)
+    return ("float",) if own == "integer" and not is_old else ("float", "int8")
 
 
 def _takes_more(now: Examined, then: Examined) -> bool:
@@ -136,7 +138,7 @@ def _takes_more(now: Examined, then: Examined) -> bool:
 
 def _is_worthwhile(now: Examined, then: Examined, ended: Sequence[RefusedNode], gain: tuple[float, ...]) -> bool:
     kinds = now.run.delegate.kinds
-    if now.run.refusal is not None:
+    if now.run.refusal is not None and not follows_from_nodes(now.run):
         is_of_types = kinds[now.run.refusal.code].problem in OF_TYPES
         return is_of_types and then.run.refusal is None and gain[0] > 0
     problems = {kinds[reason.code].problem for refused in ended for reason in refused.reasons}

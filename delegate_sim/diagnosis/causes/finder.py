@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...graph.effort import Tries
+from ...graph.graph import overlapping_nodes
 from ...hypothetical.hypothetical_changes import HypotheticalChanges
 from ...rules.kinds import Problem
 from ..advice.simulated_changes import with_results
@@ -47,6 +48,9 @@ _FINDERS: tuple[EvidenceFinder, ...] = (
 _REPAIRING = (preparation, preparation_again, guesses)
 """Each of these finders finds one node at a time, so the number of steps is limited."""
 
+_OVERLAPPING = "the causes: a node of the model reads its own result, and LiteRT leaves out such nodes"
+"""The reason for which a runtime that keeps such nodes has no causes: the nodes have other indices there."""
+
 _TYPE_FEATURE = "-type"
 """The codes of features that are tensor types have this suffix."""
 
@@ -58,6 +62,8 @@ def find_causes(examiner: Examiner, *, names_others: bool = True) -> Blockers:
     """
     model, effort, simulate = examiner.model, examiner.effort, examiner.simulate
     first = simulate(HypotheticalChanges())
+    if first.run.delegate.runs_whole_models and any(map(overlapping_nodes, model.subgraphs)):
+        return Blockers((), {}, (_OVERLAPPING,))
     most_repairs = effort.simulations(_REPAIRED_AT_LEAST, _REPAIRED_AT_MOST)
     tries = Tries(effort.simulations(_TRIED_AT_LEAST, _TRIED_AT_MOST), effort)
     search = CauseSearch(model, simulate, effort, first, tries, most_repairs)
@@ -65,7 +71,7 @@ def find_causes(examiner: Examiner, *, names_others: bool = True) -> Blockers:
     for find in _OF_COMPILED if search.delegate.compiler else _FINDERS:
         state = _with_causes(find, search, state)
     state = replace(state, evidence=(*state.evidence, *rest(search, state)))
-    others = Others(first, effort) if names_others else None
+    others = Others(first, effort) if names_others and not search.delegate.runs_whole_models else None
     worded = advised_in_loops(model, _joined(_worded(search, state, others)))
     return with_results(worded, model, first.run.target, simulate, effort)
 

@@ -92,8 +92,7 @@ class Side {
   }
 
   get title() {
-    const { micro, model, delegate, runtime, options } = this.view;
-    if (micro) return delegate;
+    const { model, delegate, runtime, options } = this.view;
     const same = content.views.filter((other) => other.model === model && other.delegate === delegate && other.runtime === runtime);
     const keys = [...new Set(same.flatMap((other) => Object.keys(other.options)))];
     // Options with different values distinguish the targets.

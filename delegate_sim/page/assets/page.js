@@ -27,7 +27,7 @@ class Page {
   goTo(given) {
     const target = given.get("target");
     const model = Number(given.get("model") ?? 0);
-    const isNamed = (view) => view.model === model && (view.micro ? "micro" : view.delegate) === target;
+    const isNamed = (view) => view.model === model && view.delegate === target;
     const numbers = content.views.flatMap((view, number) => (isNamed(view) ? [number] : []));
     const number = numbers[Number(given.get("view") ?? 0)] ?? numbers[0];
     if (number === undefined) return;
@@ -39,9 +39,9 @@ class Page {
 
   // Returns the fragment of the target that is shown and of the selected node.
   place() {
-    const { model, delegate, micro } = this.side.view;
+    const { model, delegate } = this.side.view;
     const same = content.views.flatMap((view, number) => (view.model === model && view.delegate === delegate ? [number] : []));
-    const place = new URLSearchParams({ target: micro ? "micro" : delegate });
+    const place = new URLSearchParams({ target: delegate });
     if (model) place.set("model", model);
     if (same.indexOf(this.shown) > 0) place.set("view", same.indexOf(this.shown));
     if (this.subgraph) place.set("subgraph", this.subgraph);

@@ -105,16 +105,11 @@ function marksText(side, cause) {
   return `${counted(own, "node")} marked${freed ? `, and ${formatted(freed)} that the fix also frees, faintly` : ""}`;
 }
 
-// What nodes do that are not delegated, or that TensorFlow Lite Micro refuses.
-function stayWords({ micro, words }) {
-  return micro ? words.left : `stay ${words.left}`;
-}
-
 function causesPanel(side, page) {
   const { causes, causes_left_out: reason, now } = side.view;
-  const heading = make("h3", {}, `Why nodes ${stayWords(side.view)}, ${side.view.time ? "longest measured time" : "biggest gain"} first`);
+  const heading = make("h3", {}, `Why nodes stay ${side.view.words.left}, ${side.view.time ? "longest measured time" : "biggest gain"} first`);
   if (causes === null) return [make("p", {}, reason ? `Causes not simulated: ${reason}` : "The causes were not computed.")];
-  if (!causes.length) return [make("p", {}, side.view.micro ? "The runtime accepts all nodes." : `Nothing in the model keeps nodes ${side.view.words.left}.`)];
+  if (!causes.length) return [make("p", {}, `Nothing in the model keeps nodes ${side.view.words.left}.`)];
   const entries = causes.map((cause, number) => {
     const pressed = page.cause === number;
     const needs = needsText(cause, causes, now);
@@ -197,7 +192,7 @@ function nodePanel(side, page) {
       ["measured time", millisecondsText(side.data.ms?.[position])],
       ["position in the plan", `${formatted(side.place.get(position) + 1)} of ${formatted(side.size)}`],
       [other ? other.label : "", elsewhere || ""]]),
-    reasons.length ? make("h3", {}, `Why this node ${stayWords(side.view).replace("stay", "stays")}`) : null,
+    reasons.length ? make("h3", {}, `Why this node stays ${side.view.words.left}`) : null,
     reasons.length ? make("ul", { class: "reasons" }, ...reasons) : null,
     changes.length ? make("h3", {}, "What to change") : null,
     ...[...new Set(changes)].map((change) => make("p", { class: "change" }, breakable(change))),

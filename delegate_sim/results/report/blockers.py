@@ -40,7 +40,7 @@ def main_blocker(model: Model, run: Run, compute: Compute) -> Blocker | None:
     DEQUANTIZE of float16 weights. Such a cause is returned only if there is no other cause.
     """
     refusal = run.refusal
-    if refusal is not None and refusal.code != CPU_KERNEL_AFTER_REMAPPING.name:
+    if refusal is not None and refusal.code != CPU_KERNEL_AFTER_REMAPPING.name and not follows_from_nodes(run):
         if refusal.code == DYNAMIC_TENSORS.name and has_open_input(model):
             return Blocker(refusal.code, is_input=True)
         op = "" if refusal.node is None else run.subgraphs[refusal.subgraph].graph.nodes[refusal.node].op
@@ -78,6 +78,12 @@ class Ranks:
     def of(self, op: str, codes: Iterable[str]) -> int:
         """Return the rank of a node's most important code. A node without codes has the last rank."""
         return min([self._ranks.get((op, code), len(self._ranks)) for code in codes], default=len(self._ranks))
+
+
+def follows_from_nodes(run: Run) -> bool:
+    """Return whether the refusal of the run only says that nodes have refusals of their own."""
+    kind = None if run.refusal is None else run.delegate.kinds.get(run.refusal.code)
+    return kind is not None and kind.problem is Problem.NEIGHBORS
 
 
 def has_open_input(model: Model) -> bool:

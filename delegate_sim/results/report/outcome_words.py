@@ -6,6 +6,7 @@ simulated.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
@@ -16,6 +17,7 @@ from ...delegates.registry import (
     COMPILING_NAMES,
     GRAPHICS_ACCELERATOR,
     LIVE_ONLY_NAMES,
+    MICRO_NAME,
     PLUGIN_NAMES,
 )
 from ...refusal import Effect, Refusal
@@ -27,9 +29,9 @@ class OutcomeWords:
 
     ``actor`` takes nodes, ``verb`` says what it does with them, and ``taken`` describes them. ``kernel`` is a group of taken
     nodes. ``left``, ``back`` and ``left_nodes`` describe all other nodes. ``if_not_applied`` says what follows if the delegate is
-    not applied, ``refuses`` and ``rejects`` say that it is not applied or rejects the model, ``place`` names it in a table, and
-    ``note`` says that taken nodes do not run yet. These and ``verb`` are not compared, because texts about several delegates
-    compare the words for nodes.
+    not applied, ``refuses`` and ``rejects`` say that it is not applied or rejects the model, ``place`` names it in a table,
+    ``has_parts`` says that a model is split into partitions, and ``note`` says that taken nodes do not run yet. These and
+    ``verb`` are not compared, because texts about several delegates compare the words for nodes.
     """
 
     actor: str
@@ -43,12 +45,18 @@ class OutcomeWords:
     refuses: str = field(default="is not applied", compare=False)
     rejects: str = field(default="rejects the model", compare=False)
     place: str = field(default="delegate", compare=False)
+    has_parts: bool = field(default=True, compare=False)
     note: str = field(default="", compare=False)
+
+    @property
+    def accepted(self) -> str:
+        """The description of taken nodes in numbers: ``delegated`` for every delegate."""
+        return "delegated" if self.has_parts else self.taken
 
     @property
     def kernels(self) -> str:
         """The plural of ``kernel``."""
-        return self.kernel.replace("kernel", "kernels").replace("partition", "partitions")
+        return re.sub("kernel|partition|graph", lambda noun: f"{noun[0]}s", self.kernel)
 
     @property
     def noun(self) -> str:
@@ -83,11 +91,18 @@ _PLUGIN = OutcomeWords(
     place="npu",
     note=NOT_COMPILED,
 )
+_RUNTIME = OutcomeWords(
+    *("runtime", "accepted", "off the microcontroller", "from the microcontroller", "refused nodes", "graph"),
+    if_not_applied="the model does not run",
+    place="microcontroller",
+    has_parts=False,
+)
 _NO_COMPILATION = "does not compile the model"
 _WORDS = {
     **dict.fromkeys(LIVE_ONLY_NAMES, replace(DELEGATED, refuses=_NO_COMPILATION, rejects=_NO_COMPILATION)),
     **dict.fromkeys(COMPILING_NAMES, replace(DELEGATED, verb="takes")),
     **dict.fromkeys(PLUGIN_NAMES, _PLUGIN),
+    MICRO_NAME: _RUNTIME,
     **dict.fromkeys(CLOSED_PLUGIN_NAMES, replace(_PLUGIN, refuses=_NO_COMPILATION, rejects=_NO_COMPILATION)),
     GRAPHICS_ACCELERATOR: replace(DELEGATED, if_not_applied="CompiledModel is not created"),
 }

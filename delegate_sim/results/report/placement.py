@@ -182,6 +182,8 @@ def _undone_reason(refusal: Refusal) -> Reason:
         needed, action = "a graph without dynamic-sized tensors", "does not apply the delegate"
     elif refusal.code in [kind.name for kind in NOT_LOADED_KINDS]:
         needed, action = "operators and tensors that the release can load", "does not load the model"
+    elif refusal.stage is Stage.PLANNING:
+        needed, action = "a model whose memory can be planned", "cannot use the model"
     elif refusal.stage is Stage.LOADING:
         needed, action = "a model that LiteRT can load", "does not apply the delegate"
     elif refusal.code in [kind.name for kind in NOT_PREPARED_KINDS]:

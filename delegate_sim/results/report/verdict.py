@@ -41,8 +41,11 @@ def verdict(run: Run, measures: Measures | None = None) -> str:
 
 def _unchecked(target: Target, measures: Measures, further: Sequence[str] = ()) -> str:
     """Return what ``unchecked_text`` says about the target, unless the model is known not to run on a known release."""
-    is_known = not target.release.is_after_newest
-    said = "" if is_known and measures.outcome in NOT_RUNNING else unchecked_text(target.delegate, target.release, further)
+    said = (
+        ""
+        if target.release.is_known and measures.outcome in NOT_RUNNING
+        else unchecked_text(target.delegate, target.release, further)
+    )
     return f" ({said})" if said else ""
 
 

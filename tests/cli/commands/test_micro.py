@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-from delegate_sim_cli.options.micro_target import NOT_BOTH
 from fixtures.builder import ModelBuilder
 from tests.support.cli.own_schemas import validate
 from tests.support.micro_models import chain, hybrid
@@ -32,14 +31,18 @@ def test_a_model_that_runs(run, write):
 def test_a_model_that_does_not_run(run, write):
     result = run("micro", write(hybrid()), "--format", "json")
     entry = json.loads(result.stdout)
-    assert (result.exit_code, entry["outcome"], entry["runs"]) == (1, "prepare-failed", False)
-    assert [reason["code"] for node in entry["nodes"] for reason in node["reasons"]] == ["micro-hybrid"]
+    assert (result.exit_code, entry["micro"]["outcome"], entry["micro"]["runs"]) == (1, "prepare-failed", False)
+    (run_entry,) = entry["runs"]
+    assert run_entry["refusal"]["code"] == "micro-not-run"
+    nodes = [node for subgraph in run_entry["subgraphs"] for node in subgraph["nodes"]]
+    assert [reason["code"] for node in nodes for reason in node["reasons"]] == ["micro-hybrid"]
 
 
 def test_weights_outside_the_flatbuffer_make_garbage(run):
     result = run("micro", MODELS / "external_buffers.tflite", "--format", "json")
     entry = json.loads(result.stdout)
-    assert (result.exit_code, entry["computes"], entry["external_tensors"] > 0) == (1, False, True)
+    assert (result.exit_code, entry["micro"]["computes"], entry["micro"]["external_tensors"] > 0) == (1, False, True)
+    assert {risk["code"] for risk in entry["runs"][0]["number_risks"]} == {"micro-external-buffers"}
 
 
 def test_another_identifier_is_a_warning(run, tmp_path):
@@ -78,19 +81,29 @@ def test_json_follows_its_schema(run, write, tmp_path):
         [MODELS / "external_buffers.tflite"],
         [write(chain("RELU", "TANH")), "--resolver", source],
     ):
-        validate("micro", json.loads(run("micro", *arguments, "--format", "json").stdout))
+        validate("report", json.loads(run("micro", *arguments, "--format", "json").stdout))
 
 
 def test_json_has_nodes_arena_and_resolver(run, write):
     result = run("micro", write(chain("RELU")), "--format", "json")
     entry = json.loads(result.stdout)
     entry = entry[0] if isinstance(entry, list) else entry
-    assert entry["schema"] == "delegate-sim/micro/1"
-    assert entry["runs"]
-    assert entry["computes"]
-    assert entry["nodes"][0]["status"] == "ok"
-    assert entry["arena"]["head"] == 32
-    assert entry["arena"]["basis"]
+    micro = entry["micro"]
+    assert (entry["schema"], entry["runs"][0]["outcome"]) == ("delegate-sim/report/1", "delegated")
+    assert (micro["runs"], micro["computes"], micro["arena"]["head"]) == (True, True, 32)
+    assert micro["arena"]["basis"]
+
+
+@pytest.mark.parametrize("form", ["csv", "markdown", "junit", "sarif"])
+def test_formats_of_services(run, write, form):
+    result = run("micro", write(chain("GELU")), "--format", form)
+    assert (result.exit_code, "micro-missing-operator" in result.stdout) == (1, True)
+
+
+def test_many_models_are_a_table(run, write):
+    paths = [write(chain(op), f"{op}.tflite") for op in ("RELU", "GELU", "TANH", "LOGISTIC")]
+    text = run("micro", *paths, COLUMNS="120").stdout
+    assert "GELU 1: micro-missing-operator" in text
 
 
 def test_several_models_stand_one_after_the_other(run, write):
@@ -102,9 +115,9 @@ def test_several_models_stand_one_after_the_other(run, write):
 def test_diagnose(run, write):
     assert run("diagnose", write(chain("GELU")), "--micro").exit_code == 0
     entry = json.loads(run("diagnose", write(chain("GELU")), "--micro", "--format", "json").stdout)
-    validate("micro-diagnosis", entry)
-    assert entry["causes"][0]["operators"] == {"GELU": 1}
-    assert run("diagnose", write(chain("GELU")), "--micro", "--format", "csv").exit_code == 2
+    validate("diagnosis", entry)
+    assert (entry["delegate"], entry["causes"][0]["operators"]) == ("micro", {"GELU": 1})
+    assert "micro-missing-operator" in run("diagnose", write(chain("GELU")), "--micro", "--format", "csv").stdout
 
 
 def test_the_json_of_several_diagnoses_follows_its_schema(run, write, tmp_path):
@@ -112,18 +125,18 @@ def test_the_json_of_several_diagnoses_follows_its_schema(run, write, tmp_path):
     write(hybrid(), "b.tflite")
     write(chain("GELU"), "a.tflite")
     entries = json.loads(run("diagnose", tmp_path, "--micro", "--format", "json").stdout)
-    validate("micro-diagnosis", entries)
+    validate("diagnosis", entries)
     assert [sorted(entry)[0] for entry in entries] == ["causes", "causes", "error"]
-    validate("micro-diagnosis", json.loads(run("diagnose", write(chain("RELU")), "--micro", "--format", "json").stdout))
+    validate("diagnosis", json.loads(run("diagnose", write(chain("RELU")), "--micro", "--format", "json").stdout))
     for model in ("a.tflite", "b.tflite"):
-        validate("micro-fix", json.loads(run("fix", tmp_path / model, "--micro", "--plan", "--format", "json").stdout))
+        validate("fix", json.loads(run("fix", tmp_path / model, "--micro", "--plan", "--format", "json").stdout))
 
 
 @pytest.mark.slow
 def test_the_json_of_a_proved_fix_follows_its_schema(run, write, tmp_path):
     pytest.importorskip("ai_edge_litert", reason="needs the extra 'fix'")
     entry = json.loads(run("fix", write(chain("GELU")), "--micro", "-o", tmp_path / "fixed.tflite", "--format", "json").stdout)
-    validate("micro-fix", entry)
+    validate("fix", entry)
     assert entry["difference"]["outputs"]
 
 
@@ -135,8 +148,8 @@ def test_fix(run, write, tmp_path):
     assert run("fix", write(chain("RELU")), "--micro", "--plan").exit_code == 1
     assert run("fix", write(chain("GELU")), "--micro", "--plan", "--shape", "x=1,4").exit_code == 2
     entry = json.loads(run("fix", write(chain("GELU")), "--micro", "--plan", "--format", "json").stdout)
-    validate("micro-fix", entry)
-    assert entry["after"]["runs"]
+    validate("fix", entry)
+    assert entry["targets"][0]["after"]["outcome"] == "delegated"
 
 
 @pytest.mark.parametrize("command", [("diagnose",), ("fix", "--plan"), ("report", "-o", "page.html")])
@@ -147,7 +160,7 @@ def test_other_commands_take_the_resolver_and_the_kernels_of_the_application(run
     model = write(chain("RELU", "LOGISTIC"))
     name, *options = command
     lacking = run(name, model, "--micro", "--resolver", source, "--kernels", "cmsis-nn", *options)
-    assert "LOGISTIC" in lacking.stdout
+    assert "The model does not run" in lacking.stdout
     (tmp_path / "page.html").unlink(missing_ok=True)
     assert run(name, model, "--micro", *options).stdout != lacking.stdout
     (tmp_path / "page.html").unlink(missing_ok=True)
@@ -166,9 +179,10 @@ def test_the_simulated_copy_and_layers_that_older_copies_compute_wrongly_are_nam
     path = tmp_path / "m.tflite"
     builder.write(path)
     entry = run_json("micro", path)
-    assert (entry["package"], entry["layers_with_channel_scales"]) == ("tflite-micro 0.dev20261023", 1)
+    micro = entry["micro"]
+    assert (micro["package"], micro["layers_with_channel_scales"]) == ("tflite-micro 0.dev20261023", 1)
     text = " ".join(run("micro", path).stdout.split())
-    assert entry["package"] in text
+    assert micro["package"] in text
     assert "converter._experimental_disable_per_channel_quantization_for_dense_layers = True" in text
 
 
@@ -185,13 +199,13 @@ def test_a_copy_of_the_runtime_that_was_not_compared_is_named(run, write, tmp_pa
 
 def test_json_names_the_copy_of_the_runtime(run_json, write):
     entry = run_json("micro", write(chain("RELU")), "--runtime", "abcdef12")
-    assert (entry["runtime"], entry["is_checked"]) == ("commit abcdef12", False)
+    assert (entry["micro"]["runtime"], entry["micro"]["is_checked"]) == ("commit abcdef12", False)
 
 
 @pytest.mark.parametrize("command", [("diagnose",), ("fix", "--plan")])
 def test_a_delegate_excludes_the_micro_option(run, write, command):
     result = run(*command, write(chain("GELU")), "--micro", "--delegate", "gpu")
-    assert (result.exit_code, NOT_BOTH in result.stderr) == (2, True)
+    assert (result.exit_code, "give --micro or a delegate, not both" in result.stderr) == (2, True)
 
 
 def test_a_fix_for_micro_does_not_read_the_configuration(run, write, tmp_path, monkeypatch):

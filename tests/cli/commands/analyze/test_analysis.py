@@ -39,7 +39,7 @@ MIXED = """\
   Computers
     npu-intel       3 (75 %)              -           3        2              64  ROUND 1:
                                                                                   npu-intel-unsupported-operator
-Microcontrollers (delegate-sim micro): TensorFlow Lite Micro runs the model: 4 nodes, 2 operators; arena 1,340 bytes
+Microcontrollers (delegate-sim micro): TensorFlow Lite Micro runs all nodes (4) in 1 graph; arena 1,340 bytes
 
 gpu is TFLite's GPU delegate; mldrift is LiteRT 2's GPU accelerator; nnapi is deprecated since Android 15.
 
@@ -92,8 +92,8 @@ DYNAMIC = """\
     armnn          not applied              -  RESHAPE 1: dynamic-tensors
   Computers
     npu-intel        1 (100 %)              -
-Microcontrollers (delegate-sim micro): TensorFlow Lite Micro runs the model: 1
-  node, 1 operator; arena 852 bytes
+Microcontrollers (delegate-sim micro): TensorFlow Lite Micro runs all nodes (1)
+  in 1 graph; arena 852 bytes
 
 gpu is TFLite's GPU delegate; mldrift is LiteRT 2's GPU accelerator; nnapi is
 deprecated since Android 15.

@@ -1,0 +1,129 @@
+"""TensorFlow Lite Micro as a target like every delegate: its options, and its run of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ..delegates.decision import Decision
+from ..delegates.options import Option, OptionValues, parse_options
+from ..graph.graph import Graph
+from ..graph.partition import Subset
+from ..model.model import Model
+from ..refusal import Effect, Refusal
+from ..releases.catalogue import Release
+from ..rules.kinds import Kind
+from ..rules.rule import Verdict
+from ..runtime.own_runtime import OwnRuntime
+from ..runtime.run import Assumptions, Run, SubgraphRun
+from ..runtime.target import Target
+from .preparation import MicroNode, Status, prepare_model
+from .report import MicroReport, Outcome, report_of
+from .resolver import ResolverSource, read_resolver
+from .rules import RULES
+from .target import (
+    CHECKED,
+    EXTERNAL_BUFFERS,
+    KERNELS,
+    NAME,
+    NOT_RUN,
+    RUNTIME_TITLE,
+    UNUSABLE,
+    WHOLE_KINDS,
+    MicroRelease,
+    MicroTarget,
+    parse_kernels,
+    parse_micro_release,
+)
+from .verdict import micro_warnings, refused_text
+
+
+def _source(value: object) -> ResolverSource | None:
+    return value if value is None or isinstance(value, ResolverSource) else read_resolver(str(value))
+
+
+class MicroRuntime(OwnRuntime):
+    """TensorFlow Lite Micro. A model runs if the resolver has all operators and the kernels accept all nodes."""
+
+    name = NAME
+    kernel_name = provider_name = RUNTIME_TITLE
+    rules = RULES
+    options = (
+        Option("kernels", parse_kernels, KERNELS[0], "the kernels that the application links", flag="kernels", choices=KERNELS),
+        Option("resolver", _source, None, "the source that registers the application's operators", flag="resolver"),
+    )
+    default_release = CHECKED
+    counts_cpu_partitions = False
+    computes_on_cpu = True
+    computes_integers = True
+    runs_whole_models = True
+    has_default_sets = False
+
+    @property
+    def arguments(self) -> list[str]:
+        """The command-line arguments that select the runtime."""
+        return ["--micro"]
+
+    @property
+    def further_kinds(self) -> Mapping[str, Kind]:
+        """The kinds of problem of a whole model."""
+        return WHOLE_KINDS
+
+    def unchecked_parts(self, release: Release) -> Iterator[str]:
+        """Yield the kernels for every copy but the one with which the rules were compared."""
+        if release != CHECKED:
+            yield "its kernels"
+
+    def number_risks(self, graph: Graph, subset: Subset, options: OptionValues, release: Release = CHECKED) -> Iterator[Refusal]:
+        """Yield the nodes that read data outside the flatbuffer. The runtime does not read this data."""
+        outside = {tensor.index for tensor in graph.tensors if tensor.buffer in graph.model.offset_buffers}
+        for index in subset.nodes:
+            if not outside.isdisjoint(graph.nodes[index].inputs):
+                yield EXTERNAL_BUFFERS.refusal("its weights are outside the flatbuffer", node=index, subgraph=graph.index)
+
+    def evaluate(self, model: Model, target: Target, assumptions: Assumptions) -> Run:
+        """Return the run of a model. The taken nodes are those that the runtime could run if it ran the model."""
+        application = application_of(target)
+        preparation = prepare_model(model, application, assumptions.accepted)
+        report = report_of(model, application, preparation)
+        refusal = _refusal(report)
+        is_usable = refusal is None or refusal.code != UNUSABLE.name
+        runs = tuple([_subgraph(graph, report.nodes, is_usable) for graph in preparation.graphs])
+        outcome = "delegated" if any(run.subsets for run in runs) else "none"
+        return Run(target, outcome, refusal, (), tuple(micro_warnings(model, report)), runs)
+
+
+MICRO = MicroRuntime()
+
+
+def micro_target(resolver: str | ResolverSource | None = None, kernels: str | None = None, runtime: str | None = None) -> Target:
+    """Return a target: the source of a resolver or its path, the kernels, and the copy of the runtime. Raises OptionError."""
+    given = {"resolver": resolver, "kernels": kernels or KERNELS[0]}
+    release = CHECKED if runtime is None else parse_micro_release(runtime)
+    return Target(MICRO, parse_options(NAME, MICRO.options, given), release)
+
+
+def application_of(target: Target) -> MicroTarget:
+    """Return the kernels, the resolver and the copy of the runtime of a target."""
+    assert isinstance(target.release, MicroRelease)
+    own = MicroTarget(kernels=target.options["kernels"], runtime=target.release)
+    source: ResolverSource | None = target.options["resolver"]
+    return own if source is None else source.registered_in(own)
+
+
+def _refusal(report: MicroReport) -> Refusal | None:
+    if report.outcome is Outcome.ALLOCATED and not any(node.status is Status.INVOKE for node in report.nodes):
+        return None
+    if report.outcome is Outcome.FILE and report.failing_node is None:
+        return UNUSABLE.refusal(report.problem)
+    place = report.failing_node or next((node.subgraph, node.index) for node in report.nodes if node.status is Status.INVOKE)
+    effect = Effect.FAIL_AT_INVOKE if report.outcome is Outcome.ALLOCATED else Effect.FAIL_LATER
+    return NOT_RUN.refusal(refused_text(report), subgraph=place[0], node=place[1], effect=effect)
+
+
+def _subgraph(graph: Graph, nodes: Sequence[MicroNode], is_usable: bool) -> SubgraphRun:
+    own = [node for node in nodes if node.subgraph == graph.index]
+    verdicts = {node.index: Verdict(node.status is Status.OK, node.reasons) for node in own}
+    taken = tuple([node.index for node in own if node.status is Status.OK]) if is_usable else ()
+    left = tuple([node.index for node in own if node.index not in set(taken)])
+    subsets = tuple([Subset(are_taken, part, (), ()) for are_taken, part in ((True, taken), (False, left)) if part and taken])
+    return SubgraphRun(graph, Decision(graph, verdicts, taken, subsets), subsets, subsets)
