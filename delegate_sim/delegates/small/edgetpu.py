@@ -29,7 +29,7 @@ SOURCE = Source(_LIBEDGETPU, "tflite/edgetpu_delegate_for_custom_op.cc", "Prepar
 
 COMPILER = "edgetpu_compiler"
 
-NOT_COMPILED = kinds_in("delegates/edgetpu", "rules")["unsupported-operator"]
+NOT_COMPILED = kinds_in("delegates/small", "edgetpu")["unsupported-operator"]
 _UNKNOWN = Unknown(f"{EDGE_TPU}, which {COMPILER} makes", NOT_COMPILED.hint, kind=NOT_COMPILED)
 
 RULES: RuleBook[ReleaseOnly] = RuleBook(

@@ -1,6 +1,8 @@
-"""NXP's variants of the delegate, as changes to VeriSilicon's rules.
+"""Rules of the VX delegate: the checks of each operator, in the delegate's order, and NXP's changes to them.
 
-Source: ``op_map.cc`` of nxp-imx/tflite-vx-delegate-imx.
+Source: VeriSilicon/tflite-vx-delegate, ``Delegate::SupportedOp`` (``delegate_main.cc``) and the two tables of mappers
+(``op_map.cc``), and ``op_map.cc`` of nxp-imx/tflite-vx-delegate-imx. A mapper checks and translates one operator. No mapper
+checks an operator's version.
 """
 
 from __future__ import annotations
@@ -9,16 +11,26 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from ....graph.graph import NodeView
-from ....rules.book import RuleBook
-from ....rules.families import with_change
-from ....rules.kinds import HYBRID, RANK, TENSOR_TYPE, by_reshape, in_code
-from ....rules.rule import OpRule, Rules
-from ....rules.source import Repository, Source
-from ....rules.vocabulary import refused_if
-from .checks import EIGHT_BITS, NXP_VX_5_15_71, NXP_VX_6_6_3, OUTPUT_WITH_DIMENSIONS, VxTarget, vx_rule
-from .layers import NO_INT32_OUTPUT, NOT_BOTH_ADJOINT
-from .shapes import ARGUMENT_WITH_DIMENSIONS
+from ...graph.graph import NodeView
+from ...rules.book import RuleBook, Unknown
+from ...rules.families import family_rules, modules_of_families, with_change
+from ...rules.kinds import HYBRID, RANK, TENSOR_TYPE, by_reshape, in_code
+from ...rules.rule import OpRule, Rules
+from ...rules.source import Repository, Source
+from ...rules.vocabulary import refused_if
+from . import layers
+from .checks import (
+    CUSTOM_OPERATOR,
+    EIGHT_BITS,
+    KINDS,
+    NXP_VX_5_15_71,
+    NXP_VX_6_6_3,
+    OUTPUT_WITH_DIMENSIONS,
+    SOURCE,
+    VxTarget,
+    vx_rule,
+)
+from .layers import ARGUMENT_WITH_DIMENSIONS, NO_INT32_OUTPUT, NOT_BOTH_ADJOINT
 
 
 def _is_8_bit_vector(node: NodeView) -> bool:
@@ -132,3 +144,29 @@ def _placed(rule: OpRule[VxTarget], repository: Repository, mapper: str) -> OpRu
     own, *common = map(placed, rule.source)
     checks = tuple(check if check.source is None else check.from_source(placed(check.source)) for check in rule.checks)
     return replace(rule, checks=checks, source=(own.with_symbol(mapper) if mapper else own, *common))
+
+
+_WITHOUT_MAPPER = "(in the delegate's log: op {builtin_code}) has no mapper"
+
+RULES: RuleBook[VxTarget] = RuleBook(
+    "vx",
+    families=family_rules(
+        __package__,
+        modules_of_families(
+            arithmetic="activation arithmetic conversion",
+            layers="convolution pooling resizing matrix recurrent reduction reshaping slicing joining padding gathering filling",
+        ),
+    ),
+    custom=layers.CUSTOM_RULES,
+    kinds=KINDS,
+    source=SOURCE,
+    unknown=Unknown("an operator that the delegate maps", problem=_WITHOUT_MAPPER),
+    unknown_custom=Unknown(
+        f"the custom operator {layers.COMPILED_NETWORK}, or a builtin operator", problem=_WITHOUT_MAPPER, kind=CUSTOM_OPERATOR
+    ),
+)
+"""The rules of VeriSilicon's delegate."""
+
+_LF_6_6_3 = lf_6_6_3(RULES)
+NXP_RULES: Mapping[str, RuleBook[VxTarget]] = {"lf-6.6.3": _LF_6_6_3, "lf-5.15.71": lf_5_15_71(_LF_6_6_3)}
+"""The rules of NXP's variant by release, newest first."""

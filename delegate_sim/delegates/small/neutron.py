@@ -1,10 +1,11 @@
-"""Rules of the Neutron delegate by release of NXP's board support package.
+"""NXP's delegate for the Neutron NPU of the i.MX95, with its rules by release of NXP's board support package.
 
 - lf-6.6.3 takes only compiled networks.
 - lf-6.6.23 checks builtin operators if a graph has no compiled network. Otherwise, it takes only compiled networks.
 - From lf-6.6.36 on, NXP's converter decides about graphs without a compiled network.
 
-No check looks at an operator's version.
+No check looks at an operator's version. The delegate takes every supported node, also accepts graphs with dynamic tensors, and
+does not limit partitions.
 
 Source: ``IsNodeSupportedByNeutron`` (``neutron_delegate_utils.cc`` of nxp-imx/tflite-neutron-delegate). The delegate applies
 every check of an operator, also after a failure.
@@ -16,20 +17,43 @@ bias must be a constant. Unlike the delegate, these rules also report the earlie
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
+from ...errors import NotSimulatedError
+from ...foundation.parsing.invalid_value import InvalidValueError
 from ...graph.graph import Graph, NodeView
 from ...model.model import OPTIONAL_TENSOR, Node
+from ...releases.catalogue import NEWEST, Release
 from ...rules import kinds
 from ...rules.book import Policy, RuleBook, Unknown
-from ...rules.kinds import ATTRIBUTE, CONSTANT, OPTIONAL_OPERAND, RANK, READS_BEYOND_OPERANDS, SHAPE, Kind, by_reshape
+from ...rules.kinds import (
+    ATTRIBUTE,
+    CONSTANT,
+    OPTIONAL_OPERAND,
+    RANK,
+    READS_BEYOND_OPERANDS,
+    SHAPE,
+    Kind,
+    by_reshape,
+)
 from ...rules.operands import INPUT, OUTPUT, Operand, exactly, operand
 from ...rules.rule import Check, OpRule, Reason
 from ...rules.source import Repository, Source
 from ...rules.vocabulary import check, constant, option, typed, where_given
-from ..decision import ReleaseOnly
+from ..base import Delegate
+from ..decision import (
+    Decision,
+    ReleaseOnly,
+    chance_warnings,
+    crash_while_checking,
+    summary_line,
+    take_supported,
+)
+from ..options import Option, OptionValues
+from ..traits import LogTraits
 
-_KINDS = kinds.kinds_in("delegates/neutron", "rules")
+_KINDS = kinds.kinds_in("delegates/small", "neutron")
 READS_MISSING_SIZES = _KINDS["reads-missing-sizes"]
 COMPILED_ELSEWHERE = _KINDS["beside-compiled-network"]
 KINDS = tuple(_KINDS.values())
@@ -267,3 +291,78 @@ RULES: Mapping[str, RuleBook[ReleaseOnly]] = {
 """The rules by release. The first release is the default."""
 CLOSED_RELEASES = tuple(release for release, book in RULES.items() if book is _CLOSED)
 """The releases in which NXP's converter decides about nodes."""
+
+
+_KERNEL = "NeutronDelegate"
+_CONVERTER = (
+    f"from {CLOSED_RELEASES[0]} on, NXP's closed-source converter decides which nodes the Neutron NPU takes; "
+    f"for the rules of an older release, use --option release={WITH_RULES}"
+)
+
+
+def release(value: Any) -> str:
+    """Parse a release of NXP's board support package, such as lf-6.6.23 or lf-6.6.23_2.0.0."""
+    name = str(value).strip().partition("_")[0]
+    if name not in RULES:
+        raise InvalidValueError(f"takes {', '.join(RULES)}", value)
+    return name
+
+
+class NeutronDelegate(Delegate):
+    """NXP's delegate for the i.MX95 (see ``delegates.base.Delegate``)."""
+
+    name = NAME
+    kernel_name = _KERNEL
+    provider_name = "EXTERNAL"
+    title = "The Neutron delegate"
+    summary = "NXP's external delegate for the Neutron NPU of the i.MX95."
+    options = (
+        Option(
+            "release",
+            release,
+            WITH_RULES,
+            f"release of NXP's board support package: {', '.join(RULES)}; from {CLOSED_RELEASES[0]} on, NXP's converter selects "
+            "nodes, and this selection is not simulated",
+            choices=tuple(RULES),
+        ),
+    )
+    rules = RULES[WITH_RULES]
+    computes_integers = True
+    rule_options = ("release",)
+    counts_cpu_partitions = False
+    log = LogTraits(switch="external delegate path", libraries=("neutron_delegate",), chip="i.MX 95")
+
+    def own_release(self, options: OptionValues) -> str:
+        """Return the release of NXP's board support package."""
+        return str(options["release"])
+
+    @property
+    def rule_books(self) -> tuple[RuleBook[ReleaseOnly], ...]:
+        """The rules of every release."""
+        return tuple(dict.fromkeys(RULES.values()))
+
+    def rules_for(self, options: OptionValues) -> RuleBook[ReleaseOnly]:
+        """Return the rules of the release that the options name."""
+        return RULES[options["release"]]
+
+    def allows_dynamic_tensors(self, options: OptionValues, release: Release = NEWEST) -> bool:
+        """Return True: the delegate also accepts dynamic tensors."""
+        return True
+
+    def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
+        """Apply the rules to every node, and delegate all supported nodes.
+
+        Raises NotSimulatedError if NXP's converter decides about the graph.
+        """
+        if options["release"] in CLOSED_RELEASES and not has_compiled(graph):
+            raise NotSimulatedError(_CONVERTER, graph.model.path or "the model")
+        rules = self.rules_for(options)
+        decision = take_supported(graph, rules, ReleaseOnly(release))
+        failure = crash_while_checking(decision, rules, READS_MISSING_SIZES)
+        if failure is not None:
+            return replace(decision, nodes=(), preview=(), failure=failure)
+        warnings = tuple(chance_warnings(decision, rules))
+        return replace(decision, log_lines=(summary_line(_KERNEL, decision),), warnings=warnings)
+
+
+DELEGATE = NeutronDelegate()

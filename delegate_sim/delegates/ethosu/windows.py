@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ....graph.graph import NodeView
-from ....model import schema
-from ....model.model import Tensor
-from ....rules.kinds import ATTRIBUTE, OPERAND_VALUE, RANK, SHAPE, TENSOR_TYPE
-from ....rules.operands import exactly, operand
-from ....rules.vocabulary import check, constant, operand_count, typed
+from ...graph.graph import NodeView
+from ...model import schema
+from ...model.model import Tensor
+from ...rules.kinds import ATTRIBUTE, OPERAND_VALUE, RANK, SHAPE, TENSOR_TYPE
+from ...rules.operands import exactly, operand
+from ...rules.vocabulary import check, constant, operand_count, typed
 from .checks import FUSED, SAME_TYPE, bias, ethosu_rule, int32_values, reads, size, upstream
 
 _STRIDES = range(1, 4)

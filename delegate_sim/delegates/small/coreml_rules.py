@@ -36,10 +36,10 @@ from ...rules.vocabulary import (
     where,
     where_given,
 )
-from .kernel import MAX_RANK, has_missing_bias, is_constant_number
 
 COREML_2 = 2
 COREML_3 = 3
+MAX_RANK = 4
 
 
 class CoreMlTarget(NamedTuple):
@@ -54,6 +54,19 @@ _VERSIONS = SOURCE.with_branch("registration->version > 1")
 _DATA_TYPE = SOURCE.with_branch("->type != kTfLiteFloat32")
 
 FLOAT_TYPES = ("FLOAT32", "FLOAT16")
+
+
+def is_constant_number(node: NodeView, position: int) -> bool:
+    """Return whether an operand is a constant with a single element."""
+    tensor = node.input(position)
+    return tensor.is_constant and tensor.element_count == 1
+
+
+def has_missing_bias(node: NodeView) -> bool:
+    """Return whether a node is a FULLY_CONNECTED with an omitted bias."""
+    inputs = node.node.inputs
+    return node.op == "FULLY_CONNECTED" and len(inputs) > 2 and inputs[2] < 0
+
 
 NO_SIGN_BIT = refused_if(
     kinds.ACTIVATION,
@@ -84,7 +97,7 @@ def builder(file: str, symbol: str) -> Source:
     return Source(LITERT, f"tflite/delegates/coreml/builders/{file}", symbol)
 
 
-_KINDS = kinds.kinds_in("delegates/coreml", "rules")
+_KINDS = kinds.kinds_in("delegates/small", "coreml")
 COREML_VERSION = _KINDS["coreml-version"]
 KINDS = tuple(_KINDS.values())
 """Every kind of problem in the rules, with the delegate's wording."""

@@ -17,7 +17,7 @@ from ..options import Option, integer, text
 from ..registry import VELA_NAMES
 from ..traits import VelaTraits
 
-_KINDS = kinds_in("delegates/vela", "report", is_shared=True)
+_KINDS = kinds_in("delegates/small", "vela", is_shared=True)
 CONSTRAINT = _KINDS["vela-constraint"]
 UNEXPLAINED = _KINDS["vela-unexplained"]
 NOT_COMPILED = _KINDS["vela-not-compiled"]

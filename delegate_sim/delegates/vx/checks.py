@@ -11,15 +11,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ....graph.graph import NodeView
-from ....model.model import Tensor
-from ....releases.catalogue import NEWEST, Release
-from ....rules import kinds, vocabulary
-from ....rules.kinds import by_reshape
-from ....rules.operands import listed, operand
-from ....rules.rule import Check, OpRule
-from ....rules.source import Repository, Source
-from ....rules.vocabulary import TensorDemand, constant, refused_if, same_type
+from ...graph.graph import NodeView
+from ...model.model import Tensor
+from ...releases.catalogue import NEWEST, Release
+from ...rules import kinds, vocabulary
+from ...rules.kinds import by_reshape
+from ...rules.operands import listed, operand
+from ...rules.rule import Check, OpRule
+from ...rules.source import Repository, Source
+from ...rules.vocabulary import TensorDemand, constant, refused_if, same_type
 
 VX_DELEGATE = Repository("VeriSilicon/tflite-vx-delegate", "3f4759e07221e6b90bd82989b65febdaaf9ec0ea")
 NXP_VX_6_6_3 = Repository("nxp-imx/tflite-vx-delegate-imx", "44aab8a50b37d55399771a2cad3fe017d3b5cdd3")

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ....foundation.limits import element_count
-from ....graph.graph import NodeView
-from ....model.model import OPTIONAL_TENSOR
-from ....rules.kinds import ATTRIBUTE, BROADCAST, OPERAND_COUNT, OPTIONAL_OPERAND, RANK, READS_BEYOND_OPERANDS, SHAPE, TENSOR_TYPE
-from ....rules.operands import INPUT, exactly
-from ....rules.rule import Check, OpRule
-from ....rules.source import Source
-from ....rules.vocabulary import check, operand_count
+from ...foundation.limits import element_count
+from ...graph.graph import NodeView
+from ...model.model import OPTIONAL_TENSOR
+from ...rules.kinds import (
+    ATTRIBUTE,
+    BROADCAST,
+    OPERAND_COUNT,
+    OPTIONAL_OPERAND,
+    RANK,
+    READS_BEYOND_OPERANDS,
+    SHAPE,
+    TENSOR_TYPE,
+)
+from ...rules.operands import INPUT, exactly
+from ...rules.rule import Check, OpRule
+from ...rules.source import Source
+from ...rules.vocabulary import check, operand_count
 from .checks import (
     EIGHT_BITS,
     ETHOSU_DELEGATE,

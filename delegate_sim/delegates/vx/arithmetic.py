@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ....graph.graph import NodeView, fused_activation
-from ....rules.kinds import QUANTIZATION, RANK, TENSOR_TYPE, by_reshape, in_code
-from ....rules.operands import operand
-from ....rules.vocabulary import check, refused_if, same_type
+from ...graph.graph import NodeView, fused_activation
+from ...rules.kinds import QUANTIZATION, RANK, TENSOR_TYPE, by_reshape, in_code
+from ...rules.operands import operand
+from ...rules.vocabulary import check, refused_if, same_type
 from .checks import EIGHT_BITS, is_affine, not_of_type, of_inputs, of_outputs, vx_rule
 
 _SIMPLE = vx_rule("SimpleOpMapper")

@@ -13,16 +13,27 @@ import math
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from ....foundation.limits import element_count
-from ....graph.graph import NodeView, fused_activation
-from ....model.model import Tensor
-from ....model.numbers import FlatNumbers, as_list, bounds
-from ....rules import kinds
-from ....rules.kinds import ACTIVATION, OPERAND_VALUE, QUANTIZATION, RANK, SHAPE, TENSOR_TYPE, by_reshape
-from ....rules.operands import INPUT, Operand, at_least, listed, operand
-from ....rules.rule import Check, OpRule, op_rule
-from ....rules.source import Repository, Source
-from ....rules.vocabulary import TensorDemand, check, inputs, of_tensors, operand_count, outputs, rank, typed, where, where_given
+from ...foundation.limits import element_count
+from ...graph.graph import NodeView, fused_activation
+from ...model.model import Tensor
+from ...model.numbers import FlatNumbers, as_list, bounds
+from ...rules import kinds
+from ...rules.kinds import ACTIVATION, OPERAND_VALUE, QUANTIZATION, RANK, SHAPE, TENSOR_TYPE, by_reshape
+from ...rules.operands import INPUT, Operand, at_least, listed, operand
+from ...rules.rule import Check, OpRule, op_rule
+from ...rules.source import Repository, Source
+from ...rules.vocabulary import (
+    TensorDemand,
+    check,
+    inputs,
+    of_tensors,
+    operand_count,
+    outputs,
+    rank,
+    typed,
+    where,
+    where_given,
+)
 
 _KINDS = kinds.kinds_in("delegates/ethosu", "rules")
 READS_COMPUTED_VALUE = _KINDS["reads-computed-value"]
