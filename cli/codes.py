@@ -13,7 +13,7 @@ from delegate_sim.gate.code_explanations import GATE
 from delegate_sim.micro.target import EXPLAINED as MICRO
 from delegate_sim.rules.book import RuleBook
 from delegate_sim.rules.kinds import Explanation
-from delegate_sim.rules.source import Source
+from delegate_sim.rules.rule import Source
 from delegate_sim.versions.explanation import FEATURES
 
 

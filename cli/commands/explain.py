@@ -16,7 +16,7 @@ from delegate_sim.foundation.printable import printable, suggestion
 from delegate_sim.micro.target import EXPLAINED as MICRO
 from delegate_sim.results.compare.rule_changes import rule_changes
 from delegate_sim.rules.kinds import RUNTIME_KINDS, Explanation, Explanations
-from delegate_sim.rules.source import Source
+from delegate_sim.rules.rule import Source
 from delegate_sim.versions.explanation import FEATURES
 
 from ..codes import explanations, shared_sources

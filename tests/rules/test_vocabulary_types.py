@@ -16,7 +16,7 @@ from delegate_sim.delegates.small.coreml_rules import coreml_rule
 from delegate_sim.delegates.gpu.rules.checks import ALLOW_QUANT_OPS, gpu_rule
 from delegate_sim.delegates.gpu.rules.checks import GpuTarget
 from delegate_sim.delegates.small.hexagon import hexagon_rule
-from delegate_sim.delegates.nnapi.rules.checks import min_level
+from delegate_sim.delegates.nnapi.target import min_level
 from delegate_sim.delegates.nnapi.target import NnapiTarget, from_level
 from delegate_sim.delegates.vx.checks import vx_rule
 from delegate_sim.delegates.xnnpack.rules.checks import counting_from, unary, xnnpack_rule

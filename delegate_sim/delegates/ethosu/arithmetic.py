@@ -18,8 +18,7 @@ from ...rules.kinds import (
     TENSOR_TYPE,
 )
 from ...rules.operands import INPUT, exactly
-from ...rules.rule import Check, OpRule
-from ...rules.source import Source
+from ...rules.rule import Check, OpRule, Source
 from ...rules.vocabulary import check, operand_count
 from .checks import (
     EIGHT_BITS,

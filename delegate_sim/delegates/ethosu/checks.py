@@ -20,8 +20,7 @@ from ...model.numbers import FlatNumbers, as_list, bounds
 from ...rules import kinds
 from ...rules.kinds import ACTIVATION, OPERAND_VALUE, QUANTIZATION, RANK, SHAPE, TENSOR_TYPE, by_reshape
 from ...rules.operands import INPUT, Operand, at_least, listed, operand
-from ...rules.rule import Check, OpRule, op_rule
-from ...rules.source import Repository, Source
+from ...rules.rule import Check, OpRule, Repository, Source, op_rule
 from ...rules.vocabulary import (
     TensorDemand,
     check,

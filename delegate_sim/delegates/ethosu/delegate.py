@@ -14,8 +14,8 @@ from ...graph.partition import Subset
 from ...refusal import Refusal
 from ...releases.catalogue import NEWEST, Release
 from ...rules.book import RuleBook, Unknown
-from ...rules.families import family_rules, modules_of_families
 from ...rules.kinds import kinds_in
+from ...rules.rule import family_rules, modules_of_families
 from .. import decision
 from ..base import Delegate
 from ..decision import Decision, ReleaseOnly, chance_warnings, crash_while_checking, summary_line, take_supported

@@ -18,10 +18,11 @@ from ...releases.catalogue import NEWEST, Release, parse_release
 from ...rules.rule import Verdict
 from ..base import Delegate
 from ..decision import kinds_by_code
+from ..devices import SOCS
 from ..options import Option, OptionValues
 from ..traits import PluginTraits, ReleaseHistory
 from .composites import COMPOSITE, composite_name, layout, present
-from .kinds import (
+from .loader import (
     FILTER_FILE,
     GOOGLE_REMEDIES,
     INPUT_RANK,
@@ -30,13 +31,12 @@ from .kinds import (
     OP_FILTER,
     SAMSUNG_REMEDIES,
     SOC,
+    file_facts,
     plugin_refusal,
 )
-from .loader import file_facts
 from .op_filters import UNPARSABLE, UNREADABLE, FilterFile, OpFilters, filter_file, is_content, parsed
 from .plugin import COMMON_OPTIONS, NpuPlugin, log_traits, soc_option
 from .rules import BOOKS, NpuTarget, mapped_types
-from .soc_names import SOCS
 
 _GOOGLE_SOCS = tuple(SOCS["google"])
 _UNSUPPORTED = ("Tensor_G3", "Tensor_G4")

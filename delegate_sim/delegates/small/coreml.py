@@ -21,11 +21,9 @@ from ...releases.catalogue import NEWEST, Release, parse_release
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT, PARTITION_MINIMUM, kinds_in
 from ...rules.operands import listed
 from .. import decision
-from ..base import Delegate
-from ..decision import Decision, kinds_by_code
-from ..float16_weights import Float16Remapping
+from ..base import Delegate, keep_largest, minimum_of_nodes, minimum_option
+from ..decision import Decision, Float16Remapping, kinds_by_code
 from ..options import Option, OptionValues, integer
-from ..partition_limits import keep_largest, minimum_of_nodes, minimum_option
 from ..traits import LogTraits, PartitionLimits, ReleaseHistory
 from .coreml_rules import COREML_2, COREML_3, COREML_VERSION, MAX_RANK, RULES, CoreMlTarget, has_missing_bias, is_constant_number
 

@@ -20,8 +20,7 @@ from ...rules import kinds
 from ...rules.book import RuleBook, Unknown
 from ...rules.kinds import ATTRIBUTE, BROADCAST, OPERAND_COUNT, RANK, SHAPE, TENSOR_TYPE, by_reshape, in_code
 from ...rules.operands import INPUT, exactly, operand
-from ...rules.rule import Check, OpRule
-from ...rules.source import LITERT, Source
+from ...rules.rule import LITERT, Check, OpRule, Source
 from ...rules.vocabulary import (
     activation,
     check,

@@ -17,8 +17,7 @@ from ...model.precompiled import EDGE_TPU
 from ...releases.catalogue import NEWEST, Release
 from ...rules.book import RuleBook, Unknown
 from ...rules.kinds import kinds_in
-from ...rules.rule import OpRule
-from ...rules.source import Repository, Source
+from ...rules.rule import OpRule, Repository, Source
 from ..base import Delegate
 from ..decision import Decision, ReleaseOnly, take_supported
 from ..options import Option, OptionValues, text

@@ -19,8 +19,7 @@ from ...rules import kinds
 from ...rules.book import RuleBook, Unknown
 from ...rules.kinds import ATTRIBUTE, CONSTANT, PARTITION_LIMIT, PARTITION_MINIMUM, QUANTIZATION, SHAPE, by_reshape
 from ...rules.operands import INPUT, Numbers, at_most, exactly, operand, up_to_one
-from ...rules.rule import Check, OpRule, op_rule
-from ...rules.source import LITERT, Source
+from ...rules.rule import LITERT, Check, OpRule, Source, op_rule
 from ...rules.vocabulary import (
     activation,
     check,
@@ -32,10 +31,9 @@ from ...rules.vocabulary import (
     version,
     where_given,
 )
-from ..base import Delegate
+from ..base import Delegate, keep_largest, minimum_of_nodes, minimum_option
 from ..decision import Decision, kinds_by_code, take_supported
 from ..options import Option, OptionValues, integer, option_as_typed
-from ..partition_limits import keep_largest, minimum_of_nodes, minimum_option
 from ..traits import LogTraits, PartitionLimits, ReleaseHistory
 
 _KINDS = kinds.kinds_in("delegates/small", "hexagon")

@@ -38,8 +38,7 @@ from ...rules.kinds import (
     by_reshape,
 )
 from ...rules.operands import INPUT, OUTPUT, Operand, exactly, operand
-from ...rules.rule import Check, OpRule, Reason
-from ...rules.source import Repository, Source
+from ...rules.rule import Check, OpRule, Reason, Repository, Source
 from ...rules.vocabulary import check, constant, option, typed, where_given
 from ..base import Delegate
 from ..decision import (

@@ -27,8 +27,7 @@ from ...releases.catalogue import NEWEST, Release
 from ...rules.book import RuleBook, Unknown
 from ...rules.kinds import ACTIVATION, ATTRIBUTE, CONSTANT, OPERAND_VALUE, QUANTIZATION, SHAPE, kinds_in
 from ...rules.operands import INPUT, OUTPUT, Operand, exactly, operand, stored_integers
-from ...rules.rule import Check, OpRule, op_rule
-from ...rules.source import Repository, Source
+from ...rules.rule import Check, OpRule, Repository, Source, op_rule
 from ...rules.vocabulary import activation, check, operand_count, option, refused_if, typed
 from ..base import Delegate
 from ..decision import (

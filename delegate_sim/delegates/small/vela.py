@@ -11,7 +11,7 @@ from typing import Any
 from ...foundation.parsing.invalid_value import InvalidValueError
 from ...rules.book import RuleBook, Unknown
 from ...rules.kinds import Explanation, kinds_in
-from ...rules.source import Repository, Source
+from ...rules.rule import Repository, Source
 from ..base import Delegate
 from ..options import Option, integer, text
 from ..registry import VELA_NAMES

@@ -17,8 +17,7 @@ from ...releases.catalogue import NEWEST, Release
 from ...rules import kinds, vocabulary
 from ...rules.kinds import by_reshape
 from ...rules.operands import listed, operand
-from ...rules.rule import Check, OpRule
-from ...rules.source import Repository, Source
+from ...rules.rule import Check, OpRule, Repository, Source
 from ...rules.vocabulary import TensorDemand, constant, refused_if, same_type
 
 VX_DELEGATE = Repository("VeriSilicon/tflite-vx-delegate", "3f4759e07221e6b90bd82989b65febdaaf9ec0ea")

@@ -26,7 +26,7 @@ from ..decision import Decision, take_supported
 from ..options import Option, OptionValues, boolean, integer, text
 from ..traits import LogTraits
 from .checks import VxTarget
-from .rules import NXP_RULES, RULES
+from .variants import NXP_RULES, RULES
 
 NEVER_USED = ("allowed_builtin_code", "error_during_init", "error_during_prepare", "error_during_invoke")
 """Options that the delegate parses but never uses."""

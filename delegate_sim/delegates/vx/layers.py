@@ -77,7 +77,7 @@ _AUXILIARY_INPUT, _AUXILIARY_INPUT_WEIGHTS = operand(9), operand(10)
 """Operands of BIDIRECTIONAL_SEQUENCE_RNN.
 
 If the list of operands is too short, upstream reads past the end of the list. Here, the node is refused
-(``rules/malformed.py``).
+(``rules/operands.py``).
 """
 
 _FLOAT_WEIGHTS = typed(_INPUT_WEIGHTS, ("FLOAT32",), hint="convert without quantization")

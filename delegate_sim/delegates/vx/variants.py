@@ -13,10 +13,8 @@ from types import MappingProxyType
 
 from ...graph.graph import NodeView
 from ...rules.book import RuleBook, Unknown
-from ...rules.families import family_rules, modules_of_families, with_change
 from ...rules.kinds import HYBRID, RANK, TENSOR_TYPE, by_reshape, in_code
-from ...rules.rule import OpRule, Rules
-from ...rules.source import Repository, Source
+from ...rules.rule import OpRule, Repository, Rules, Source, family_rules, modules_of_families, with_change
 from ...rules.vocabulary import refused_if
 from . import layers
 from .checks import (
