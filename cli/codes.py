@@ -7,13 +7,13 @@ from typing import Any
 
 from delegate_sim.apps.needs import CODES as APP
 from delegate_sim.delegates.base import Delegate
-from delegate_sim.delegates.vela.delegate import EXPLAINED as VELA
+from delegate_sim.delegates.small.vela import EXPLAINED as VELA
 from delegate_sim.diagnosis.advice.change_kinds import SUGGESTIONS
 from delegate_sim.gate.code_explanations import GATE
 from delegate_sim.micro.target import EXPLAINED as MICRO
 from delegate_sim.rules.book import RuleBook
 from delegate_sim.rules.kinds import Explanation
-from delegate_sim.rules.source import Source
+from delegate_sim.rules.rule import Source
 from delegate_sim.versions.explanation import FEATURES
 
 

@@ -24,7 +24,7 @@ from delegate_sim.errors import DelegateSimError
 from delegate_sim.micro.rules import RULES
 from delegate_sim.model.schema import enum_names
 from delegate_sim.rules.book import RuleBook
-from delegate_sim.rules.source import Source
+from delegate_sim.rules.rule import Source
 
 from .cpp import CppText, Definition
 

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from delegate_sim.delegates.base import Delegate
-from delegate_sim.delegates.devices import in_groups
-from delegate_sim.delegates.npu.soc_names import NAMES, simulated_socs
+from delegate_sim.delegates.devices import NAMES, in_groups, simulated_socs
 from delegate_sim.delegates.options import DEFAULT_SETS, Option, boolean, integer, option_as_typed
 from delegate_sim.delegates.registry import ACCELERATORS, DELEGATE_NAMES, find_delegate
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, KNOWN_RELEASES

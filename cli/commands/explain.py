@@ -10,13 +10,13 @@ import click
 from delegate_sim.apps.needs import CODES as APP
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
-from delegate_sim.delegates.vela.delegate import EXPLAINED as VELA
+from delegate_sim.delegates.small.vela import EXPLAINED as VELA
 from delegate_sim.errors import LimitError
 from delegate_sim.foundation.printable import printable, suggestion
 from delegate_sim.micro.target import EXPLAINED as MICRO
 from delegate_sim.results.compare.rule_changes import rule_changes
 from delegate_sim.rules.kinds import RUNTIME_KINDS, Explanation, Explanations
-from delegate_sim.rules.source import Source
+from delegate_sim.rules.rule import Source
 from delegate_sim.versions.explanation import FEATURES
 
 from ..codes import explanations, shared_sources

@@ -16,8 +16,7 @@ from delegate_sim.foundation.printable import suggestion
 from delegate_sim.model import schema
 from delegate_sim.releases.catalogue import parse_release
 from delegate_sim.results.compare.rule_changes import RuleChanges, rule_changes
-from delegate_sim.rules.book import RuleBook
-from delegate_sim.rules.listing import OTHERS, ListedRules
+from delegate_sim.rules.book import OTHERS, ListedRules, RuleBook
 from delegate_sim.rules.rule import OpRule
 from delegate_sim.runtime.device_targets import delegates_of_devices
 

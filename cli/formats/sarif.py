@@ -16,7 +16,7 @@ from delegate_sim.gate.results import Case, Results
 from delegate_sim.results.report.findings import Location
 from delegate_sim.results.report.measures import MEASURES
 from delegate_sim.rules.kinds import Explanation
-from delegate_sim.rules.source import Source
+from delegate_sim.rules.rule import Source
 from delegate_sim.version import __version__
 
 from ..codes import explanations, sources

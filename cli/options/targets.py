@@ -45,7 +45,7 @@ def complete_socs(context: click.Context, parameter: click.Parameter, incomplete
 
     Names of the form VENDOR:SOC are returned only if no other name fits.
     """
-    from delegate_sim.delegates.npu.soc_names import simulated_socs
+    from delegate_sim.delegates.devices import simulated_socs
 
     by_name = simulated_socs()
     return _starting(by_name, incomplete) or _starting(dict.fromkeys(by_name.values()), incomplete)
@@ -234,7 +234,7 @@ class TargetArguments:
 
 def soc_targets(socs: Sequence[str], arguments: TargetArguments) -> list[Target]:
     """Return a target for the NPU of each SoC, with the release of ``arguments``. Raises OptionError."""
-    from delegate_sim.delegates.npu.soc_names import each_vendor, full_soc_name  # few commands need plugins
+    from delegate_sim.delegates.devices import each_vendor, full_soc_name  # few commands need plugins
 
     targets = []
     for soc in dict.fromkeys(map(full_soc_name, each_vendor(socs))):

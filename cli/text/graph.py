@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from delegate_sim.delegates.lowered_model import LoweredCall, LoweredModel, LoweredOperand, LoweredOperation
+from delegate_sim.delegates.driver import LoweredCall, LoweredModel, LoweredOperand, LoweredOperation
 from delegate_sim.export.lowered import Lowered
 from delegate_sim.foundation.printable import printable
 from delegate_sim.graph.graph import Graph

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from delegate_sim.llm.backends import DELEGATES
+from delegate_sim.llm.bundle import DELEGATES
 from delegate_sim.releases.catalogue import ReleaseNote
 from delegate_sim.releases.packages import PREFIX, releases_with
 from delegate_sim.results.compare.release_table import Move, PlatformRow, ReleaseRow, ReleaseTable, Unloaded

@@ -11,11 +11,9 @@ from delegate_sim.delegates.options import Option, OptionValues, as_typed, optio
 from delegate_sim.micro.rules import RULES
 from delegate_sim.micro.target import NAME
 from delegate_sim.results.compare.rule_changes import RuleChanges
-from delegate_sim.rules.book import RuleBook
+from delegate_sim.rules.book import OTHERS, ListedRules, RuleBook
 from delegate_sim.rules.kinds import MALFORMED_OPERANDS
-from delegate_sim.rules.listing import OTHERS, ListedRules
-from delegate_sim.rules.rule import Check, OpRule
-from delegate_sim.rules.source import Source
+from delegate_sim.rules.rule import Check, OpRule, Source
 
 from ..console.layout import default_text, wrapped
 

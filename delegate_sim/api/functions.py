@@ -170,7 +170,7 @@ def compiled_model(
     model cannot be read, and OptionError for an unknown accelerator, vendor, SoC, option, value or runtime. Also raises
     OptionError if ``npu`` is given without ``soc``.
     """
-    from ..delegates.npu.soc_names import full_soc_name, recognized_soc_name
+    from ..delegates.devices import full_soc_name, recognized_soc_name
     from ..delegates.options import without_release
     from ..delegates.registry import ACCELERATORS
     from ..releases.catalogue import parse_release

@@ -23,7 +23,7 @@ from ..foundation.columns import INTEGER, LIST, YES_OR_NO, Column, Declared, att
 from ..foundation.limits import naming_model, raised
 from ..foundation.printable import printable
 from ..foundation.work_budget import work_budget
-from ..llm.sections.metadata import ProtobufError, ProtobufMessage
+from ..llm.sections import ProtobufError, ProtobufMessage
 from ..model.precompiled import precompiled
 from ..model.reader import load
 from .binary_xml import XmlError

@@ -12,7 +12,7 @@ from xml.parsers import expat
 from ..bundles.bundle_error import READING
 from ..foundation.columns import Declared
 from ..foundation.work_budget import spend_steps
-from ..llm.sections.metadata import ProtobufError, ProtobufMessage
+from ..llm.sections import ProtobufError, ProtobufMessage
 from .binary_xml import Element, XmlError, elements, is_binary_xml
 
 _APPLICATION, _LIBRARY, _SDK, _ROOT = "application", "uses-native-library", "uses-sdk", "manifest"

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 
 from ..errors import OptionError
 from ..foundation.printable import printable
-from .calibration import DRAWN, Calibration
+from .calibration import DRAWN, Calibration, data_part
 from .converters import Converter, Route
-from .data_scripts import data_part
-from .direct_scripts import direct_onnx_text, keras_text
 from .settings import Settings, knows
 from .sources import SourceKind, SourceModel
-from .tensorflow_script import onnx_text, tensorflow_text
+from .tensorflow_script import direct_onnx_text, keras_text, onnx_text, tensorflow_text
 
 _LOADED = "program = torch.export.load({path!r})\n"
 _CALLED = """\

@@ -1,4 +1,4 @@
-"""The delegates by name. A delegate's package is imported only when the delegate is requested."""
+"""The delegates by name. A delegate's module is imported only when the delegate is requested."""
 
 from __future__ import annotations
 
@@ -9,36 +9,30 @@ from ..foundation.printable import suggestion
 from .base import Delegate
 from .boards import board_hint
 
-_PACKAGES = {
+_MODULES = {
     "nnapi": ".nnapi.delegate",
     "gpu": ".gpu.delegate",
     "mldrift": ".mldrift.delegate",
     "vx": ".vx.delegate",
-    "vx-nxp": ".vx.nxp",
+    "vx-nxp": ".vx.delegate",
     "ethosu-imx93": ".ethosu.delegate",
-    "neutron-imx95": ".neutron.delegate",
-    "coreml": ".coreml.delegate",
-    "hexagon": ".hexagon.delegate",
-    "edgetpu": ".edgetpu.delegate",
+    "neutron-imx95": ".small.neutron",
+    "coreml": ".small.coreml",
+    "hexagon": ".small.hexagon",
+    "edgetpu": ".small.edgetpu",
     "armnn": ".armnn.delegate",
-    "teflon": ".teflon.delegate",
+    "teflon": ".small.teflon",
     "xnnpack": ".xnnpack.delegate",
 }
-_PLUGINS = {
-    "npu-google": ".npu.vendors.google",
-    "npu-intel": ".npu.vendors.intel",
-    "npu-mediatek": ".npu.vendors.mediatek",
-    "npu-samsung": ".npu.vendors.samsung",
-}
+_VENDORS = ".npu.vendors"
 
-PLUGIN_NAMES = tuple(_PLUGINS)
+PLUGIN_NAMES = ("npu-google", "npu-intel", "npu-mediatek", "npu-samsung")
 """Compiler plugins. They change the model before the runtime loads the model (``Delegate.is_plugin``)."""
-_PACKAGES |= _PLUGINS
+_MODULES |= dict.fromkeys(PLUGIN_NAMES, _VENDORS)
 
-DELEGATE_NAMES = tuple(_PACKAGES)
+DELEGATE_NAMES = tuple(_MODULES)
 
-_CLOSED_PLUGINS = {"npu-qualcomm": ".npu.vendors.qualcomm"}
-CLOSED_PLUGIN_NAMES = tuple(_CLOSED_PLUGINS)
+CLOSED_PLUGIN_NAMES = ("npu-qualcomm",)
 """Compiler plugins that cannot be simulated, because closed-source code decides about nodes."""
 VELA_NAMES = (
     *[f"ethos-u55-{macs}" for macs in (32, 64, 128, 256)],
@@ -132,13 +126,12 @@ def find_delegate(name: str) -> Delegate:
             f"`delegate-sim analyze MODEL --delegate {name} --live` (in Python: live=True){others}. `delegate-sim doctor` shows "
             "whether this host can run it"
         )
-    if name not in _PACKAGES:
+    if name not in _MODULES:
         others = (
             board_hint(str(name)) or suggestion(str(name), DELEGATE_NAMES) or f"; the delegates are {', '.join(DELEGATE_NAMES)}"
         )
         raise OptionError(f"there is no delegate {name!r}{others}", f"there is no such delegate{others}")
-    delegate: Delegate = import_module(_PACKAGES[name], __package__).DELEGATE
-    return delegate
+    return _delegate_in(_MODULES[name], name)
 
 
 def find_live(name: str) -> Delegate:
@@ -148,8 +141,11 @@ def find_live(name: str) -> Delegate:
     """
     if name not in LIVE_ONLY_NAMES:
         return find_delegate(name)
-    if name in VELA_NAMES:
-        compiler: Delegate = import_module(".vela.delegate", __package__).DELEGATES[name]
-        return compiler
-    delegate: Delegate = import_module(_CLOSED_PLUGINS[name], __package__).DELEGATE
+    return _delegate_in(".small.vela" if name in VELA_NAMES else _VENDORS, name)
+
+
+def _delegate_in(module: str, name: str) -> Delegate:
+    """Return a delegate of a module. A module has one ``DELEGATE``, or several ``DELEGATES`` by name."""
+    found = import_module(module, __package__)
+    delegate: Delegate = found.DELEGATES[name] if hasattr(found, "DELEGATES") else found.DELEGATE
     return delegate

@@ -19,8 +19,7 @@ from .decision import Decision
 from .options import OptionValues
 
 if TYPE_CHECKING:
-    from .driver import DevicesInterface, DriverInterface
-    from .lowered_model import LoweredModel
+    from .driver import DevicesInterface, DriverInterface, LoweredModel
 
 
 class Ranking(IntEnum):

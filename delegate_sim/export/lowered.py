@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..delegates.lowered_model import LoweredModel
+from ..delegates.driver import LoweredModel
 from ..foundation.columns import LIST, OBJECT, Column, Declared
 from ..graph.graph import Graph
 from ..model.model import Model

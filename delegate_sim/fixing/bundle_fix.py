@@ -20,7 +20,7 @@ from ..foundation.files import file_content, open_input, write_by
 from ..foundation.outputs import OutputFile, check_output
 from ..foundation.printable import printable
 from ..graph.effort import SharedEffort
-from ..llm.backends import DELEGATES
+from ..llm.bundle import DELEGATES
 from ..llm.engine import run_engine
 from ..llm.packing import model_sections, with_models
 from ..llm.report import BackendReport

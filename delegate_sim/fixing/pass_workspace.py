@@ -15,7 +15,7 @@ from ..model import schema
 from ..model.model import NO_TENSOR, Allocation, Model, Node, Quantization, Tensor
 from ..model.options import Options
 from ..prepare.preparation import fold, prepare
-from ..rules.malformed import is_whole
+from ..rules.operands import is_whole
 
 if TYPE_CHECKING:
     import numpy.typing as npt

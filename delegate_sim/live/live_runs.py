@@ -11,7 +11,7 @@ from dataclasses import replace
 from ..delegates.base import Delegate
 from ..delegates.decision import Decision
 from ..delegates.npu.partitioning import in_running_order
-from ..delegates.vela.delegate import CONSTRAINT, NOT_COMPILED, UNEXPLAINED
+from ..delegates.small.vela import CONSTRAINT, NOT_COMPILED, UNEXPLAINED
 from ..errors import OptionError
 from ..foundation.printable import counted, shortened
 from ..graph.analysis_cache import AnalysisCache

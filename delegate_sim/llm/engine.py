@@ -12,26 +12,24 @@ from typing import Any
 
 from ..bundles.opening import open_source
 from ..releases.catalogue import NEWEST, Release, parse_release
-from .backends import (
+from .bundle import (
+    ARTISAN_DECODER,
+    AUDIO_ENCODER,
     BACKENDS,
     CPU_ARTISAN,
     GOOGLE_TENSOR_ARTISAN,
     GPU,
     GPU_ARTISAN,
+    LLM_METADATA,
     NPU,
+    PAGE,
+    PREFILL_DECODE,
     TENSOR_LLM,
+    VISION_ENCODER,
+    Bundle,
     is_activation_type,
     is_allowed,
     parsed_backend,
-)
-from .bundle import (
-    ARTISAN_DECODER,
-    AUDIO_ENCODER,
-    LLM_METADATA,
-    PAGE,
-    PREFILL_DECODE,
-    VISION_ENCODER,
-    Bundle,
     read_bundle,
     readable_model,
     section_name,
@@ -39,8 +37,7 @@ from .bundle import (
 from .executor import IN_MEMORY, make_executor
 from .progress import EngineProgress
 from .report import ENGINE, BackendReport, Stop, Stopped
-from .sections.metadata import ProtobufError, read_llm_metadata
-from .sections.tokenizer import Tokenizer, read_tokenizer
+from .sections import ProtobufError, Tokenizer, read_llm_metadata, read_tokenizer
 from .session import generate, open_session
 
 KNOWN_OPTIONS = ("vision", "audio", "cache_dir", "kw", "prompt", "dispatch")

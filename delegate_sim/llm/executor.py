@@ -12,16 +12,19 @@ from dataclasses import dataclass
 
 from ..model.model import Model, Signature, Tensor
 from ..releases.catalogue import parse_release
-from .backends import CPU, GPU, NPU, target_of
 from .bundle import (
     AUX,
+    CPU,
     EMBEDDER,
     EXECUTOR_METADATA,
+    GPU,
     MTP_DRAFTER,
+    NPU,
     PER_LAYER_EMBEDDER,
     PREFILL_DECODE,
     readable_model,
     section_name,
+    target_of,
 )
 from .compiled import (
     NOT_ALLOCATED,
@@ -34,10 +37,7 @@ from .compiled import (
     first_run,
     not_allocated,
 )
-from .progress import EngineProgress
-from .report import ENGINE, Stop, Stopped
-from .sections.metadata import StateBuffer, read_state_buffers
-from .signatures import (
+from .contents import (
     DECODE,
     PREFILL,
     Roles,
@@ -51,6 +51,9 @@ from .signatures import (
     roles_of,
     starting_with,
 )
+from .progress import EngineProgress
+from .report import ENGINE, Stop, Stopped
+from .sections import StateBuffer, read_state_buffers
 
 _SECTION = section_name(PREFILL_DECODE)
 _KEY_TYPES, _VALUE_TYPES, _GLOBAL_TYPES = (1, 3), (2, 4), (1, 2)

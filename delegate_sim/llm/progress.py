@@ -10,7 +10,7 @@ from ..releases.catalogue import NEWEST, Release
 from .bundle import Bundle
 from .compiled import Compiled
 from .report import BundleReplacement
-from .sections.metadata import UNCLUSTERED_MODEL, LlmMetadata
+from .sections import UNCLUSTERED_MODEL, LlmMetadata
 
 _DEFAULT_TOKENS = 4096
 

@@ -10,16 +10,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..model.model import Model, Signature
-from .backends import CPU, GPU, NPU
-from .bundle import AUDIO_ADAPTER, AUDIO_ENCODER, PREFILL_DECODE, VISION_ADAPTER, VISION_ENCODER, readable_model, section_name
+from .bundle import (
+    AUDIO_ADAPTER,
+    AUDIO_ENCODER,
+    CPU,
+    GPU,
+    NPU,
+    PREFILL_DECODE,
+    VISION_ADAPTER,
+    VISION_ENCODER,
+    readable_model,
+    section_name,
+)
 from .compiled import StoppedWhileCompiling, compile_for_cpu, compile_for_gpu
+from .contents import CONVOLUTION_CACHE, DECODE, dimensions, input_tensor, starting_with
 from .executor import EmbeddingSizes, Executor, allocate
 from .progress import EngineProgress
 from .report import DECODE as DECODE_STAGE
 from .report import DONE, SESSION, Stop, Stopped
 from .report import PREFILL as PREFILL_STAGE
-from .sections.tokenizer import Tokenizer
-from .signatures import CONVOLUTION_CACHE, DECODE, dimensions, input_tensor, starting_with
+from .sections import Tokenizer
 
 PROMPT_TOKENS = 12
 """The number of tokens of the default prompt, including the start token."""

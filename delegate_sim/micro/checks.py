@@ -14,8 +14,7 @@ from ..model.model import Quantization, Tensor
 from ..model.numbers import FlatNumbers, StoredNumbers, as_list
 from ..rules.kinds import ACTIVATION, CONSTANT, OPERAND_VALUE, QUANTIZATION, SHAPE
 from ..rules.operands import INPUT, OUTPUT, Operand, listed
-from ..rules.rule import Check, Condition
-from ..rules.source import Source
+from ..rules.rule import Check, Condition, Source
 from ..rules.vocabulary import check, operand_count, same_type, where
 from .target import TENSOR_TYPE, TFLM, MicroTarget
 

@@ -9,9 +9,7 @@ from types import ModuleType
 from ..graph.graph import NodeView
 from ..model.operator_families import FAMILY_OF
 from ..rules.book import RuleBook, Unknown
-from ..rules.families import family_rules
-from ..rules.rule import Reason, Rules
-from ..rules.source import Source
+from ..rules.rule import Reason, Rules, Source, family_rules
 from . import kernels
 from .graph import has_size
 from .kernels import custom

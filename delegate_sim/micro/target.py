@@ -15,8 +15,7 @@ from ..graph.graph import NodeView
 from ..releases.catalogue import NEWEST, Release
 from ..rules import kinds
 from ..rules.kinds import Explanation, Kind
-from ..rules.rule import Check, Condition, OpRule, Reason, op_rule
-from ..rules.source import Repository, Source
+from ..rules.rule import Check, Condition, OpRule, Reason, Repository, Source, op_rule
 
 if TYPE_CHECKING:
     from .resolver import ResolverSource

@@ -16,12 +16,26 @@ from typing import Any, NamedTuple
 
 from ..foundation.float32 import float32
 from ..refusal import Refusal, Refused
-from .model import RUN_ORDER, NnModel, NnOperation, check_level, check_model, combine, run_order, writes_before_reads
+from .model import (
+    RUN_ORDER,
+    NnModel,
+    NnOperation,
+    check_level,
+    check_model,
+    combine,
+    key_of,
+    operand_key,
+    operand_refusal,
+    run_order,
+    validate_with_operands,
+    value_refusal,
+    version_or_raise,
+    writes_before_reads,
+)
 from .operands import MAX_COPIED_BYTES, ChannelQuantization, Lifetime, NnOperand, check_channels, check_no_value, operand_version
 from .operations import OPERATIONS
 from .refusal import Call, refuse, rule
 from .types import MAX_FEATURE_LEVEL, AndroidRelease, ResultCode, Version
-from .validation import key_of, operand_key, operand_refusal, validate_with_operands, value_refusal, version_or_raise
 
 DEFAULTS_DROPPED_SINCE = AndroidRelease.ANDROID_11
 """From this release on, ``finish`` removes trailing inputs with default values."""

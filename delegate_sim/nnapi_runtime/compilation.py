@@ -2,22 +2,227 @@
 
 If compilation fails, the CPU may run the whole model.
 
-Upstream: runtime/CompilationBuilder.cpp finish; runtime/ExecutionPlan.cpp CompoundBody::finish, finishStepModel.
+Upstream: runtime/CompilationBuilder.cpp finish; runtime/ExecutionPlan.cpp findBestDeviceForEachOperation,
+partitionTheWorkInternal, ExecutionStep, CompoundBody::finish, finishStepModel.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 
 from ..refusal import Refusal, Refused
-from .devices import CpuDevice, Device
-from .model import NnModel
+from .devices import CpuDevice, Device, operation_cost
+from .model import NnModel, NnOperation, ReadyTracker, run_order
 from .operands import Lifetime
-from .planning import Plan, PlanStep, make_plan
+from .operations.arithmetic import IF_ELSE, IF_THEN, WHILE_BODY, WHILE_CONDITION
 from .refusal import Call, ProcessAborted, refuse, rule
 from .types import AndroidRelease, OperationType, Preference, ResultCode, is_extension
+
+NO_DEVICE = rule("compilation-no-device")
+
+_CONTROL_FLOW = frozenset({OperationType.IF, OperationType.WHILE})
+
+
+class ControlStep(Enum):
+    """The kind of a step that the runtime itself interprets."""
+
+    IF = "if"
+    WHILE = "while"
+    GOTO = "goto"
+
+
+@dataclass(frozen=True, slots=True)
+class Interpreted:
+    """A step that the runtime interprets: an IF, a WHILE, or a jump.
+
+    IF and WHILE have an ``operation``. ``source`` is the number of the model with this operation.
+    """
+
+    kind: ControlStep
+    source: int = 0
+    operation: NnOperation | None = None
+
+    @property
+    def inputs(self) -> tuple[int, ...]:
+        """The indices of the operands that the step reads."""
+        return () if self.operation is None else self.operation.inputs
+
+
+@dataclass
+class PlanStep:
+    """Operations of one model that one device runs together.
+
+    ``source`` is the number of the model in the plan. The main model has the number 0, and the models of IF and WHILE follow.
+    """
+
+    device: Device
+    model: NnModel
+    source: int
+    operations: list[NnOperation] = field(default_factory=list)
+    # The indices of the step's operands, grouped by origin and use.
+    model_inputs: list[int] = field(default_factory=list)
+    temporary_inputs: list[int] = field(default_factory=list)
+    output_inputs: list[int] = field(default_factory=list)
+    model_outputs: list[int] = field(default_factory=list)
+    temporary_outputs: list[int] = field(default_factory=list)
+    written: set[int] = field(default_factory=set)
+    _seen: set[int] = field(default_factory=set)
+
+    def add(self, operation: NnOperation) -> None:
+        """Add an operation. This step or earlier steps must already contain the operations that write the inputs."""
+        self.operations.append(operation)
+        for index in operation.inputs:
+            if index not in self._seen:
+                self._seen.add(index)
+                self._add_input(index)
+        for index in operation.outputs:
+            self._seen.add(index)
+            self.written.add(index)
+            if self.model.operands[index].lifetime == Lifetime.MODEL_OUTPUT:
+                self.model_outputs.append(index)
+
+    def _add_input(self, index: int) -> None:
+        lists = {
+            Lifetime.MODEL_INPUT: self.model_inputs,
+            Lifetime.TEMPORARY: self.temporary_inputs,
+            Lifetime.MODEL_OUTPUT: self.output_inputs,
+        }
+        if (inputs := lists.get(self.model.operands[index].lifetime)) is not None:
+            inputs.append(index)
+
+    @property
+    def has_inputs(self) -> bool:
+        """True if the step reads a model input or a result of another step."""
+        return bool(self.model_inputs or self.temporary_inputs or self.output_inputs)
+
+    @property
+    def has_outputs(self) -> bool:
+        """True if the step writes a model output or a result that another step reads."""
+        return bool(self.model_outputs or self.temporary_outputs)
+
+    @property
+    def in_run_order(self) -> list[NnOperation]:
+        """The operations in run order."""
+        return run_order(self.operations, self.written.__contains__)
+
+
+@dataclass
+class Plan:
+    """The plan for running a model.
+
+    ``device`` is set if one device runs the whole model. If several devices run the model, ``steps`` has the steps.
+    """
+
+    device: Device | None = None
+    steps: list[PlanStep | Interpreted] = field(default_factory=list)
+    models: list[NnModel] = field(default_factory=list)
+
+    @property
+    def execution_steps(self) -> list[PlanStep]:
+        """The steps that devices run, without interpreted steps."""
+        return [step for step in self.steps if isinstance(step, PlanStep)]
+
+
+def make_plan(plan: Plan, model: NnModel, devices: Sequence[Device], preference: Preference) -> None:
+    """Add the steps for a model to an empty plan. If planning raises Refused, earlier steps stay in the plan.
+
+    Upstream: partitionTheWork.
+    """
+    _StepPartitioner(plan, devices, preference).partition(model)
+
+
+class _StepPartitioner:
+    def __init__(self, plan: Plan, devices: Sequence[Device], preference: Preference) -> None:
+        self._plan = plan
+        self._devices = devices
+        self._preference = preference
+        # The queue for interpreted control flow follows the queues of all devices.
+        self._interpreter = len(devices)
+
+    def partition(self, model: NnModel) -> None:
+        """Split a model, and the models of an interpreted IF or WHILE, into steps."""
+        source = len(self._plan.models)
+        self._plan.models.append(model)
+        best = self._best_devices(model)
+        if source == 0 and len(set(best)) == 1 and best[0] != self._interpreter:
+            self._plan.device = self._devices[best[0]]
+            return
+        queues: list[deque[int]] = [deque() for _ in (*self._devices, self._interpreter)]
+        tracker = ReadyTracker(model.operations, lambda index: model.operands[index].is_produced)
+
+        def enqueue(places: list[int]) -> None:
+            for place in places:
+                queues[best[place]].append(place)
+
+        enqueue(tracker.initially_ready())
+        # Later devices in the list run first, so that more inputs may be ready for earlier devices.
+        while (chosen := next((i for i in reversed(range(len(queues))) if queues[i]), None)) is not None:
+            step = None if chosen == self._interpreter else PlanStep(self._devices[chosen], model, source)
+            if step is not None:
+                self._plan.steps.append(step)
+            while queues[chosen]:
+                place = queues[chosen].popleft()
+                if step is None:
+                    self._interpret(model, source, model.operations[place])
+                else:
+                    step.add(model.operations[place])
+                enqueue(tracker.finish(place))
+
+    def _interpret(self, model: NnModel, source: int, operation: NnOperation) -> None:
+        is_if = operation.type == OperationType.IF
+        kind, places = (ControlStep.IF, (IF_THEN, IF_ELSE)) if is_if else (ControlStep.WHILE, (WHILE_CONDITION, WHILE_BODY))
+        first, second = (model.operands[operation.inputs[place]].submodel for place in places)
+        self._plan.steps.append(Interpreted(kind, source, operation))
+        for submodel, is_followed_by_jump in ((first, True), (second, not is_if)):
+            if isinstance(submodel, NnModel):
+                self.partition(submodel)
+            if is_followed_by_jump:
+                self._plan.steps.append(Interpreted(ControlStep.GOTO))
+
+    def _best_devices(self, model: NnModel) -> list[int]:
+        supported = [device.supported(model) for device in self._devices]
+        return [self._best_device(model, place, supported) for place in range(len(model.operations))]
+
+    def _best_device(self, model: NnModel, place: int, supported: list[list[bool]]) -> int:
+        """Return the index of the device with the lowest cost among the devices that support an operation.
+
+        If the CPU and other devices have the lowest cost, the CPU is returned. Otherwise, the first device with the lowest cost
+        is returned. On Android 12, devices that are updated separately from Android come first.
+        """
+        operation = model.operations[place]
+        is_control_flow = operation.type in _CONTROL_FLOW
+        has_unknown_size = is_control_flow and _has_unknown_size(model, operation)
+        prefers_updatable = model.android == AndroidRelease.ANDROID_12 and not has_unknown_size
+        best, lowest = None, 0.0
+        for index, device in enumerate(self._devices):
+            if not supported[index][place] or (has_unknown_size and not device.is_cpu):
+                continue
+            cost = operation_cost(model, operation, device, self._preference)
+            is_preferred = device.is_cpu or (
+                prefers_updatable and best is not None and device.is_updatable and not self._devices[best].is_updatable
+            )
+            if best is None or cost < lowest or (cost == lowest and is_preferred):
+                best, lowest = index, cost
+        if best is None:
+            name = OperationType(operation.type).name
+            refuse(NO_DEVICE, Call.FINISH_COMPILATION, f"operation {operation.index}", f"no device for {name}", "a device")
+        is_interpreted = is_control_flow and not has_unknown_size and self._devices[best].is_cpu
+        return self._interpreter if is_interpreted else best
+
+
+def _has_unknown_size(model: NnModel, operation: NnOperation) -> bool:
+    operands = [model.operands[index] for index in (*operation.inputs, *operation.outputs)]
+    inside = [
+        operand
+        for outer in operands
+        if outer.submodel is not None
+        for operand in (*outer.submodel.input_operands, *outer.submodel.output_operands)
+    ]
+    return any(operand.has_unknown_size for operand in (*operands, *inside))
+
 
 STEP_BOUNDARY = rule("compilation-step-boundary")
 STEP_PREPARED = rule("compilation-driver")

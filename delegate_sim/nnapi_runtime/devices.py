@@ -15,7 +15,7 @@ from typing import Protocol
 from ..foundation.float32 import float32
 from .model import NnModel, NnOperation
 from .operands import Lifetime
-from .operations.control_flow import IF_ELSE, IF_THEN, WHILE_BODY, WHILE_CONDITION
+from .operations.arithmetic import IF_ELSE, IF_THEN, WHILE_BODY, WHILE_CONDITION
 from .types import MAX_FEATURE_LEVEL, AndroidRelease, OperandType, OperationType, Preference, ResultCode, Version, is_extension
 
 

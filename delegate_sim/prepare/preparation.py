@@ -23,9 +23,9 @@ from ..refusal import Refusal, Stage
 from ..releases.catalogue import NEWEST, Release, oldest_alike
 from ..releases.wording import INCONSISTENT_LINE, prepare_failure_line, unregistered_line
 from ..rules.kinds import CPU_KERNEL_NOT_PREPARED, OPERATOR_NOT_REGISTERED
+from .folding import KernelResults
 from .kernel import CHANGED_IN, ComputedElements, KernelNode, KernelSubgraph, PrepareError
 from .kernels import find_kernel
-from .memo import KernelResults
 
 if TYPE_CHECKING:
     from .folding import FoldedGraph, Folding

@@ -8,7 +8,7 @@ import pytest
 import delegate_sim.apps.app as app_module
 from delegate_sim.apps.app import is_app, read_app
 from delegate_sim.apps.needs import CODES, HTP_VERSIONS, NEEDS
-from delegate_sim.delegates.npu.soc_names import SOCS
+from delegate_sim.delegates.devices import SOCS
 from delegate_sim.delegates.registry import find_live
 from delegate_sim.errors import ModelError
 from fixtures.bundles import LIBRARIES, aab, aar, apk, manifest, zip_bytes

@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from delegate_sim.conversion.calibration import DRAWN, CalibrationKind, find_calibration
-from delegate_sim.conversion.data_scripts import data_part
+from delegate_sim.conversion.calibration import DRAWN, CalibrationKind, data_part, find_calibration
 from delegate_sim.errors import OptionError
 
 MINE = """

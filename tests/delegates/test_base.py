@@ -20,8 +20,8 @@ LINE = "Replacing 2 out of 4 node(s) with delegate (TfLiteTinyDelegate) node, yi
 PROGRAM = """
 import delegate_sim.delegates.registry as registry
 
-registry._PACKAGES["tiny"] = "tests.support.delegates.tiny.delegate"
-registry.DELEGATE_NAMES = tuple(registry._PACKAGES)
+registry._MODULES["tiny"] = "tests.support.delegates.tiny.delegate"
+registry.DELEGATE_NAMES = tuple(registry._MODULES)
 
 from delegate_sim_cli.main import main
 

@@ -3,8 +3,18 @@ from __future__ import annotations
 import pytest
 
 from delegate_sim.delegates.boards import BOARDS, GROUP_NAMES, SEVERAL_SOCS, board_hint
-from delegate_sim.delegates.devices import GROUPS, ORDER, delegates_of_group, device_hint, device_names, find_device, group_of
-from delegate_sim.delegates.npu.soc_names import NAMES, known_names, recognized_soc_name
+from delegate_sim.delegates.devices import (
+    GROUPS,
+    NAMES,
+    ORDER,
+    delegates_of_group,
+    device_hint,
+    device_names,
+    find_device,
+    group_of,
+    known_names,
+    recognized_soc_name,
+)
 from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.errors import OptionError

@@ -16,7 +16,7 @@ from delegate_sim import load
 from delegate_sim.bundles import litertlm, member, members
 from delegate_sim.bundles.bundle_error import BundleError
 from delegate_sim.conversion.programs import supervisor
-from delegate_sim.delegates import profile_file
+from delegate_sim.delegates import driver_profile
 from delegate_sim.device.parse import log
 from delegate_sim.errors import FixError, LimitError, ModelError, OptionError
 from delegate_sim.foundation import files, limits, work_budget
@@ -194,9 +194,9 @@ def test_a_change_beyond_a_limit_names_the_model(monkeypatch, tmp_path):
 
 def test_a_drivers_profile(monkeypatch, tmp_path):
     (tmp_path / "profile.toml").write_bytes(b"#" * 100)
-    monkeypatch.setattr(profile_file, "_LARGEST_FILE", 99)
+    monkeypatch.setattr(driver_profile, "_LARGEST_FILE", 99)
     with pytest.raises(ValueError, match="is too large for a profile"):
-        profile_file.read_entries(str(tmp_path / "profile.toml"), "profile", lambda entry: None)
+        driver_profile.read_entries(str(tmp_path / "profile.toml"), "profile", lambda entry: None)
 
 
 def test_names_in_a_large_file(monkeypatch):

@@ -10,7 +10,7 @@ import pytest
 
 from delegate_sim.errors import LimitError
 from delegate_sim.foundation import work_budget
-from delegate_sim.llm.sections.tokenizer import Tokenizer, _sentence_pieces, decompresses
+from delegate_sim.llm.sections import Tokenizer, _sentence_pieces, decompresses
 from tests.support.work import calls
 
 LETTERS = "abc\u2581"

@@ -9,7 +9,7 @@ from flatbuffers import flexbuffers
 
 from delegate_sim.errors import LimitError
 from delegate_sim.foundation import work_budget
-from delegate_sim.model.flexbuffer import FlexbufferMap, custom_options
+from delegate_sim.model.precompiled import FlexbufferMap, custom_options
 from delegate_sim.model.reader import load
 from fixtures.builder import ModelBuilder
 

@@ -13,7 +13,7 @@ import delegate_sim
 from delegate_sim.bundles.model_files import files_for
 from delegate_sim.bundles.stores import RemoteFile
 from delegate_sim.errors import ModelError
-from delegate_sim.model.remote import remote_content
+from delegate_sim.model.reader import remote_content
 from fixtures.builder import ModelBuilder
 from tests.support.remote.models import MIB, heavy_model
 

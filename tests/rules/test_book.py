@@ -11,8 +11,7 @@ from delegate_sim.releases.catalogue import NEWEST, Release, parse_release
 from delegate_sim.rules import kinds
 from delegate_sim.rules.book import Policy, RuleBook, Unknown
 from delegate_sim.rules.operands import INPUT, OUTPUT
-from delegate_sim.rules.rule import ACCEPTED, Condition, OpRule, Reason
-from delegate_sim.rules.source import Repository, Source
+from delegate_sim.rules.rule import ACCEPTED, Condition, OpRule, Reason, Repository, Source
 from delegate_sim.rules.vocabulary import check, max_version, rank, typed
 from tests.support.graphs import arena, node_view
 

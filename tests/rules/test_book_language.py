@@ -126,21 +126,27 @@ def test_tensors_without_elements(shape):
 @pytest.mark.parametrize("name", DELEGATE_NAMES)
 def test_every_operator_stands_in_one_file(name):
     book = find_delegate(name).rules
-    package = PACKAGE / "delegates" / type(find_delegate(name)).__module__.split(".")[2]
-    files = (
-        [package / "rules.py", *package.glob("operators.json")]
-        if (package / "rules.py").exists()
-        else [*(package / "rules").glob("*.py"), *(package / "rules").glob("*.json")]
-    )
+    files = files_with_rules(type(find_delegate(name)).__module__)
     for op in book.rules.keys() - book.custom:
-        holders = {path.stem for path in files if path.stem not in OTHER_FILES and op in keys_of(path)}
+        holders = {path.stem for path in files if op in keys_of(path)}
         assert len(holders) == 1, op
-        assert holders <= {FAMILY_OF[op], *GROUPS}, op
+        assert "small" in files[0].parts or holders <= {FAMILY_OF[op], *GROUPS}, op
+
+
+def files_with_rules(module):
+    """Return the files that may have the rules of the delegate in a module."""
+    path = PACKAGE.parent.joinpath(*module.split(".")).with_suffix(".py")
+    if path.parent.name == "small":
+        separate = path.with_stem(f"{path.stem}_rules")
+        return [separate if separate.exists() else path]
+    folder = path.parent / "rules"
+    files = [*(folder if folder.exists() else path.parent).iterdir()]
+    return [each for each in files if each.suffix in (".py", ".json") and each.stem in {*FAMILIES, *GROUPS}]
 
 
 GROUPS = {"activation", "arithmetic", "calls", "layers", "operators", "rules", "shapes", "windows"}
 """Modules that have the rules of several small families."""
-OTHER_FILES = {"__init__", "checks", "questions", "variants", "weights"}
+OTHER_FILES = {"__init__", "checks", "composite_layers", "composites", "questions"}
 """Modules that rules of several families share."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from delegate_sim.delegates.registry import find_delegate
 from delegate_sim.foundation.columns import head
 from delegate_sim.results.compare.rule_changes import RuleChanges, rule_changes
-from delegate_sim.rules.listing import ListedRules
+from delegate_sim.rules.book import ListedRules
 
 
 def test_an_operator_has_its_checks_or_none():

@@ -13,9 +13,9 @@ from delegate_sim.model.operator_families import FAMILY_OF
 from delegate_sim.model.reader import load
 from delegate_sim.prepare.preparation import has_kernel, prepare
 from delegate_sim.releases.catalogue import NEWEST
-from delegate_sim.rules import malformed
+from delegate_sim.rules import operands
 from delegate_sim.rules.kinds import MALFORMED_OPERANDS
-from delegate_sim.rules.malformed import FEWEST
+from delegate_sim.rules.operands import FEWEST
 from fixtures.builder import ModelBuilder
 
 CODE = MALFORMED_OPERANDS.name
@@ -144,11 +144,11 @@ def test_of_other_operators_nothing_is_asked(op):
     builder = ModelBuilder()
     graph = builder.subgraph("main")
     tensors = [graph.input("x", "FLOAT32", (2,)), graph.tensor("y", "FLOAT32", (2,))]
-    for operands, results in [((-1, tensors[0]), (-1, tensors[1])), ((), ())]:
-        graph.node(op, operands, results, **({"custom": "Own"} if op == "CUSTOM" else {}))
+    for inputs, results in [((-1, tensors[0]), (-1, tensors[1])), ((), ())]:
+        graph.node(op, inputs, results, **({"custom": "Own"} if op == "CUSTOM" else {}))
     (found,) = file_graphs(load(builder.bytes()))
-    assert [malformed.verdict(found.view(node)).is_supported for node in found.nodes] == [True, True]
-    assert [malformed.is_whole(node) for node in found.nodes] == [False, False]
+    assert [operands.malformed_verdict(found.view(node)).is_supported for node in found.nodes] == [True, True]
+    assert [operands.is_whole(node) for node in found.nodes] == [False, False]
 
 
 def test_the_first_tensor_may_be_a_result():
@@ -158,29 +158,29 @@ def test_the_first_tensor_may_be_a_result():
     graph.node("RELU", [graph.input("x", "FLOAT32", (2,))], [result])
     (found,) = file_graphs(load(builder.bytes()))
     assert result == 0
-    assert malformed.verdict(found.view(found.nodes[0])).is_supported
-    assert malformed.is_whole(found.nodes[0])
+    assert operands.malformed_verdict(found.view(found.nodes[0])).is_supported
+    assert operands.is_whole(found.nodes[0])
 
 
 def test_a_delegate_that_counts_operands_is_not_asked_for_them_again():
     (found,) = file_graphs(model("ADD", 1, 1))
     view = found.view(found.nodes[0])
-    assert malformed.verdict(view, is_counted=True).is_supported
-    assert not malformed.verdict(view).is_supported
-    assert not malformed.is_whole(found.nodes[0])
+    assert operands.malformed_verdict(view, is_counted=True).is_supported
+    assert not operands.malformed_verdict(view).is_supported
+    assert not operands.is_whole(found.nodes[0])
     (found,) = file_graphs(model("ADD", 0, 1))
-    assert not malformed.verdict(found.view(found.nodes[0]), is_counted=True).is_supported
+    assert not operands.malformed_verdict(found.view(found.nodes[0]), is_counted=True).is_supported
 
 
 @pytest.mark.parametrize(
-    ("op", "operands", "results", "words"),
+    ("op", "inputs", "results", "words"),
     [("SELECT", (0, 0, -1), (1,), "input 2 is left out"), ("RELU", (0,), (-1,), "output 0 is left out")],
 )
-def test_what_is_left_out_is_named(op, operands, results, words):
+def test_what_is_left_out_is_named(op, inputs, results, words):
     builder = ModelBuilder()
     graph = builder.subgraph("main")
     graph.input("x", "BOOL", (2,))
     graph.tensor("y", "BOOL", (2,))
-    graph.node(op, operands, results)
+    graph.node(op, inputs, results)
     (found,) = file_graphs(load(builder.bytes()))
-    assert malformed.verdict(found.view(found.nodes[0])).reasons[0].found == words
+    assert operands.malformed_verdict(found.view(found.nodes[0])).reasons[0].found == words

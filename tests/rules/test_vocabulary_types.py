@@ -12,13 +12,13 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 RULES = """
-from delegate_sim.delegates.coreml.rules import coreml_rule
+from delegate_sim.delegates.small.coreml_rules import coreml_rule
 from delegate_sim.delegates.gpu.rules.checks import ALLOW_QUANT_OPS, gpu_rule
 from delegate_sim.delegates.gpu.rules.checks import GpuTarget
-from delegate_sim.delegates.hexagon.rules import hexagon_rule
-from delegate_sim.delegates.nnapi.rules.checks import min_level
+from delegate_sim.delegates.small.hexagon import hexagon_rule
+from delegate_sim.delegates.nnapi.target import min_level
 from delegate_sim.delegates.nnapi.target import NnapiTarget, from_level
-from delegate_sim.delegates.vx.rules.checks import vx_rule
+from delegate_sim.delegates.vx.checks import vx_rule
 from delegate_sim.delegates.xnnpack.rules.checks import counting_from, unary, xnnpack_rule
 from delegate_sim.delegates.xnnpack.rules.arithmetic import _reduction
 from delegate_sim.delegates.xnnpack.rules.checks import FLOAT, of_type

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from delegate_sim.rules.source import Repository, Source
+from delegate_sim.rules.rule import Repository, Source
 from tools import sources
 from tools.sources import SourceProblem, file_text, measured
 

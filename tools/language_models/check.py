@@ -12,7 +12,7 @@ from collections import Counter
 from pathlib import Path
 
 from delegate_sim.live.litert_lm.engine import run_bundle
-from delegate_sim.llm.backends import CPU, GPU
+from delegate_sim.llm.bundle import CPU, GPU
 from delegate_sim.llm.engine import run_engine
 
 _PROMPT = "Hello 123"

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
-from delegate_sim.rules.source import LITERT
+from delegate_sim.rules.rule import LITERT
 
 from ..cpp import CppText, Definition
 from ..sources import named_sources

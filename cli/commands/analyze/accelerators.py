@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from delegate_sim.delegates.npu.soc_names import each_vendor, full_soc_name, recognized_soc_name
+from delegate_sim.delegates.devices import each_vendor, full_soc_name, recognized_soc_name
 from delegate_sim.delegates.registry import ACCELERATORS, APPLIED_BY_DEFAULT
 from delegate_sim.errors import OptionError
 from delegate_sim.releases.catalogue import parse_release

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, TypeAlias
 from ...graph.graph import NodeView
 from ...rules.kinds import HYBRID, OPERATOR, QUANTIZATION, RANK, SHAPE, TENSOR_TYPE, Kind, kinds_in
 from ...rules.operands import listed
-from ...rules.source import Repository, Source
+from ...rules.rule import Repository, Source
 from .tensors import Info
 
 ARMNN = Repository("ARM-software/armnn", "ef0f3e7ac2d49d5eb36adb45c12b3b64fb8dd46f")

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ...foundation.limits import element_count
 from ...graph.graph import NodeView
 from ...model.model import Tensor
-from ...model.type_numbers import type_number
+from ...model.schema import type_number
 
 PER_CHANNEL = "per-channel INT8"
 """The type of INT8 tensors with several zero points (``QSymmS8``)."""

@@ -1,9 +1,7 @@
-"""The Ethos-U delegate's handling of a subgraph.
+"""The Ethos-U delegate: its rules, and its handling of a subgraph.
 
-Source: ``simple_delegate.cc`` and ``ethosu_delegate.cc`` of nxp-imx/tflite-ethosu-delegate-imx.
-
-The delegate takes every supported node, also accepts graphs with dynamic tensors, and does not limit partitions. NXP's version of
-Vela compiles each partition on the device. Networks that were compiled beforehand are not compiled again.
+Source: ``IsNodeSupportedByEthosU`` (``ethosu_supported_ops.cc`` of nxp-imx/tflite-ethosu-delegate-imx), with its table of
+constraints. The delegate stops at the first failed check. No check looks at an operator's version.
 """
 
 from __future__ import annotations
@@ -15,23 +13,43 @@ from ...graph.graph import Graph
 from ...graph.partition import Subset
 from ...refusal import Refusal
 from ...releases.catalogue import NEWEST, Release
+from ...rules.book import RuleBook, Unknown
 from ...rules.kinds import kinds_in
+from ...rules.rule import family_rules, modules_of_families
 from .. import decision
 from ..base import Delegate
 from ..decision import Decision, ReleaseOnly, chance_warnings, crash_while_checking, summary_line, take_supported
 from ..options import Option, OptionValues, boolean, integer, text, wide_integer
 from ..traits import LogTraits
-from .rules import RULES
-from .rules.arithmetic import COMPILED_NETWORK
-from .rules.checks import READS_COMPUTED_VALUE
+from . import arithmetic
+from .arithmetic import COMPILED_NETWORK
+from .checks import KINDS, READS_COMPUTED_VALUE, SOURCE
+
+RULES: RuleBook[ReleaseOnly] = RuleBook(
+    "ethosu-imx93",
+    families=family_rules(
+        __package__,
+        modules_of_families(
+            arithmetic="activation arithmetic conversion matrix recurrent",
+            shapes="reduction reshaping slicing joining padding",
+            windows="convolution pooling resizing",
+        ),
+    ),
+    custom=arithmetic.CUSTOM_RULES,
+    kinds=KINDS,
+    source=SOURCE.with_symbol("IsNodeSupportedByEthosU"),
+    unknown=Unknown("an operator in the delegate's table"),
+    unknown_custom=Unknown(f"the custom operator {arithmetic.COMPILED_NETWORK}, or an operator in the delegate's table"),
+)
+
 
 MIXED = "ethosu-imx93-mixed-partition"
 NO_OFFSETS = "ethosu-imx93-no-memory-offsets"
 
-KINDS = kinds_in("delegates/ethosu", "failures", is_shared=True)
+FAILURES = kinds_in("delegates/ethosu", "failures", is_shared=True)
 """The kind of each failure, by its code."""
 
-kernel_failure = functools.partial(decision.kernel_failure, KINDS)
+kernel_failure = functools.partial(decision.kernel_failure, FAILURES)
 
 _NAME = "EthosuDelegate"
 _OFFSETS = "OfflineMemoryAllocation"
@@ -67,7 +85,7 @@ class EthosuDelegate(Delegate):
     options = OPTIONS
     rules = RULES
     computes_integers = True
-    further_kinds = KINDS
+    further_kinds = FAILURES
     counts_cpu_partitions = False
     log = LogTraits(switch="external delegate path", libraries=("ethosu_delegate",))
 

@@ -17,15 +17,13 @@ from ...refusal import Refusal
 from ...releases.catalogue import NEWEST, Release
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT, QUANTIZATION, TENSOR_TYPE, Kind, kinds_in
 from ...rules.rule import Reason, Verdict
-from ..base import Delegate
-from ..decision import Decision, kinds_by_code
-from ..float16_weights import Float16Remapping
+from ..base import Delegate, keep_largest
+from ..decision import Decision, Float16Remapping, kinds_by_code
 from ..gpu_compatibility.checks import refusal_lines
 from ..options import Option, OptionValues, boolean, integer, names, text
-from ..partition_limits import keep_largest
 from ..traits import LogTraits, PartitionLimits, ReleaseHistory
 from .build import build_partition
-from .failures import KINDS
+from .build.model import KINDS
 from .rules import RULES
 from .rules.checks import GpuTarget
 

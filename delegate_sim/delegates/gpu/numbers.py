@@ -21,7 +21,7 @@ from ...refusal import Refusal
 from ...releases.catalogue import Release, parse_release
 from ...rules.kinds import kinds_data
 from ..mldrift.numbers import RULES as SHARED
-from ..mldrift.numbers import chains, elementwise, padding, products
+from ..mldrift.numbers import elementwise, merging, padding
 from ..mldrift.numbers.rule import (
     Affected,
     GraphPart,
@@ -34,7 +34,7 @@ from ..mldrift.numbers.rule import (
     pad_value,
 )
 from ..mldrift.rules.checks import integers
-from ..mldrift.shapes import Bhwc, axes_of, bhwc, filled
+from ..mldrift.target import Bhwc, axes_of, bhwc, filled
 from ..options import OptionValues
 
 OLDEST_READ = parse_release("litert-1.2.0")
@@ -144,11 +144,11 @@ def _joined_output(node: NodeView, part: GraphPart) -> Affected | None:
 
 
 def _merged_output(node: NodeView, part: GraphPart) -> Affected | None:
-    source = chains.runtime_operand(node)
+    source = merging.runtime_operand(node)
     writer = part.writer_of_read_output(source)
     if source is None or writer is None:
         return None
-    is_elementwise = chains.runtime_operand(writer) is not None or fused_activation(writer) != "NONE"
+    is_elementwise = merging.runtime_operand(writer) is not None or fused_activation(writer) != "NONE"
     return Affected(source) if is_elementwise and source.shape == node.output(0).shape else None
 
 
@@ -179,9 +179,9 @@ _BOTH = (
     _own("pad-channel-tail", ("PADV2",), lambda node, part: padding.appended_channels(node, part) if pad_value(node) else None),
     _shared("concat-of-one", find=_joined_output),
     _own("elementwise-mixed-ranks", _BY_NAME["elementwise-const-layout"].operators, _moved_operand),
-    _own("dwconv-multiplier", ("DEPTHWISE_CONV_2D",), products.multiplied),
-    _own("elementwise-output", chains.ELEMENTWISE, _merged_output),
-    _own("fc-rows", ("FULLY_CONNECTED",), products.several_rows),
+    _own("dwconv-multiplier", ("DEPTHWISE_CONV_2D",), elementwise.multiplied),
+    _own("elementwise-output", merging.ELEMENTWISE, _merged_output),
+    _own("fc-rows", ("FULLY_CONNECTED",), elementwise.several_rows),
     READ_OUTPUT,
 )
 _OPENCL = (

@@ -20,10 +20,9 @@ from ...releases.catalogue import OLDEST, parse_release
 from ...rules import kinds
 from ...rules.kinds import Kind
 from ...rules.operands import at_most, counted
-from ...rules.rule import Check, Verdict
-from ...rules.source import LITERT, Source
+from ...rules.rule import LITERT, Check, Source, Verdict
 from ...rules.vocabulary import activation, check, version
-from ..float16_weights import FLOAT16_WIDENING
+from ..decision import FLOAT16_WIDENING
 
 ACTIVATIONS = ("NONE", "RELU", "RELU_N1_TO_1", "RELU6", "TANH", "SIGMOID")
 """Fused activations that the GPU supports (``IsActivationSupported``, ``gpu_compatibility.cc``).

@@ -1,6 +1,9 @@
 """ML Drift's handling of a subgraph (``GetOpsToReplaceWithOptions``, ``ml_drift_delegate/tflite/model_builder.cc``).
 
 ML Drift is the GPU accelerator of LiteRT 2. The older GPU delegate, TfLiteGpuDelegateV2, is the delegate ``gpu``.
+
+Each failure while ML Drift builds its own model of the delegated nodes ends the process. Problems of single operators are defined
+next to the operators' rules (see ``target.py``). Failures to compile a shader depend on the driver and are not simulated.
 """
 
 from __future__ import annotations
@@ -8,30 +11,132 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
 from ...foundation.parsing.invalid_value import InvalidValueError
-from ...graph.graph import Graph, index_in_graph
+from ...graph.forms import FormTable, node_forms
+from ...graph.graph import Graph, NodeView, index_in_graph
 from ...graph.partition import Subset, partition
 from ...graph.unstable_sort import llvm_sorted
-from ...model.model import Model
+from ...model.model import Model, Tensor
+from ...model.operator_families import FAMILY_OF
 from ...refusal import Refusal
 from ...releases.catalogue import NEWEST, Release, ReleaseNote
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT, Kind
-from ..base import Delegate
-from ..decision import Decision, kinds_by_code
-from ..float16_weights import Float16Remapping
+from ..base import Delegate, keep_largest
+from ..decision import Decision, Float16Remapping, kinds_by_code
 from ..gpu_compatibility.checks import HEADING, LAST_LINE, refusal_lines
 from ..npu.loader import loaded
 from ..options import Option, OptionValues, boolean, integer, text
-from ..partition_limits import keep_largest
 from ..traits import Accelerator, AcceleratorTraits, LogTraits, ReleaseHistory
-from .failures import FORMER, KINDS, LITERT_LOADER, hint_not_met, not_fully_accelerated
-from .model_build import build_failure
-from .rules import RULES
+from .rules import MODULES, RULES
+from .rules.checks import BOUND_BUFFERS, integers, is_bound
 from .rules.composites import composite_name
-from .target import BUILDS_CHECKED, NEWEST_MEASURED, MlDriftTarget, release_notes, rules_of
+from .rules.custom import WEBGPU_PROBLEMS as CUSTOM_PROBLEMS
+from .target import (
+    BOUND_TYPE,
+    BUILDS_CHECKED,
+    EMPTY,
+    FORMER,
+    KINDS,
+    LITERT_LOADER,
+    NEWEST_MEASURED,
+    BuildProblems,
+    FormerProblems,
+    MlDriftTarget,
+    axes_of,
+    hint_not_met,
+    not_fully_accelerated,
+    release_notes,
+    rules_of,
+)
+
+_SPLIT_AXES = {"SPLIT": 0, "SPLIT_V": 2}
+"""The position of the operand with the split axis, by operator.
+
+ML Drift has no kernel for a result that is empty along the split axis. Therefore, the size 0 of this axis causes no failure.
+"""
+_CHANNELS_AXIS = 3
+
+
+_SHADER_TYPES = frozenset({"FLOAT32", "FLOAT16", "BFLOAT16", "INT32", "UINT32", "INT16", "UINT16", "INT8", "UINT8", "BOOL"})
+"""The types that shaders can read and write. They were measured with WebGPU and a development build of LiteRT 2.4."""
+
+
+def build_failure(graph: Graph, subset: Subset, options: OptionValues, release: Release) -> Refusal | None:
+    """Return the first failure to build the model of a partition, or None if no failure is known.
+
+    Shaders are generated after all nodes are read.
+    """
+    forms = node_forms(graph)
+    sound = graph.shared.get("mldrift builds", (options, release), FormTable[int, bool])
+    for index in subset.nodes:
+        if forms[index] in sound:
+            continue
+        node = graph.view(graph.nodes[index])
+        for problem in _problems(node, options, release):
+            return replace(problem, node=index)
+        if not node.reads_graph:
+            sound.add(forms[index], True)
+    for index in subset.nodes if release.is_at_least(BOUND_BUFFERS) else ():
+        for tensor in map(graph.tensor, (*graph.nodes[index].inputs, *graph.nodes[index].outputs)):
+            if is_bound(graph, tensor) and tensor.type not in _SHADER_TYPES:
+                return BOUND_TYPE.failure(tensor, index)
+    return None
+
+
+def _problems(node: NodeView, options: OptionValues, release: Release) -> Iterator[Refusal]:
+    is_on_webgpu = options["backend"] == "webgpu"
+    if node.node.is_custom:
+        if is_on_webgpu and node.op in CUSTOM_PROBLEMS:
+            yield from CUSTOM_PROBLEMS[node.op](node)
+        return
+    if node.is_constant_float16_dequantize:
+        return
+    yield from _problems_of_operator(node, "BUILD_PROBLEMS")
+    yield from _former_problems(node, release)
+    if not options["constant_tensor_sharing"]:
+        yield from _problems_of_operator(node, "UNSHARED_PROBLEMS")
+    if is_on_webgpu:
+        for tensor in node.outputs:
+            if _is_divided_by(node, tensor):
+                yield EMPTY.failure(tensor)
+        yield from _problems_of_operator(node, "WEBGPU_PROBLEMS")
+
+
+def _table(node: NodeView, name: str) -> Mapping[str, Any]:
+    table: Mapping[str, Any] = getattr(import_module(f".rules.{MODULES[FAMILY_OF[node.op]]}", __package__), name, {})
+    return table
+
+
+def _former_problems(node: NodeView, release: Release) -> Iterator[Refusal]:
+    problems: FormerProblems = _table(node, "FORMER_PROBLEMS")
+    if node.op in problems:
+        until, find = problems[node.op]
+        yield from () if release.is_at_least(until) else find(node)
+
+
+def _problems_of_operator(node: NodeView, table: str) -> Iterator[Refusal]:
+    problems: BuildProblems = _table(node, table)
+    if node.op in problems:
+        yield from problems[node.op](node)
+
+
+def _is_divided_by(node: NodeView, result: Tensor) -> bool:
+    """Return whether ML Drift divides by a size of 0.
+
+    ML Drift divides work sizes by the numbers of batches, rows and columns of a result, but not by the number of channels.
+    """
+    if 0 not in result.shape:
+        return False
+    sizes = dict(zip(axes_of(result.rank), result.shape, strict=False))
+    if node.op in _SPLIT_AXES:
+        split = [axis % result.rank for axis in integers(node, _SPLIT_AXES[node.op])[:1]]
+        sizes = {axis: size for position, (axis, size) in enumerate(sizes.items()) if position not in split}
+    return any(size == 0 and axis != _CHANNELS_AXIS for axis, size in sizes.items())
+
 
 _KERNELS = {
     "opencl": "LITERT_CL",

@@ -1,16 +1,28 @@
-"""The target of the rules: only a release, because no backend or option changes a verdict.
+"""The target of the rules, ML Drift's view of shapes, and failures of models with only supported nodes.
 
-Source: ``GetOpsToReplaceWithOptions`` (``ml_drift_delegate/tflite/model_builder.cc``).
+The target is only a release, because no backend or option changes a verdict. Shapes are mapped to batch, height, width and
+channels.
+
+Each rules module may define ``BUILD_PROBLEMS`` for every backend, ``UNSHARED_PROBLEMS`` for runs without
+``constant_tensor_sharing``, ``WEBGPU_PROBLEMS`` for WebGPU, and ``FORMER_PROBLEMS`` for older releases. The problems with WebGPU
+were found with the binary of LiteRT 2.3, and the problems of older releases with their wheels.
+
+Source: ``GetOpsToReplaceWithOptions`` and each parser's ``Parse`` (``ml_drift_delegate/tflite/model_builder.cc``), and
+``ObjectReader`` (``ml_drift_delegate/tflite/object_reader.cc``). A failed check in these functions ends the process.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from ...graph.graph import Graph, NodeView
+from ...model.model import Model, Node, Tensor
+from ...refusal import Phrase, Refusal, node_place
 from ...releases.catalogue import NEWEST, Release, ReleaseNote, parse_release, release_note
+from ...rules.kinds import NOT_ACCELERATED, kinds_in
 from ...rules.rule import Check
 
 
@@ -81,3 +93,162 @@ def _dated(release: Release | None) -> Release | None:
     if release is None or OLDEST.is_at_least(release):
         return None
     return next(measured for measured in MEASURED if measured.is_at_least(release))
+
+
+class Bhwc(NamedTuple):
+    """One number for each axis (``BHWC``), such as a size or a position."""
+
+    b: int
+    h: int
+    w: int
+    c: int
+
+    def __str__(self) -> str:
+        return f"{{bhwc, {{{self.b}, {self.h}, {self.w}, {self.c}}}}}"
+
+
+_AXES = {0: (), 1: (0,), 2: (0, 3), 3: (0, 2, 3)}
+"""The axis of each dimension of a tensor, by the tensor's rank."""
+
+
+def axes_of(rank: int) -> tuple[int, ...]:
+    """Return the axis of each dimension of a tensor (``ExtractAxisFromIndex``). A fifth dimension has no axis."""
+    return _AXES.get(rank, (0, 1, 2, 3))
+
+
+def bhwc(shape: tuple[int, ...]) -> Bhwc:
+    """Return the batch, height, width and channels of a shape (``ExtractTensorShape``).
+
+    An axis without a dimension has size 1. A fifth dimension is ignored.
+    """
+    return filled(Bhwc(1, 1, 1, 1), axes_of(len(shape)), shape)
+
+
+def filled(base: Bhwc, axes: tuple[int, ...], values: tuple[int, ...]) -> Bhwc:
+    """Return a copy of ``base`` with ``values`` at ``axes``."""
+    result = list(base)
+    for axis, value in zip(axes, values, strict=False):
+        result[axis] = value
+    return Bhwc(*result)
+
+
+def is_linear(shape: tuple[int, ...]) -> bool:
+    """Return whether all dimensions before the last have size 1 (``IsLinearConvertible``); False for a scalar."""
+    return bool(shape) and all(size == 1 for size in shape[:-1])
+
+
+def groups_of(source: tuple[int, ...], weights: tuple[int, ...], result: tuple[int, ...]) -> tuple[int, int, int]:
+    """Return the number of groups of a CONV_2D, and the input and output channels of each group.
+
+    The arguments are shapes of rank 4. For other shapes, the number of groups is 0.
+    """
+    if len(source) != 4 or len(weights) != 4 or len(result) != 4 or weights[3] <= 0 or source[3] < weights[3]:
+        return 0, 0, 0
+    groups = source[3] // weights[3]
+    return groups, weights[3], result[3] // groups
+
+
+def are_groups_split(source: tuple[int, ...], weights: tuple[int, ...], result: tuple[int, ...]) -> bool:
+    """Return whether ML Drift splits a CONV_2D with constant weights into one convolution for each group."""
+    groups, inputs, outputs = groups_of(source, weights, result)
+    is_depthwise = inputs == 1 and outputs == 1
+    return groups > 1 and not is_depthwise and (inputs % 4 > 0 or outputs % 4 > 0)
+
+
+def name_of(graph: Graph, tensor: Tensor) -> str:
+    """Return the name of a tensor in ML Drift's messages."""
+    return _names(graph.model, graph.index).get(tensor.index, tensor.name)
+
+
+@functools.lru_cache(maxsize=8)
+def _names(model: Model, subgraph: int) -> Mapping[int, str]:
+    signatures = [signature for signature in model.signatures if signature.subgraph == subgraph]
+    return {
+        index: name for signature in signatures for side in (signature.inputs, signature.outputs) for name, index in side.items()
+    }
+
+
+KINDS = kinds_in("delegates/mldrift", "failures", is_shared=True)
+"""The kinds of failures, by code. Their texts are in ``kinds.json``."""
+
+LITERT_LOADER = KINDS["litert-loader"]
+HINT_NOT_MET = KINDS["hint-not-met"]
+CONSTANT_READ = KINDS["mldrift-build-constant"]
+CONSTANT_TYPE = KINDS["mldrift-build-type"]
+WEIGHTS = KINDS["mldrift-build-weights"]
+AXES = KINDS["mldrift-build-axis"]
+BATCH = KINDS["mldrift-build-batch"]
+EMPTY = KINDS["mldrift-build-empty"]
+CHANNELS = KINDS["mldrift-build-channels"]
+LOWERED = KINDS["mldrift-build-composite"]
+
+SIZE = KINDS["mldrift-build-size"]
+WITHOUT_KERNEL = KINDS["mldrift-build-operator"]
+
+GROUPS = KINDS["mldrift-build-groups"]
+COPIED_INPUT = KINDS["mldrift-build-copy"]
+INDICES = KINDS["mldrift-build-indices"]
+COLUMNS = KINDS["mldrift-build-columns"]
+BOUND_TYPE = KINDS["mldrift-build-bound-type"]
+
+FORMER = frozenset({INDICES.name, COLUMNS.name})
+"""The codes of failures that only older releases have. They were measured with the wheels of these releases."""
+
+_HINT_LINE = "Hint fully delegated to single delegate is set, but the graph is not fully delegated."
+
+
+def _left_over(left: Sequence[Node]) -> str | Phrase:
+    if not left:
+        return "its nodes form more than one delegate kernel"
+    if len(left) == 1:
+        return node_place(left[0].index, left[0].op, "node {node} ({op}) stays on the CPU")
+    template = f"{len(left):,} nodes stay on the CPU (the first is node {{node}} ({{op}}))"
+    return node_place(left[0].index, left[0].op, template)
+
+
+def hint_not_met(left: Sequence[Node]) -> Refusal:
+    """Return the failure of a subgraph that does not become the single delegate kernel that the hint requires.
+
+    ``left`` has the nodes that stay on the CPU.
+    """
+    node = left[0].index if left else None
+    return replace(HINT_NOT_MET.failure(node=node, problem=_left_over(left)), log_lines=(_HINT_LINE,))
+
+
+def not_fully_accelerated(left: Sequence[Node]) -> Refusal:
+    """Return the failure of a model with CPU nodes if the CPU is not among the accelerators.
+
+    ``left`` has the nodes that stay on the CPU.
+    """
+    return NOT_ACCELERATED.failure(node=left[0].index, problem=_left_over(left))
+
+
+BuildProblems = Mapping[str, Callable[[NodeView], Iterator[Refusal]]]
+"""Functions that find build problems, by operator."""
+
+FormerProblems = Mapping[str, tuple[Release, Callable[[NodeView], Iterator[Refusal]]]]
+"""Functions that find build problems of older releases, by operator, with the first release without the problem."""
+
+_ADDED_TYPES = ("FLOAT32", "FLOAT16", "INT8", "UINT8", "INT4", "INT2", "BOOL", "INT32")
+"""The types of constants that can become nodes of ML Drift's model (``ObjectReader::AddConstInput``)."""
+
+
+def constants_read(node: NodeView, *positions: int) -> Iterator[Refusal]:
+    """Yield a problem for each constant input at ``positions``. The parser reads these inputs as runtime values."""
+    for position in positions:
+        if node.input(position).is_constant:
+            yield CONSTANT_READ.failure(node.input(position))
+
+
+def unread_constants(node: NodeView, positions: Iterable[int]) -> Iterator[Refusal]:
+    """Yield a problem for each constant input with a type that ML Drift's model does not support."""
+    for position in positions:
+        if node.input(position).is_constant and node.input(position).type not in _ADDED_TYPES:
+            yield CONSTANT_TYPE.failure(node.input(position))
+
+
+def blockwise_weights(node: NodeView) -> Iterator[Refusal]:
+    """Yield a problem if the second input has one scale for each block of elements."""
+    weights = node.input(1)
+    if weights.quantization is not None and weights.quantization.kind == "blockwise":
+        yield WEIGHTS.failure(weights)

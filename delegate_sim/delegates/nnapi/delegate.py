@@ -14,10 +14,9 @@ from ...releases.catalogue import NEWEST, Release, parse_release
 from ...releases.wording import RESTORED_LINE
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT
 from ...rules.rule import Reason
-from ..base import Delegate
+from ..base import Delegate, largest_partitions, library_order_warning, order_depends_on_library, partition_limit
 from ..decision import Decision, kinds_by_code
 from ..options import OptionValues
-from ..partition_limits import largest_partitions, library_order_warning, order_depends_on_library, partition_limit
 from ..traits import Levels, LogTraits, PartitionLimits, Platform, ReleaseHistory, StageBehind
 from .android.driver_answers import NO_DEVICE, lacks_device, unknown_accelerator
 from .android.runtime import (
@@ -37,8 +36,7 @@ from .target import DRIVER, FAILURES, FEATURE_LEVEL, FEATURE_LEVELS, FLOAT16_ALL
 
 if TYPE_CHECKING:
     from ...rules.kinds import Kind
-    from ..driver import DevicesInterface, DriverInterface
-    from ..lowered_model import LoweredModel
+    from ..driver import DevicesInterface, DriverInterface, LoweredModel
     from ..traits import StageSplit
 
 
@@ -130,10 +128,10 @@ class NnapiDelegate(Delegate):
     @property
     def further_kinds(self) -> Mapping[str, Kind]:
         """The kinds of problem for kernel failures, and for rejections by the runtime or the driver."""
-        from .android import refusal_kinds
+        from .android import refusals
 
         own = kinds_by_code(DRIVER, HIDDEN, FLOAT16_ALL_OR_NOTHING, PARTITION_LIMIT, FLOAT16_DEQUANTIZE)
-        return MappingProxyType({**FAILURES, **refusal_kinds.KINDS, **own})
+        return MappingProxyType({**FAILURES, **refusals.KINDS, **own})
 
     def allows_dynamic_tensors(self, options: OptionValues, release: Release = NEWEST) -> bool:
         """Return whether the options allow dynamic tensors and NNAPI is 1.1 or newer."""

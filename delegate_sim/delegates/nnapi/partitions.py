@@ -11,8 +11,7 @@ from ...graph.partition import Subset, partition
 from ...refusal import Refusal
 from ...releases.catalogue import NEWEST, Release
 from ...rules.rule import Verdict
-from ..decision import Decision, take_supported
-from ..float16_weights import Float16Remapping
+from ..decision import Decision, Float16Remapping, take_supported
 from ..options import OptionValues
 from .android.driver_answers import DriverAnswers
 from .android.refusals import refused_call_failure, runtime_failure
@@ -22,8 +21,7 @@ from .lowering.node import COMPILATION, refused_at
 from .lowering.partition import LoweredPartition, checked_partition, lower_partition
 from .options import asks_driver, is_accelerator_specified, mapping_level, validation_level
 from .rules import RULES
-from .rules.checks import accepts_at_level
-from .target import NnapiTarget
+from .target import NnapiTarget, accepts_at_level
 
 if TYPE_CHECKING:
     from ...nnapi_runtime.compilation import Compilation

@@ -17,7 +17,7 @@ from ...releases.catalogue import Release, parse_release
 from ...rules.rule import Reason, Verdict
 from ..decision import Decision
 from .composites import COMPOSITE, CPU_CALL, NPU_CALL, Composite, Inlining, composite_of, is_cpu_call
-from .kinds import ISLANDS, plugin_refusal
+from .loader import ISLANDS, plugin_refusal
 
 DEFAULT, WEAKLY_CONNECTED = "default", "weakly_connected"
 STRATEGIES = (DEFAULT, WEAKLY_CONNECTED)

@@ -18,8 +18,7 @@ from ..decision import Decision, kinds_by_code
 from ..options import Option, OptionValues, integer, text
 from ..traits import LogTraits, ReleaseHistory
 from .composites import COMPOSITE, bodies, body_decisions, composite_of
-from .kinds import CPU_CALL, ISLANDS, LOADER_KINDS, SOC
-from .loader import file_facts, loaded
+from .loader import CPU_CALL, ISLANDS, LOADER_KINDS, SOC, file_facts, loaded
 from .partitioning import DEFAULT, STRATEGIES, Ask, PluginAnswer, Strategy, partition_subgraph, selected_subgraphs
 from .rules import NpuTarget
 

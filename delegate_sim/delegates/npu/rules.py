@@ -17,12 +17,26 @@ from ...refusal import Refusal
 from ...releases.catalogue import NEWEST, Release, parse_release
 from ...rules.book import RuleBook, Unknown
 from ...rules.kinds import Kind
-from ...rules.rule import Check, OpRule, Rules, op_rule
-from ...rules.source import LITERT, Source
+from ...rules.rule import LITERT, Check, OpRule, Rules, Source, op_rule
 from ...rules.vocabulary import check
 from .composites import as_integer, attributes, composite_name, present
-from .kinds import ATTRIBUTE, COMPOSITE, CONSTANT, KINDS, OP_FILTER, OPERATOR, QUANTIZATION, TENSOR_TYPE
-from .loader import BLOCKWISE, NONE, PER_CHANNEL, PER_TENSOR, FileFacts, has_weights, quantization_kind
+from .loader import (
+    ATTRIBUTE,
+    BLOCKWISE,
+    COMPOSITE,
+    CONSTANT,
+    KINDS,
+    NONE,
+    OP_FILTER,
+    OPERATOR,
+    PER_CHANNEL,
+    PER_TENSOR,
+    QUANTIZATION,
+    TENSOR_TYPE,
+    FileFacts,
+    has_weights,
+    quantization_kind,
+)
 from .op_filters import OpFilters
 
 

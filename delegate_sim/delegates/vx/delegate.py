@@ -3,7 +3,8 @@
 The delegate takes every supported node, also accepts graphs with dynamic tensors, and does not limit partitions. The delegate's
 kernels never fail to initialize or prepare, because they build their network only when they are first invoked.
 
-The warnings are about options without effect, and about failures after the delegate was applied.
+The warnings are about options without effect, and about failures after the delegate was applied. NXP's variant of the delegate
+(nxp-imx/tflite-vx-delegate-imx) differs in its rules.
 
 Source: ``Delegate::Create``, ``Delegate::Init`` and ``Delegate::Invoke`` (``delegate_main.cc`` of
 VeriSilicon/tflite-vx-delegate), and ``CreateVxDelegateFromOptions`` (``vx_delegate_adaptor.cc``).
@@ -13,15 +14,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
 
+from ...foundation.parsing.invalid_value import InvalidValueError
 from ...graph.graph import DynamicTensor, Graph
 from ...releases.catalogue import NEWEST, Release
+from ...rules.book import RuleBook
 from ..base import Delegate
 from ..decision import Decision, take_supported
 from ..options import Option, OptionValues, boolean, integer, text
 from ..traits import LogTraits
-from .rules import RULES
-from .rules.checks import VxTarget
+from .checks import VxTarget
+from .variants import NXP_RULES, RULES
 
 NEVER_USED = ("allowed_builtin_code", "error_during_init", "error_during_prepare", "error_during_invoke")
 """Options that the delegate parses but never uses."""
@@ -114,4 +119,51 @@ class VxDelegate(Delegate):
         return () if dynamic is None else (dynamic_warning(decision.graph, dynamic, decision.nodes),)
 
 
-DELEGATE = VxDelegate()
+NEWEST_RELEASE = next(iter(NXP_RULES))
+
+
+def release(value: Any) -> str:
+    """Parse a release of NXP's board support package, such as lf-5.15.71 or lf-5.15.71_2.2.0."""
+    name = str(value).strip().partition("_")[0]
+    if name not in NXP_RULES:
+        raise InvalidValueError(f"takes {' or '.join(NXP_RULES)}", value)
+    return name
+
+
+class NxpVxDelegate(VxDelegate):
+    """NXP's delegate (see ``delegates.base.Delegate``)."""
+
+    name = "vx-nxp"
+    title = "NXP's VX delegate"
+    options = (
+        *VxDelegate.options,
+        Option(
+            "release",
+            release,
+            NEWEST_RELEASE,
+            f"release of NXP's board support package: {' or '.join(NXP_RULES)}",
+            choices=tuple(NXP_RULES),
+        ),
+    )
+    rules = NXP_RULES[NEWEST_RELEASE]
+    rule_options = ("release",)
+    log = LogTraits(tried_options=MappingProxyType({"release": tuple(NXP_RULES)[-1]}))
+    """Without names, because both variants of the delegate print the same lines. These lines are attributed to VeriSilicon's
+    delegate first.
+    """
+
+    def own_release(self, options: OptionValues) -> str:
+        """Return the release of NXP's board support package."""
+        return str(options["release"])
+
+    @property
+    def rule_books(self) -> tuple[RuleBook[VxTarget], ...]:
+        """The rules of each release, newest first."""
+        return tuple(NXP_RULES.values())
+
+    def rules_for(self, options: OptionValues) -> RuleBook[VxTarget]:
+        """Return the rules of the release that the options name."""
+        return NXP_RULES[options["release"]]
+
+
+DELEGATES = {delegate.name: delegate for delegate in (VxDelegate(), NxpVxDelegate())}

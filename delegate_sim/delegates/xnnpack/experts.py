@@ -12,12 +12,11 @@ from collections.abc import Callable, Collection, Iterator
 from typing import TypeAlias
 
 from ...graph.graph import NodeView
-from ...model.flexbuffer import FlexbufferMap, custom_options
 from ...model.model import Node, Tensor
+from ...model.precompiled import FlexbufferMap, custom_options
 from ...releases.catalogue import Release, parse_release
 from ...rules.kinds import ATTRIBUTE, CONSTANT, OPERAND_COUNT, SHAPE, TENSOR_TYPE, Kind
-from ...rules.rule import Check, OpRule, Verdict, op_rule
-from ...rules.source import LITERT, Source
+from ...rules.rule import LITERT, Check, OpRule, Source, Verdict, op_rule
 from ...rules.vocabulary import check
 from .node_visit import Visit
 

@@ -9,8 +9,16 @@ from types import MappingProxyType
 from typing import Any
 
 from ...delegates.driver import DriverInterface, DriverQuestion, DriverQuestions, OperationSignature, signature
-from ...delegates.driver_profile import DriverProfile, LogSource, Observation, Rejection, rules_covering
-from ...delegates.profile_file import toml_entry, toml_string, toml_value
+from ...delegates.driver_profile import (
+    DriverProfile,
+    LogSource,
+    Observation,
+    Rejection,
+    rules_covering,
+    toml_entry,
+    toml_string,
+    toml_value,
+)
 from ...errors import DelegateSimError
 from ...foundation.columns import schema_of
 from ...foundation.printable import printable

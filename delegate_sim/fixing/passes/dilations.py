@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ...model import schema
 from ...model.model import Node, Tensor
-from ...rules.malformed import is_whole
+from ...rules.operands import is_whole
 from ..pass_workspace import Work
 from .base import Exactness, Pass, graph_pass
 

@@ -18,7 +18,7 @@ from typing import Any
 from ...foundation import packages
 from ...foundation.columns import LIST, YES_OR_NO, Column, Declared, attributes
 from ...foundation.printable import install_command
-from ...llm.backends import CPU, GPU, NPU
+from ...llm.bundle import CPU, GPU, NPU
 from ...llm.compiled import replacement_in
 from ...llm.report import CRASH, ENGINE, FAILS_LATER, REFUSED, STARTS, BackendReport, BundleReplacement
 from .. import accelerator_engine

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...rules.families import modules_of_families
+from ...rules.rule import modules_of_families
 
 MODULES = modules_of_families(
     activation="activation conversion",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...graph.graph import NodeView
-from ...model.flexbuffer import custom_options
+from ...model.precompiled import custom_options
 from ...rules.kinds import ATTRIBUTE, CONSTANT, OPERAND_COUNT, OPERAND_VALUE, SHAPE
 from ...rules.operands import INPUT, OUTPUT, Operand, at_least, operand, result
 from ...rules.rule import Check

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from ..operands import NnOperand
 from ..refusal import Call, refuse, rule
 from ..types import AndroidRelease, OperationType, ResultCode, Version, is_extension
-from . import arithmetic, control_flow, layers, shapes
+from . import arithmetic, layers, shapes
 from .signature import OperationRule, OperationView
 
 __all__ = ["OPERATIONS", "validate_operation"]
@@ -41,7 +41,7 @@ def validate_operation(
     if code == OperationType.OEM_OPERATION:
         return Version(1)
     if code == OperationType.IF:
-        return control_flow.validate_if(view)
+        return arithmetic.validate_if(view)
     if code == OperationType.WHILE:
-        return control_flow.validate_while(view)
+        return arithmetic.validate_while(view)
     return OPERATIONS[code].needs(view)

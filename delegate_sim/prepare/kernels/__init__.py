@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from ...model.operator_families import FAMILY_OF
-from ...rules.families import modules_of_families
+from ...rules.rule import modules_of_families
 from ..kernel import KERNELS, Kernel
 
 _CUSTOM = "CUSTOM:"

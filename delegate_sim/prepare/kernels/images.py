@@ -6,8 +6,8 @@ import contextlib
 from collections.abc import Sequence
 
 from ...foundation.printable import counted
-from ...model.flexbuffer import custom_options
 from ...model.model import Allocation
+from ...model.precompiled import custom_options
 from ..kernel import KernelNode, KernelTensor, PrepareError, kernel
 from ..operands import ensure_positive, first_unknown, only_operand, output_size, padding_of, unchecked_output_size
 

@@ -10,7 +10,7 @@ from ...foundation.late_numpy import np
 from ...foundation.limits import element_count
 from ...graph.graph import fused_activation
 from ...model import schema
-from ...model.flexbuffer import FlexbufferMap
+from ...model.precompiled import FlexbufferMap
 from ..kernel import PERSISTENT_SINCE, KernelNode, KernelTensor, broadcast_shape, kernel
 from ..operands import (
     HYBRID_WEIGHT_TYPES,

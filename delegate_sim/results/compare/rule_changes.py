@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ...delegates.base import Delegate
 from ...foundation.columns import LIST, YES_OR_NO, Column, Declared, within
 from ...releases.catalogue import Release
-from ...rules.listing import CHECK, ListedCheck
+from ...rules.book import CHECK, ListedCheck
 from ...rules.rule import Check, OpRule
 
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ...delegates.base import Delegate
-from ...delegates.mldrift.failures import not_fully_accelerated
-from ...delegates.npu.soc_names import simulated_socs
+from ...delegates.devices import simulated_socs
+from ...delegates.mldrift.target import not_fully_accelerated
 from ...delegates.options import OptionValues, option_names, parse_options
 from ...delegates.registry import ACCELERATORS, FALLBACK_OPTION, find_delegate, plugin_of
 from ...errors import OptionError

@@ -6,7 +6,7 @@ import functools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from ...delegates.partition_limits import largest_partitions
+from ...delegates.base import largest_partitions
 from ...foundation.printable import shortened
 from ...graph.calls import DELEGATE
 from ...graph.graph import Graph

@@ -9,7 +9,7 @@ from hypothesis import given
 
 from delegate_sim.gate.results import FAILED, Results
 from delegate_sim.results.report.findings import Finding, Location
-from delegate_sim.rules.source import LITERT, Source
+from delegate_sim.rules.rule import LITERT, Source
 from delegate_sim_cli.formats.common import grouped_findings
 from delegate_sim_cli.formats.sarif import render
 from tests.support.cli.format_cases import CHECK, EVERYTHING, FAILURE, NOTHING, PASSES, any_text, case, named, nasty_text

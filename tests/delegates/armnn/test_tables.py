@@ -8,17 +8,16 @@ from importlib.resources import files
 
 import pytest
 
-from delegate_sim.delegates.armnn import builds, compute_library, reference, rules
+from delegate_sim.delegates.armnn import builds, compute_library, rules, steps
 from delegate_sim.delegates.armnn.compute_library import CPU_ACC
 from delegate_sim.delegates.armnn.demands import LayerDemand, Query, layers_of
-from delegate_sim.delegates.armnn.reference import CPU_REF
 from delegate_sim.delegates.armnn.rules import RULES
 from delegate_sim.delegates.armnn.rules.checks import PROBLEMS
 from delegate_sim.delegates.armnn.rules.questions import QUESTIONS
-from delegate_sim.delegates.armnn.steps import BACKENDS, Layer
+from delegate_sim.delegates.armnn.steps import BACKENDS, CPU_REF, Layer
 from delegate_sim.delegates.armnn.tensors import Info
 
-MODULES = {"reference": reference, "compute_library": compute_library, "workloads": builds}
+MODULES = {"reference": steps, "compute_library": compute_library, "workloads": builds}
 ROW = {"refuses", "kind", "needed", "found", "says", "hint"}
 CHECK = ROW | {"in", "line", "type", "of", "ranks", "not_half", "shape", "unary", "results", "each"}
 CHECK |= {"same_type", "same_rank", "same_size", "same_space"}
@@ -51,7 +50,7 @@ def table_of(package, name):
 
 @pytest.mark.parametrize("name", MODULES)
 def test_a_table_has_no_unknown_keys_and_names_all_functions(name):
-    rows = [row for entry in table_of(reference.__package__, name)["layers"] for row in entry["checks"]]
+    rows = [row for entry in table_of(steps.__package__, name)["layers"] for row in entry["checks"]]
     assert set().union(*rows) <= CHECK
     assert {row[key] for row in rows for key in ("refuses", "shape") if key in row} == set(MODULES[name].FUNCTIONS)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from delegate_sim.delegates.decision import ReleaseOnly
-from delegate_sim.delegates.ethosu.rules import RULES
+from delegate_sim.delegates.ethosu.delegate import RULES
 from delegate_sim.graph.graph import NodeView
 from delegate_sim.rules.kinds import OPERAND_COUNT
 from tests.support.delegates.cases import CaseTable, assert_explained

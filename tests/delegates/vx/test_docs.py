@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from delegate_sim.delegates.vx import nxp
-from delegate_sim.delegates.vx.rules import NXP_RULES, RULES
+from delegate_sim.delegates.registry import find_delegate
+from delegate_sim.delegates.vx.variants import NXP_RULES, RULES
 from tests.support.delegates.vx_cases import identity
 
 TEXT = (Path(__file__).resolve().parents[3] / "docs" / "vx.md").read_text(encoding="utf-8")
@@ -30,7 +30,7 @@ def operators(text):
 
 def test_every_option_stands_there():
     names = [name.strip("`") for name, _ in rows(section("Which options have an effect?"))]
-    assert names == [option.name for option in nxp.DELEGATE.options]
+    assert names == [option.name for option in find_delegate("vx-nxp").options]
 
 
 @pytest.mark.parametrize("row", rows(section("Where is VeriSilicon's list of operators wrong?")), ids=lambda row: row[0])

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from delegate_sim.delegates.vx import delegate, nxp
-from delegate_sim.delegates.vx.rules import NXP_RULES, RULES, layers
-from delegate_sim.delegates.vx.rules.checks import NXP_VX_5_15_71, NXP_VX_6_6_3, VX_DELEGATE
+from delegate_sim.delegates.registry import find_delegate
+from delegate_sim.delegates.vx import layers
+from delegate_sim.delegates.vx.checks import NXP_VX_5_15_71, NXP_VX_6_6_3, VX_DELEGATE
+from delegate_sim.delegates.vx.variants import NXP_RULES, RULES
 from delegate_sim.graph.graph import NodeView
 from tests.support.delegates.cases import assert_explained
 from tests.support.delegates.vx_cases import (
@@ -82,9 +83,10 @@ def test_the_older_nxp_release_lacks_twelve_operators_and_differs_in_four():
 
 
 def test_the_books_of_each_delegate():
-    assert delegate.DELEGATE.rule_books == (RULES,)
-    assert nxp.DELEGATE.rule_books == (NXP_RULES[LF_6_6_3], NXP_RULES[LF_5_15_71])
-    assert [nxp.DELEGATE.rules_for({"release": name}) for name in NXP_RULES] == list(NXP_RULES.values())
+    nxp = find_delegate("vx-nxp")
+    assert find_delegate("vx").rule_books == (RULES,)
+    assert nxp.rule_books == (NXP_RULES[LF_6_6_3], NXP_RULES[LF_5_15_71])
+    assert [nxp.rules_for({"release": name}) for name in NXP_RULES] == list(NXP_RULES.values())
 
 
 REPOSITORIES = {UPSTREAM: VX_DELEGATE, LF_6_6_3: NXP_VX_6_6_3, LF_5_15_71: NXP_VX_5_15_71}

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from delegate_sim.delegates.gpu import failures
-from delegate_sim.delegates.gpu.build import build_partition
+from delegate_sim.delegates.gpu.build import build_partition, model
 from delegate_sim.graph.graph import file_graph
 from delegate_sim.graph.partition import partition
 from delegate_sim.model.reader import load
@@ -63,7 +62,7 @@ def assert_fails(failure, code, node, tensor=None):
     assert failure is not None
     assert (failure.code, failure.node) == (code, node)
     assert tensor is None or failure.tensor == tensor
-    assert failure.effect.is_crash == failures.KINDS[code].effect.is_crash
+    assert failure.effect.is_crash == model.KINDS[code].effect.is_crash
 
 
 def conv(sketch, x, weights, *more, op="CONV_2D", shape=(1, 4, 4, 2), **options):

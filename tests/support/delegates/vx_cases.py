@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from delegate_sim.delegates.vx.rules import NXP_RULES, RULES, layers
-from delegate_sim.delegates.vx.rules.checks import VxTarget
+from delegate_sim.delegates.vx import layers
+from delegate_sim.delegates.vx.checks import VxTarget
+from delegate_sim.delegates.vx.variants import NXP_RULES, RULES
 from delegate_sim.graph.graph import NodeView
 from delegate_sim.model.model import Tensor
 from delegate_sim.rules.rule import Check

@@ -1,4 +1,4 @@
-"""The delegate's own model of a partition, reduced to the parts that can fail to build, and its simplification.
+"""The delegate's own model of a partition, reduced to the parts that can fail to build, its simplification, and the failures.
 
 Source: ``GraphFloat32`` (``delegates/gpu/common/model.cc``), ``ApplyGeneralTransformations``
 (``delegates/gpu/common/transformations/model_transformations.cc``) and the transformations in the same folder. Only the
@@ -10,14 +10,29 @@ that can fail.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ....graph.graph import Graph
 from ....model.model import Tensor
 from ....model.numbers import bounds
-from ....refusal import NodeIndex
-from ..failures import build_error
+from ....refusal import NodeIndex, Refused
+from ....rules.kinds import kinds_in
+from ... import decision
+
+KINDS = kinds_in("delegates/gpu", "failures", is_shared=True)
+"""The kind of each failure, by its code."""
+
+
+def build_error(code: str, tensor: Tensor | None = None, node: int | None = None, **values: Any) -> Refused:
+    """Return the exception for a failed step of the build. ``values`` fill the placeholders of its message."""
+    return Refused(decision.kernel_failure(KINDS, code, node, tensor, **values))
+
+
+def predicted_error(code: str, node: int | None = None, **values: Any) -> Refused:
+    """Return the exception for a step after the build that is predicted to fail."""
+    return Refused(replace(build_error(code, None, node, **values).refusal, is_predicted=True))
+
 
 QUANTIZE_AND_DEQUANTIZE = "QUANTIZE_AND_DEQUANTIZE"
 """An operation that rounds floats to the possible values of a quantized tensor. On the GPU, all tensors are float."""

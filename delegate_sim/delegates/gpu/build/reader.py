@@ -16,8 +16,7 @@ from ....model.numbers import as_list
 from ....refusal import Effect, Refused
 from ....releases.catalogue import NEWEST, Release
 from ...gpu_compatibility.checks import ACTIVATIONS
-from ..failures import build_error
-from .model import DEQUANTIZED_TYPES, GpuModel, Operation, Shape, Value, consume, produce
+from .model import DEQUANTIZED_TYPES, GpuModel, Operation, Shape, Value, build_error, consume, produce
 
 _QUANTIZED_TYPES = frozenset({"INT8", "UINT8"})
 _SPARSE_TYPES = frozenset({"FLOAT32", "FLOAT16"})

@@ -14,8 +14,7 @@ import operator
 
 from ....graph.graph import NodeView
 from ....rules.book import RuleBook, Unknown
-from ....rules.families import family_rules, modules_of_families
-from ....rules.rule import Reason
+from ....rules.rule import Reason, family_rules, modules_of_families
 from . import layers
 from .checks import KINDS, NOT_SUPPORTED, SOURCE, GpuTarget
 

@@ -12,9 +12,8 @@ from ....rules.rule import OpRule
 from ....rules.vocabulary import check, where
 from ...gpu_compatibility import arithmetic
 from ...gpu_compatibility.checks import FLOAT, runtime_input_count, runtime_operands
-from ..build.model import QUANTIZE_AND_DEQUANTIZE
+from ..build.model import QUANTIZE_AND_DEQUANTIZE, build_error
 from ..build.reader import BHWC, HWC, LINEAR, NodeReader, Parser, parse_one_to_one
-from ..failures import build_error
 from .arithmetic import parse_one_operand
 from .checks import ALLOW_QUANT_OPS, SOURCE, GpuTarget, gpu_rule, single_reader
 

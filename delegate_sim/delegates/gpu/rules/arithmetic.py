@@ -12,7 +12,7 @@ from ....rules.rule import Check
 from ....rules.vocabulary import check, refused_if, typed
 from ...gpu_compatibility import arithmetic
 from ...gpu_compatibility.checks import COMPATIBILITY, FLOAT, KNOWN_ACTIVATION, runtime_input_count, saying_by_release, shapes
-from ..build.model import Operation, Shape, consume
+from ..build.model import Operation, Shape, build_error, consume
 from ..build.reader import (
     BHWC,
     BOOL_VALUES,
@@ -29,7 +29,6 @@ from ..build.reader import (
     parse_one_to_one,
     with_size,
 )
-from ..failures import build_error
 from .checks import BOOL, SINCE_1_1, SINCE_2_1_6, gpu_rule, single_reader
 
 # Operators with one or two operands

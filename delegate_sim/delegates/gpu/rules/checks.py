@@ -14,8 +14,7 @@ from ....model.model import Allocation
 from ....releases.catalogue import NEWEST, Release
 from ....rules import kinds
 from ....rules.operands import Operand, counted, listed
-from ....rules.rule import Check, OpRule
-from ....rules.source import LITERT, Source
+from ....rules.rule import LITERT, Check, OpRule, Source
 from ....rules.vocabulary import check, check_for_target, ranks_at_most
 from ...gpu_compatibility.checks import COMPATIBILITY, FLOAT, OPERAND_COUNT, RANK, newest_version
 

@@ -18,9 +18,8 @@ from ...gpu_compatibility.checks import (
     is_full_lstm,
     runtime_input_count,
 )
-from ..build.model import GATE_SUM, Value, consume
+from ..build.model import GATE_SUM, Value, build_error, consume
 from ..build.reader import HW, LINEAR, OHWI, NodeReader, Parser, bhwc, parse_one_to_one, with_size
-from ..failures import build_error
 from .checks import gpu_rule
 
 # Building the model

@@ -10,11 +10,10 @@ from ....rules.kinds import SHAPE, TENSOR_TYPE
 from ....rules.operands import at_least, exactly, operand
 from ....rules.rule import Check
 from ....rules.vocabulary import operand_count, rank, refused_if
-from ...gpu_compatibility import copying
+from ...gpu_compatibility import arithmetic
 from ...gpu_compatibility.checks import COMPATIBILITY, runtime_operands, saying_by_release
-from ..build.model import Operation, Shape, Value, consume, produce
+from ..build.model import Operation, Shape, Value, build_error, consume, produce
 from ..build.reader import BHWC, HW, INT32_VALUES, LINEAR, NodeReader, Parser, bhwc, gpu_axis, parse_one_to_one, with_size
-from ..failures import build_error
 from .checks import INT32, SINCE_1_1, SINCE_2_1_6, gpu_rule
 
 # Building the model
@@ -218,7 +217,7 @@ def _split(reader: NodeReader, data: int, axis: int) -> None:
     reader.add_outputs(operation)
 
 
-_PAD = gpu_rule("PadOperationParser", *copying.PAD, version_up_to=2)
+_PAD = gpu_rule("PadOperationParser", *arithmetic.PAD, version_up_to=2)
 
 
 # Building the model
@@ -256,20 +255,20 @@ def _mask(check: Check[object], says: str) -> Check[object]:
     return saying_by_release(check, f"Slice does not support {says}", {SINCE_2_1_6: later})
 
 
-_INDEX_COUNT, _INDEX_RANK, _INDEX_TYPE = copying.GATHER
-_ELLIPSIS_MASK, _NEW_AXIS_MASK, _SHRINK_AXIS_MASK, _FOUR_INPUTS = copying.SLICE_MASKS
-_ONE_HOT_SAYS = {SINCE_2_1_6: functools.partial(copying.say_one_hot_dimension, "Unsupported")}
+_INDEX_COUNT, _INDEX_RANK, _INDEX_TYPE = arithmetic.GATHER
+_ELLIPSIS_MASK, _NEW_AXIS_MASK, _SHRINK_AXIS_MASK, _FOUR_INPUTS = arithmetic.SLICE_MASKS
+_ONE_HOT_SAYS = {SINCE_2_1_6: functools.partial(arithmetic.say_one_hot_dimension, "Unsupported")}
 _ONE_HOT = tuple(
     [
-        saying_by_release(check, copying.say_one_hot_dimension_misspelled, _ONE_HOT_SAYS) if check.kind is SHAPE else check
-        for check in copying.ONE_HOT
+        saying_by_release(check, arithmetic.say_one_hot_dimension_misspelled, _ONE_HOT_SAYS) if check.kind is SHAPE else check
+        for check in arithmetic.ONE_HOT
     ]
 )
 
 RULES = {
-    "DEPTH_TO_SPACE": gpu_rule("DepthToSpaceOperationParser", *copying.BLOCKS),
+    "DEPTH_TO_SPACE": gpu_rule("DepthToSpaceOperationParser", *arithmetic.BLOCKS),
     "RESHAPE": gpu_rule("ReshapeOperationParser", runtime_operands(1, 1), version_up_to=1),
-    "SPACE_TO_DEPTH": gpu_rule("SpaceToDepthOperationParser", *copying.BLOCKS, version_up_to=2),
+    "SPACE_TO_DEPTH": gpu_rule("SpaceToDepthOperationParser", *arithmetic.BLOCKS, version_up_to=2),
     "TRANSPOSE": gpu_rule("TransposeOperationParser", runtime_operands(1, 1), version_up_to=4),
     "SLICE": gpu_rule(
         "SliceOperationParser",
@@ -295,7 +294,7 @@ RULES = {
     "SPLIT": gpu_rule("SplitOperationParser"),
     "SPLIT_V": gpu_rule("SplitVOperationParser"),
     "UNPACK": gpu_rule("UnpackOperationParser", cases=()),
-    "MIRROR_PAD": gpu_rule("PadOperationParser", *copying.MIRROR_PAD, version_up_to=2),
+    "MIRROR_PAD": gpu_rule("PadOperationParser", *arithmetic.MIRROR_PAD, version_up_to=2),
     "PAD": _PAD,
     "PADV2": _PAD,
     "GATHER": gpu_rule(

@@ -14,16 +14,16 @@ from ....graph.partition import Subset
 from ....refusal import Refusal
 from ....releases.catalogue import Release
 from ...options import OptionValues
-from . import axes, chains, elementwise, merging, padding, products
+from . import elementwise, merging, padding
 from .rule import BACKEND, CHECKED, Affected, GraphPart, NumberRule, affected_nodes, by_operator
 
 RULES: tuple[NumberRule, ...] = (
     *elementwise.RULES,
     *padding.RULES,
-    *products.RULES,
-    *axes.RULES,
+    *elementwise.PRODUCTS,
+    *padding.AXES,
     *merging.RULES,
-    *chains.RULES,
+    *merging.CHAINS,
     merging.INPUT_IS_OUTPUT,
     merging.OUTPUT_TWICE,
 )

@@ -12,8 +12,8 @@ import operator
 from typing import Any
 
 from ....rules.book import RuleBook, Unknown
-from ....rules.families import family_rules, modules_of_families
 from ....rules.kinds import kinds_in
+from ....rules.rule import family_rules, modules_of_families
 from ...gpu_compatibility.checks import OPERAND_COUNT, RANK
 from . import custom
 from .checks import SOURCE

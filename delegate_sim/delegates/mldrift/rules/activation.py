@@ -12,9 +12,7 @@ from ....rules.kinds import NEIGHBOR, OPERATOR, QUANTIZATION, RANK, SHAPE
 from ....rules.vocabulary import check, where
 from ...gpu_compatibility import arithmetic
 from ...gpu_compatibility.checks import COMPATIBILITY, Found, asked, runtime_input_count, runtime_operands
-from ..failures import BATCH, CONSTANT_TYPE, BuildProblems
-from ..messages import name_of
-from ..shapes import bhwc, is_linear
+from ..target import BATCH, CONSTANT_TYPE, BuildProblems, bhwc, is_linear, name_of
 from .arithmetic import unary
 from .checks import (
     ANY_NUMBERS,

@@ -25,8 +25,7 @@ from ...gpu_compatibility.checks import (
     runtime_input_count,
     shapes,
 )
-from ..failures import BATCH, BuildProblems, unread_constants
-from ..shapes import bhwc, is_linear
+from ..target import BATCH, BuildProblems, bhwc, is_linear, unread_constants
 from .checks import (
     ANY_NUMBERS,
     BFLOAT16,

@@ -22,8 +22,7 @@ from ....releases.catalogue import Release, parse_release
 from ....rules import kinds
 from ....rules.kinds import Kind
 from ....rules.operands import counted, listed
-from ....rules.rule import Check, OpRule
-from ....rules.source import LITERT, Source
+from ....rules.rule import LITERT, Check, OpRule, Source
 from ....rules.vocabulary import activation, check, check_for_target, operand_count
 from ...gpu_compatibility.checks import (
     ACTIVATIONS,
@@ -36,9 +35,7 @@ from ...gpu_compatibility.checks import (
     newest_version,
     runtime_input_count,
 )
-from ..messages import name_of
-from ..shapes import is_linear
-from ..target import MlDriftTarget, as_measured
+from ..target import MlDriftTarget, as_measured, is_linear, name_of
 
 SOURCE = Source(LITERT, "ml_drift_delegate/tflite/model_builder.cc", "NewOperationParser", "ModelBuilderOptions")
 PARSER = Source(LITERT, "ml_drift_delegate/tflite/operation_parser.cc", "TFLiteOperationParser::ValidateSupport")

@@ -11,12 +11,10 @@ from typing import Any
 
 from ....graph.graph import NodeView
 from ....refusal import Refusal
-from ....rules.rule import Check, OpRule
-from ....rules.source import LITERT, Source
+from ....rules.rule import LITERT, Check, OpRule, Source
 from ...gpu_compatibility import layers
 from ...gpu_compatibility.checks import runtime_operands
-from ..failures import SIZE, WITHOUT_KERNEL, BuildProblems
-from ..target import as_measured
+from ..target import SIZE, WITHOUT_KERNEL, BuildProblems, as_measured
 from .checks import (
     RESULTS,
     RESULTS_BEFORE_2_1_5,
@@ -30,8 +28,8 @@ from .checks import (
     readable,
     version_up_to,
 )
+from .composite_layers import normalization
 from .composites import ABSOLUTE, ROTARY, carried
-from .composites.normalization import normalization
 
 _SUPPORT = Source(LITERT, "ml_drift_delegate/tflite/support/support.cc", "IsCustomNodeSupported")
 

@@ -9,8 +9,7 @@ from ....refusal import Refusal
 from ....rules.kinds import OPERAND_COUNT, SHAPE
 from ....rules.vocabulary import check, where
 from ...gpu_compatibility.checks import Found, asked
-from ..failures import BuildProblems, constants_read, unread_constants
-from ..shapes import Bhwc, bhwc
+from ..target import Bhwc, BuildProblems, bhwc, constants_read, unread_constants
 from .checks import (
     ALL_RUNTIME_OR_CONSTANT,
     ANY_NUMBERS,

@@ -12,7 +12,7 @@ from ....rules.kinds import CONSTANT, OPERAND_COUNT, RANK
 from ....rules.vocabulary import check, operand_count, refused_if, where
 from ...gpu_compatibility import layers
 from ...gpu_compatibility.checks import is_full_lstm, runtime_input_count
-from ..failures import (
+from ..target import (
     BATCH,
     COLUMNS,
     CONSTANT_READ,
@@ -21,10 +21,12 @@ from ..failures import (
     WEIGHTS,
     BuildProblems,
     FormerProblems,
+    are_groups_split,
+    bhwc,
     blockwise_weights,
+    groups_of,
     unread_constants,
 )
-from ..shapes import are_groups_split, bhwc, groups_of
 from .checks import (
     BFLOAT16,
     FUSABLE,

@@ -11,9 +11,9 @@ from ....releases.catalogue import parse_release
 from ....rules.kinds import CONSTANT, SHAPE, TENSOR_TYPE
 from ....rules.operands import counted, operand
 from ....rules.vocabulary import check, constant, operand_count, typed, where
-from ...gpu_compatibility import arithmetic, copying
+from ...gpu_compatibility import arithmetic
 from ...gpu_compatibility.checks import COMPATIBILITY, Found, asked, case, runtime_operands, saying_by_release
-from ..failures import (
+from ..target import (
     AXES,
     CHANNELS,
     CONSTANT_TYPE,
@@ -96,7 +96,7 @@ def _negative_axes(node: NodeView) -> Iterator[Refusal]:
 _PADDINGS: Checks = (*RESULTS_FROM_2_1_5, *readable(0), *integer_constant(1, "matrix"))
 
 
-_PAD = parsed_by("PadOperationParser", *version_up_to(5), *copying.PAD, *_PADDINGS, *RESULTS_BEFORE_2_1_5, all_tensors=_ANY)
+_PAD = parsed_by("PadOperationParser", *version_up_to(5), *arithmetic.PAD, *_PADDINGS, *RESULTS_BEFORE_2_1_5, all_tensors=_ANY)
 
 
 # Building the model
@@ -121,7 +121,7 @@ def _other_type(node: NodeView) -> Found | None:
     return None if source == result else Found(f"{source} input and {result} output", "Input / output dtype mismatch.")
 
 
-_COUNT, _ONE_DIMENSION, _INT32_INDICES = copying.GATHER
+_COUNT, _ONE_DIMENSION, _INT32_INDICES = arithmetic.GATHER
 _RANK_SAYS, _TYPE_SAYS = "Only support 1D indices", "Only accept INT32 indices"
 _GATHER = parsed_by(
     "GatherOperationParser",
@@ -203,14 +203,14 @@ def _deep_indices(node: NodeView) -> str | None:
 _ONE_HOT = parsed_by(
     "OneHotOperationParser",
     *version_up_to(1),
-    *before(SINCE_2_2, *copying.ONE_HOT, *RESULTS_FROM_2_1_5),
+    *before(SINCE_2_2, *arithmetic.ONE_HOT, *RESULTS_FROM_2_1_5),
     *since(
         SINCE_2_2,
         inputs_at_least(4),
         results(1),
         *RESULTS,
         available(0),
-        copying.ONE_HOT_AXIS.saying("OneHot axis must be -1 or the last dimension."),
+        arithmetic.ONE_HOT_AXIS.saying("OneHot axis must be -1 or the last dimension."),
         check(SHAPE, "indices of one channel", _deep_indices).saying("OneHot indices channel dimension must be 1."),
     ),
     *readable(0),
@@ -259,7 +259,7 @@ RULES = {
     "REDUCE_PROD": _REDUCTION,
     "SUM": _REDUCTION,
     "DEPTH_TO_SPACE": parsed_by(
-        "DepthToSpaceOperationParser", *copying.BLOCKS, *RESULTS_FROM_2_1_5, *readable(0), *RESULTS_BEFORE_2_1_5
+        "DepthToSpaceOperationParser", *arithmetic.BLOCKS, *RESULTS_FROM_2_1_5, *readable(0), *RESULTS_BEFORE_2_1_5
     ),
     "RESHAPE": parsed_by(
         "ReshapeOperationParser", *version_up_to(1), runtime_operands(1, 1), *readable(0), *RESULTS, all_tensors=_ANY
@@ -267,7 +267,7 @@ RULES = {
     "SPACE_TO_DEPTH": parsed_by(
         "SpaceToDepthOperationParser",
         *version_up_to(2),
-        *copying.BLOCKS,
+        *arithmetic.BLOCKS,
         results(1),
         runtime_inputs(1),
         other_inputs(0),
@@ -286,12 +286,12 @@ RULES = {
         *RESULTS_BEFORE_2_1_5,
         all_tensors=_ANY,
     ),
-    "MIRROR_PAD": parsed_by("PadOperationParser", *version_up_to(5), *copying.MIRROR_PAD, *_PADDINGS, *RESULTS_BEFORE_2_1_5),
+    "MIRROR_PAD": parsed_by("PadOperationParser", *version_up_to(5), *arithmetic.MIRROR_PAD, *_PADDINGS, *RESULTS_BEFORE_2_1_5),
     "PAD": _PAD,
     "PADV2": parsed_by(
         "PadOperationParser",
         *version_up_to(5),
-        *copying.PAD,
+        *arithmetic.PAD,
         *_PADDINGS,
         *where(lambda node: len(node.node.inputs) == 3, "with a value", *float_constant(2, "scalar")),
         *RESULTS_BEFORE_2_1_5,

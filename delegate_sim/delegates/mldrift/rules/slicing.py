@@ -9,16 +9,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from ....graph.graph import NodeView
-from ....model.type_numbers import type_number
+from ....model.schema import type_number
 from ....refusal import Refusal
 from ....rules.kinds import CONSTANT, OPERAND_VALUE, RANK, SHAPE, TENSOR_TYPE
 from ....rules.operands import operand
 from ....rules.rule import Check
 from ....rules.vocabulary import check, operand_count, rank, refused_if, typed
-from ...gpu_compatibility import arithmetic, copying
+from ...gpu_compatibility import arithmetic
 from ...gpu_compatibility.checks import Found, asked, case
-from ..failures import COPIED_INPUT, BuildProblems, constants_read
-from ..shapes import Bhwc, axes_of, bhwc, filled
+from ..target import COPIED_INPUT, Bhwc, BuildProblems, axes_of, bhwc, constants_read, filled
 from .checks import (
     ANY_NUMBERS,
     INPUT_AXES,
@@ -183,7 +182,7 @@ def _unlike_strided_output(node: NodeView) -> str | None:
 _STRIDED_SLICE = parsed_by(
     "StridedSliceOperationParser",
     *version_up_to(2),
-    *copying.SLICE_MASKS,
+    *arithmetic.SLICE_MASKS,
     _other_rank(
         "counted by the first dimension of the starts", lambda node: node.input(1).shape[0] if node.input(1).shape else 0
     ),

@@ -11,7 +11,7 @@ from ....rules.operands import operand
 from ....rules.rule import Check
 from ....rules.vocabulary import check, rank, typed
 from ...gpu_compatibility.checks import COMPATIBILITY, FLOAT, Found, asked, case, operands
-from ..failures import LOWERED, BuildProblems
+from ..target import LOWERED, BuildProblems
 from .arithmetic import FLOATS_AND_INTEGERS, PAIRS, binary, unread_operands
 from .checks import (
     ANY_NUMBERS,

@@ -5,11 +5,10 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence, Set
 
-from ....nnapi_runtime.compilation import Compilation, CompilationOptions, Partitioning, compile_model
+from ....nnapi_runtime.compilation import Compilation, CompilationOptions, Partitioning, PlanStep, compile_model
 from ....nnapi_runtime.devices import Costs, CpuDevice, Device, DeviceCost, DriverDevice
 from ....nnapi_runtime.model import NnModel, NnOperation
 from ....nnapi_runtime.operands import Lifetime
-from ....nnapi_runtime.planning import PlanStep
 from ....nnapi_runtime.types import OperationType, Preference, feature_level
 from ...driver import StageSignature
 from ...options import OptionValues
@@ -18,7 +17,7 @@ from ..lowering.partition import LoweredPartition, node_of
 from ..options import asks_driver, chosen_devices, device_level
 from ..target import REFERENCE_DEVICE
 from .device_profile import ProfiledDevice, matching_signatures
-from .driver_rejections import DriverRejections
+from .runtime import DriverRejections
 
 UNNAMED_DEVICE = "accelerator"
 """The name of the simulated device if the options give no profile of devices."""

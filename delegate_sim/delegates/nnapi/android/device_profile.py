@@ -21,7 +21,7 @@ from ....nnapi_runtime.model import NnModel, NnOperation
 from ....nnapi_runtime.types import OperandType, OperationType
 from ....nnapi_runtime.types import feature_level as level_of
 from ...driver import StageSignature
-from ...profile_file import ProfileEntry, ProfileProblem, boolean, number, read_entries, schema, shape_lists, text, texts
+from ...driver_profile import ProfileEntry, ProfileProblem, boolean, number, read_entries, schema, shape_lists, text, texts
 from ..target import FEATURE_LEVELS, LEVELS_BY_NAME, REFERENCE_DEVICE
 
 MOST_DEVICES = 16

@@ -18,8 +18,8 @@ from ....nnapi_runtime.types import OperandType, OperationType
 from ....releases.catalogue import NEWEST, Release
 from ...decision import Decision
 from ...driver import DevicesInterface, DeviceTraits, DriverInterface, DriverQuestion, DriverQuestions, StageOperation
+from ...driver_profile import toml_string, toml_strings
 from ...options import OptionValues
-from ...profile_file import toml_string, toml_strings
 from ..lowering.operators import driver_operations
 from ..lowering.partition import node_of
 from ..options import asks_driver, device_level

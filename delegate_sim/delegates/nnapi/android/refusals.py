@@ -1,16 +1,107 @@
-"""Calls that the NNAPI runtime rejects, turned into kernel failures with messages."""
+"""Calls that the NNAPI runtime rejects, turned into kernel failures, with the kinds of problem for its rules."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from ....foundation.converter_attributes import DENSE_PER_TENSOR
 from ....graph.graph import Graph
-from ....nnapi_runtime.refusal import Call
+from ....nnapi_runtime.operands import OPERAND_ZERO_POINT
+from ....nnapi_runtime.refusal import RULES, Call, OperandPart, Rule
+from ....nnapi_runtime.types import OperandType, OperationType
 from ....refusal import Refusal, Stage
+from ....rules.kinds import Kind, Problem, kinds_data
 from ...options import OptionValues
 from ..lowering.partition import LoweredPartition
 from ..target import PREFIX
+
+
+def _kind(rule: Rule, words: Mapping[str, str]) -> Kind:
+    summary = rule.summary.rstrip(".")
+    return Kind(
+        PREFIX + rule.code,
+        Problem(words["problem"]),
+        f"rejected by Android's NNAPI runtime: {rule.code.replace('-', ' ')}",
+        f"The NNAPI runtime behind the delegate has this rule: {summary[0].lower()}{summary[1:]}. If the runtime rejects a "
+        "call, the delegate fails in every subgraph, and the CPU runs the whole model.",
+        words["advice"],
+        words["hint"],
+        is_shared=True,
+    )
+
+
+def _words() -> Iterator[tuple[Rule, Mapping[str, str]]]:
+    data = kinds_data("delegates/nnapi")
+    by_concern, by_rule = data["runtime-advice"], data["runtime-rules"]
+    for code, words in by_rule.items():
+        yield RULES[code], by_concern[words] if isinstance(words, str) else words
+    for rule in RULES.values():
+        if rule.concern is not None and rule.code not in by_rule:
+            yield rule, by_concern[rule.concern.value]
+
+
+KINDS: Mapping[str, Kind] = {PREFIX + rule.code: _kind(rule, words) for rule, words in _words()}
+"""The kind of each rejection by the runtime, keyed by code.
+
+Rules on control flow and on simulated failures are omitted, because the delegate's models cannot break these rules.
+"""
+
+_REFUSAL_ADVICE_CHANNELS = OperandType.TENSOR_QUANT8_SYMM_PER_CHANNEL
+_SYMMETRIC = frozenset({OperandType.TENSOR_QUANT8_SYMM, _REFUSAL_ADVICE_CHANNELS})
+_MOVES = frozenset({"TRANSPOSE", "SQUEEZE", "RESHAPE", "SPACE_TO_BATCH_ND", "BATCH_TO_SPACE_ND"})
+
+
+def change_for(call: Refusal) -> str:
+    """Return advice on how to change the model or the options so that the call is not rejected."""
+    kind, operation = KINDS[PREFIX + call.code], call.operation
+    if call.found is _REFUSAL_ADVICE_CHANNELS:
+        return _change_of_channels(operation)
+    if call.code == OPERAND_ZERO_POINT.code and call.needed.type in _SYMMETRIC:
+        return "use feature level 30 (Android 11) or newer; from this level on, INT8 tensors may have a zero point"
+    if operation in _MOVES and kind.problem is Problem.TYPE:
+        return (
+            f"insert a CAST before and after the node so that {operation} gets float or 8-bit tensors, or leave the node to the "
+            "CPU"
+        )
+    if operation == "TRANSPOSE_CONV" and call.found is OperandType.TENSOR_FLOAT16:
+        return "convert with float32 weights, because NNAPI has no TRANSPOSE_CONV with float16 weights"
+    return kind.hint
+
+
+def _change_of_channels(operation: str) -> str:
+    if operation == "FULLY_CONNECTED":
+        return f"quantize dense layers per tensor: {DENSE_PER_TENSOR}"
+    return (
+        f"quantize fully to int8 with a representative data set, or keep the weights of {operation or 'the node'} in float; "
+        "NNAPI accepts per-channel weights only with 8-bit activations"
+    )
+
+
+def refused_operand(call: Refusal, graph: Graph, lowered: LoweredPartition) -> tuple[str, int | None]:
+    """Return a description of the rejected operand, and the index of the operand's tensor or None."""
+    if call.tensor is not None:
+        return _named(graph, call.tensor), call.tensor
+    part, model = call.operand, lowered.model
+    if not isinstance(part, OperandPart) or model is None:
+        return str(part), None
+    operations = [
+        operation
+        for operation in model.operations
+        if operation.tag == call.node and OperationType(operation.type).name.startswith(call.operation)
+    ]
+    if not operations:
+        return str(part), None
+    operands = operations[-1].inputs if part.side == "input" else operations[-1].outputs
+    index = operands[part.position] if part.position < len(operands) else -1
+    tensor = next((key for key, operand in lowered.tensors.items() if operand == index), None)
+    return (str(part), None) if tensor is None else (f"{part}, {_named(graph, tensor)}", tensor)
+
+
+def _named(graph: Graph, index: int) -> str:
+    name = graph.tensor(index).name
+    return f"tensor {index} ({name})" if name else f"tensor {index}"
+
 
 _FURTHER_SHOWN = 10
 _OF_MODEL = frozenset({Call.IDENTIFY.short_name, Call.FINISH_MODEL.short_name, Call.FINISH_COMPILATION.short_name})
@@ -34,8 +125,6 @@ def refused_call_failure(
     graph: Graph, call: Refusal, lowered: LoweredPartition, options: OptionValues, further: tuple[str, ...] = ()
 ) -> Refusal:
     """Return the kernel failure that a rejected call causes. ``further`` contains lines about later rejections."""
-    from .refusal_kinds import change_for, refused_operand
-
     operand, tensor = refused_operand(call, graph, lowered)
     values = {
         **call.values,

@@ -1,16 +1,24 @@
-"""The simulated NNAPI runtime: its Android release and its feature level."""
+"""The simulated NNAPI runtime, its Android release and feature level, and the NNAPI operations that the driver rejects.
+
+An option or a driver profile lists these operations.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ....foundation.parsing.invalid_value import InvalidValueError
+from ....graph.graph import Graph
 from ....nnapi_runtime.builder import ModelBuilder
 from ....nnapi_runtime.types import API_LEVELS, MAX_FEATURE_LEVEL, AndroidRelease
 from ....nnapi_runtime.types import feature_level as level_of
 from ....refusal import Refusal
 from ...options import OptionValues
+from ..lowering.partition import LoweredPartition
+
+if TYPE_CHECKING:
+    from ...driver import Driver
 
 NO_RUNTIME = "none"
 """The value of the option ``nnapi_runtime`` that turns off the runtime. With this value, every call to NNAPI succeeds."""
@@ -88,3 +96,44 @@ def notes(options: OptionValues) -> Iterator[str]:
             yield f"{known}; the rules for whole models and for their division among devices come from the source code"
         case AndroidRelease.ANDROID_12:
             yield "the rules of Android 12's NNAPI runtime come from its source code and were not verified in real runs"
+
+
+class DriverRejections:
+    """The NNAPI operations that the driver rejects according to the options."""
+
+    def __init__(self, graph: Graph, options: OptionValues) -> None:
+        self._graph = graph
+        self._names = frozenset(options["driver_rejects"])
+        self._profile: Driver | None = options["driver"]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the options have no rejected operations and no driver profile."""
+        return self._profile is None and not self._names
+
+    def of_node(self, node: int, lowered: LoweredPartition) -> tuple[str, ...]:
+        """Return the rejected NNAPI operations of a node."""
+        if self.is_empty:
+            return ()
+        operations = lowered.operations.get(node, ())
+        if self._profile is None:
+            return tuple([operation for operation in operations if operation in self._names])
+        view = self._graph.view(self._graph.nodes[node])
+        return tuple(
+            [operation for operation in operations if operation in self._names or self._profile.rejects(operation, view)]
+        )
+
+    def has_some_of(self, partitions: Sequence[LoweredPartition]) -> bool:
+        """Return whether the driver rejects an unknown operation of these partitions, according to the driver profile."""
+        if self._profile is None or not self._profile.has_open_rejections:
+            return False
+        from ...driver import signature  # most runs have no profile
+
+        return self._profile.rejects_some(
+            {
+                signature(operation, self._graph.view(self._graph.nodes[node]))
+                for lowered in partitions
+                for node, operations in lowered.operations.items()
+                for operation in operations
+            }
+        )

@@ -15,13 +15,12 @@ from ....graph.forms import FormTable, forms_of, node_forms
 from ....graph.graph import Graph
 from ....model.model import Node
 from ....nnapi_runtime.builder import AddedPart, ModelBuilder
-from ....nnapi_runtime.model import check_level, combine
+from ....nnapi_runtime.model import check_level, combine, key_of
 from ....nnapi_runtime.operands import Lifetime, NnOperand
 from ....nnapi_runtime.types import Version
-from ....nnapi_runtime.validation import key_of
 from ....refusal import Refusal, Refused
 from .builder import PartitionBuilder, empty_pool
-from .operator_lowering import Lowering, lower_node
+from .operators import Lowering, lower_node
 
 
 @dataclass(frozen=True, slots=True, eq=False)

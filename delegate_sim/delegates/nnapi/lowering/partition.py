@@ -20,8 +20,7 @@ from ....releases.catalogue import NEWEST, Release, parse_release
 from .builder import PartitionBuilder, empty_pool, kernel_error
 from .by_form import PartitionCheck
 from .node import BOUNDARY, FINISH, refused_at
-from .operator_lowering import Lowering, lower_node
-from .operators import find_lowering
+from .operators import Lowering, find_lowering, lower_node
 
 EMPTY_POOLS_FAIL = parse_release("litert-1.3.0")
 """From this release on, a memory pool of 0 bytes is an error. Earlier releases skip empty pools."""

@@ -16,7 +16,7 @@ from ....nnapi_runtime.types import MAX_FEATURE_LEVEL, AndroidRelease, OperandTy
 from ....nnapi_runtime.types import feature_level as level_of
 from ....refusal import Refusal
 from ....releases.catalogue import Release
-from ...lowered_model import LoweredCall, LoweredModel, LoweredOperand, LoweredOperation
+from ...driver import LoweredCall, LoweredModel, LoweredOperand, LoweredOperation
 from ...options import OptionValues
 from ..android.runtime import android_of, runtime_level
 from ..partitions import Partitions

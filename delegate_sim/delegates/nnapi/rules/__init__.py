@@ -6,9 +6,8 @@ Source: ``NNAPIDelegateKernel::Validate`` (``delegates/nnapi/nnapi_delegate.cc``
 from __future__ import annotations
 
 from ....rules.book import Policy, RuleBook, Unknown
-from ....rules.families import family_rules, modules_of_families
-from ..target import KINDS, NnapiTarget
-from .checks import SOURCE
+from ....rules.rule import family_rules, modules_of_families
+from ..target import KINDS, SOURCE, NnapiTarget
 
 RULES: RuleBook[NnapiTarget] = RuleBook(
     "nnapi",

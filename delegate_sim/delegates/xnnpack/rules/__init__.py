@@ -7,7 +7,7 @@ calls these functions before it creates kernels. EXPAND_DIMS has no rule, becaus
 from __future__ import annotations
 
 from ....rules.book import RuleBook, Unknown
-from ....rules.families import family_rules, modules_of_families
+from ....rules.rule import family_rules, modules_of_families
 from ..node_visit import Visit
 from ..target import KINDS
 from . import layers

@@ -32,6 +32,7 @@ from .checks import (
     FLOAT16_LAYERS,
     FLOAT32,
     FLOAT32_OR_8_BITS,
+    FLOAT_BIAS_LIKE_WEIGHTS,
     FLOAT_OR_8_BITS_LAYERS,
     INPUT,
     PADDING,
@@ -45,13 +46,14 @@ from .checks import (
     operands,
     padding_mode,
     positive,
+    quantized_bias,
+    quantized_weights,
     shaped,
     stored,
     stored_or_unpacked,
     vector,
     xnnpack_rule,
 )
-from .weights import FLOAT_BIAS_LIKE_WEIGHTS, quantized_bias, quantized_weights
 
 _HEIGHT, _WIDTH, _CHANNELS = 1, 2, 3
 

@@ -23,6 +23,7 @@ from .checks import (
     FIRST,
     FLOAT16_LAYERS,
     FLOAT32,
+    FLOAT_BIAS_LIKE_WEIGHTS,
     FLOAT_OR_8_BITS_LAYERS,
     INPUT,
     SECOND,
@@ -34,11 +35,12 @@ from .checks import (
     of_type,
     of_types,
     operands,
+    quantized_bias,
+    quantized_weights,
     shaped,
     stored_or_unpacked,
     xnnpack_rule,
 )
-from .weights import FLOAT_BIAS_LIKE_WEIGHTS, quantized_bias, quantized_weights
 
 _SPARSE_VERSION = 8
 _INTEGER_WEIGHTS = ("INT2", "INT4", "INT8")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from delegate_sim.delegates.mldrift.numbers.elementwise import is_read_elsewhere
-from delegate_sim.delegates.mldrift.shapes import Bhwc, bhwc
+from delegate_sim.delegates.mldrift.target import Bhwc, bhwc
 from delegate_sim.model import schema
 from tests.support.delegates.mldrift_numbers import model_of, risks_of, zeros
 

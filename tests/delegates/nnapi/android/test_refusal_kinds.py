@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from delegate_sim.delegates.nnapi.android.refusal_kinds import change_for
+from delegate_sim.delegates.nnapi.android.refusals import change_for
 from delegate_sim.nnapi_runtime.refusal import ForType, OperandPart
 from delegate_sim.nnapi_runtime.types import OperandType as T
 from delegate_sim.refusal import Refusal

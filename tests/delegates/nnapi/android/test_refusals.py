@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import delegate_sim
-from delegate_sim.delegates.nnapi.android.refusal_kinds import KINDS
+from delegate_sim.delegates.nnapi.android.refusals import KINDS
 from delegate_sim.delegates.nnapi.delegate import DELEGATE
 from delegate_sim.delegates.nnapi.target import PREFIX
 from delegate_sim.nnapi_runtime.refusal import RULES, OperandPart

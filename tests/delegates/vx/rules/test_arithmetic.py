@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from delegate_sim.delegates.vx.rules import arithmetic
+from delegate_sim.delegates.vx import arithmetic
 from tests.support.delegates.vx_cases import (
     BOOL,
     FLOAT,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from delegate_sim.delegates.vx.rules import layers
+from delegate_sim.delegates.vx import layers
 from tests.support.delegates.vx_cases import (
     CUSTOM,
     FLOAT,

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from delegate_sim.delegates.base import Delegate
+from delegate_sim.delegates.base import Delegate, keep_largest
 from delegate_sim.delegates.decision import Decision, ReleaseOnly, kinds_by_code
 from delegate_sim.delegates.options import Option, OptionValues, boolean, integer
-from delegate_sim.delegates.partition_limits import keep_largest
 from delegate_sim.delegates.traits import StageBehind
 from delegate_sim.graph.graph import Graph
 from delegate_sim.graph.partition import Subset, partition
@@ -20,8 +19,7 @@ from delegate_sim.releases.catalogue import NEWEST, Release
 from delegate_sim.rules import kinds
 from delegate_sim.rules.book import RuleBook, Unknown
 from delegate_sim.rules.operands import INPUT
-from delegate_sim.rules.rule import OpRule
-from delegate_sim.rules.source import Repository, Source
+from delegate_sim.rules.rule import OpRule, Repository, Source
 from delegate_sim.rules.vocabulary import typed
 
 _FLOAT = OpRule((typed(INPUT, ("FLOAT32",)),))

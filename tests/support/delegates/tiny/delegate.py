@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from delegate_sim.delegates.base import Delegate
+from delegate_sim.delegates.base import Delegate, keep_largest
 from delegate_sim.delegates.decision import Decision, kinds_by_code, take_supported
 from delegate_sim.delegates.options import Option, OptionValues, integer
-from delegate_sim.delegates.partition_limits import keep_largest
 from delegate_sim.delegates.traits import LogTraits, PartitionLimits
 from delegate_sim.graph.graph import Graph
 from delegate_sim.releases.catalogue import NEWEST, Release
 from delegate_sim.rules import kinds
 from delegate_sim.rules.book import RuleBook, Unknown
 from delegate_sim.rules.operands import INPUT
-from delegate_sim.rules.rule import OpRule
-from delegate_sim.rules.source import Repository, Source
+from delegate_sim.rules.rule import OpRule, Repository, Source
 from delegate_sim.rules.vocabulary import max_version, rank, typed
 
 _FLOAT = typed(INPUT, ("FLOAT32",))

@@ -14,7 +14,7 @@ from .....refusal import Refused
 from ...target import NNAPI_1_3, QUANTIZED_TYPES, is_constant_densify, is_runtime_float16_dequantize
 from ..builder import PartitionBuilder, kernel_error
 from ..node import CONVERT_INT8, SCALAR_AS_TENSOR, SIGNED, WIDEN, LoweredNode, OperandTraits, first_is_int8
-from ..operator_lowering import NO_ACTIVATION, Lowering, Lowerings, activation_code, add_plain, first_integer
+from . import NO_ACTIVATION, Lowering, Lowerings, activation_code, add_plain, first_integer
 
 _T = OperandType
 _RELU1 = 2

@@ -12,7 +12,7 @@ from .....refusal import Refused
 from ...target import FEATURE_LEVEL_6, QUANTIZED_TYPES
 from ..builder import PartitionBuilder, kernel_error
 from ..node import SIGNED, LoweredNode, OperandTraits, first_is_int8
-from ..operator_lowering import Lowering, Lowerings, add_integers, first_integer, first_number
+from . import Lowering, Lowerings, add_integers, first_integer, first_number
 
 
 def _add_batch_to_space(builder: PartitionBuilder, node: LoweredNode) -> None:

@@ -1,1 +1,0 @@
-"""The Core ML delegate (``delegates/coreml``). It runs float nodes on Apple's devices."""

@@ -1,1 +1,0 @@
-"""The Edge TPU's delegate. It takes only nodes that the Edge TPU's compiler created."""

@@ -1,1 +1,0 @@
-"""NXP's delegate for the Neutron NPU of the i.MX95."""

@@ -1,1 +1,0 @@
-"""The compiler plugins, one module for each vendor."""

@@ -1,0 +1,269 @@
+"""The Core ML delegate, which runs float nodes on Apple's devices, and failures to initialize the kernel of a partition.
+
+Source: ``CoreMlDelegate`` and ``DelegatePrepare`` (``delegates/coreml/coreml_delegate.mm``),
+``CoreMlDelegateKernel::BuildModel`` (``delegates/coreml/coreml_delegate_kernel.mm``), and the checks in ``RegisterInputs`` and
+``RegisterOutputs`` of the layers (``delegates/coreml/builders``). Core ML is assumed to compile the model.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
+
+from ...foundation.parsing.invalid_value import InvalidValueError
+from ...graph.graph import Graph, NodeView
+from ...graph.partition import Subset, partition
+from ...refusal import Refusal
+from ...releases.catalogue import NEWEST, Release, parse_release
+from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT, PARTITION_MINIMUM, kinds_in
+from ...rules.operands import listed
+from .. import decision
+from ..base import Delegate, keep_largest, minimum_of_nodes, minimum_option
+from ..decision import Decision, Float16Remapping, kinds_by_code
+from ..options import Option, OptionValues, integer
+from ..traits import LogTraits, PartitionLimits, ReleaseHistory
+from .coreml_rules import COREML_2, COREML_3, COREML_VERSION, MAX_RANK, RULES, CoreMlTarget, has_missing_bias, is_constant_number
+
+KINDS = kinds_in("delegates/small", "coreml-failures", is_shared=True)
+"""The kind of each failure, by its code."""
+
+kernel_failure = functools.partial(decision.kernel_failure, KINDS)
+
+_BOUNDARY_RANK_IS_CHECKED = parse_release("litert-2.2.0")
+"""The first release that limits boundary tensors to ``MAX_RANK`` dimensions."""
+
+_ONE, _TWO, _TWO_OR_THREE = (1,), (2,), (2, 3)
+_INPUT_COUNTS = {
+    "ADD": _TWO,
+    "MUL": _TWO,
+    "AVERAGE_POOL_2D": _ONE,
+    "MAX_POOL_2D": _ONE,
+    "MEAN": _TWO,
+    "CONV_2D": _TWO_OR_THREE,
+    "DEPTHWISE_CONV_2D": _TWO_OR_THREE,
+    "TRANSPOSE_CONV": (3,),
+    "HARD_SWISH": _ONE,
+    "LOGISTIC": _ONE,
+    "RELU": _ONE,
+    "RELU_N1_TO_1": _ONE,
+    "RELU6": _ONE,
+    "TANH": _ONE,
+    "SOFTMAX": _ONE,
+    "PAD": _TWO_OR_THREE,
+    "PADV2": _TWO_OR_THREE,
+    "MIRROR_PAD": _TWO_OR_THREE,
+    "RESIZE_BILINEAR": _TWO,
+}
+_PADDING = ("PAD", "PADV2", "MIRROR_PAD")
+_ANY_OUTPUT_COUNT = ("RESHAPE", "DEQUANTIZE")
+_FIRST_OPERAND_ONLY = frozenset(_INPUT_COUNTS).union(("RESHAPE", "FULLY_CONNECTED")) - {"ADD", "MUL", "TRANSPOSE_CONV"}
+"""Operators that become a layer with a single input, the first operand. All other operands become part of the layer."""
+
+
+def build_partition(graph: Graph, subset: Subset, release: Release = NEWEST) -> Refusal | None:
+    """Return the reason why the kernel of a partition cannot be initialized, or None if the kernel is initialized."""
+    read: set[int] = set()
+    without_bias = None
+    for index in subset.nodes:
+        node = graph.view(graph.nodes[index])
+        failure = _miscounted(node)
+        if failure is not None:
+            return failure
+        if _reads_value(node) and node.node.input(2) < 0:
+            return kernel_failure("coreml-kernel-value", index, op=node.op)
+        if without_bias is None and has_missing_bias(node):
+            # What the memory holds is not known, so the failure is only predicted.
+            without_bias = replace(kernel_failure("coreml-kernel-bias", index), is_predicted=True)
+        read.update(layer_inputs(node))
+    if not release.is_at_least(_BOUNDARY_RANK_IS_CHECKED):
+        return without_bias
+    boundary = (*subset.outputs, *(index for index in subset.inputs if index in read))
+    for index in boundary:
+        tensor = graph.tensors[index]
+        if tensor.rank > MAX_RANK:
+            return kernel_failure("coreml-kernel-rank", None, tensor, found=tensor.rank)
+    return without_bias
+
+
+def _miscounted(node: NodeView) -> Refusal | None:
+    inputs, outputs = len(node.node.inputs), len(node.node.outputs)
+    allowed = _INPUT_COUNTS.get(node.op)
+    if allowed is not None and inputs not in allowed:
+        return _count_failure(node, "inputs", inputs, allowed)
+    if outputs != 1 and node.op not in _ANY_OUTPUT_COUNT:
+        return _count_failure(node, "outputs", outputs, _ONE)
+    return None
+
+
+def _count_failure(node: NodeView, side: str, count: int, allowed: Iterable[int]) -> Refusal:
+    needed = listed(map(str, allowed))
+    return kernel_failure("coreml-kernel-operands", node.node.index, op=node.op, found=f"{count} {side}", needed=needed)
+
+
+def layer_inputs(node: NodeView) -> Iterator[int]:
+    """Yield the tensors that the Core ML layer of a node reads at run time."""
+    inputs = node.node.inputs
+    if node.op in _FIRST_OPERAND_ONLY:
+        yield node.node.input(0)
+    elif node.op == "TRANSPOSE_CONV":
+        yield node.node.input(2)
+    elif node.op == "CONCATENATION":
+        yield from inputs
+    elif node.op in ("ADD", "MUL"):
+        scalar = next((position for position in (0, 1) if is_constant_number(node, position)), None)
+        yield from inputs if scalar is None else (inputs[1 - scalar],)
+
+
+def has_computed_value(node: NodeView) -> bool:
+    """Return whether a node pads with a value that is computed at run time. The kernel reads the value before it is computed."""
+    return _reads_value(node) and node.node.input(2) >= 0 and not node.input(2).is_constant
+
+
+def _reads_value(node: NodeView) -> bool:
+    return node.op in _PADDING and len(node.node.inputs) > 2
+
+
+DEFAULT_MINIMUM = 2
+"""The default minimum number of nodes in a partition (``kMinNodesPerCoreMlDelegate``)."""
+NO_LIMIT = (1 << 31) - 1
+
+DEVICES_WITH_NEURAL_ENGINE = "devices_with_neural_engine"
+ALL_DEVICES = "all_devices"
+_DEVICES = {
+    "0": DEVICES_WITH_NEURAL_ENGINE,
+    DEVICES_WITH_NEURAL_ENGINE: DEVICES_WITH_NEURAL_ENGINE,
+    "tflitecoremldelegatedeviceswithneuralengine": DEVICES_WITH_NEURAL_ENGINE,
+    "1": ALL_DEVICES,
+    ALL_DEVICES: ALL_DEVICES,
+    "tflitecoremldelegatealldevices": ALL_DEVICES,
+}
+
+
+def devices(value: Any) -> str:
+    """Parse the option that selects devices. Valid values are delegate-sim's own names, and upstream's names and numbers."""
+    name = str(value).strip().lower()
+    if isinstance(value, bool) or name not in _DEVICES:
+        raise InvalidValueError(f"takes {DEVICES_WITH_NEURAL_ENGINE} (0) or {ALL_DEVICES} (1)", value)
+    return _DEVICES[name]
+
+
+OPTIONS = (
+    Option(
+        "coreml_version",
+        integer,
+        0,
+        "the version of Core ML for which models are built, 2 or 3; any other number means 3",
+        flag="coreml_version",
+        printed=("coreml version",),
+    ),
+    Option(
+        "enabled_devices",
+        devices,
+        DEVICES_WITH_NEURAL_ENGINE,
+        f"{DEVICES_WITH_NEURAL_ENGINE} or {ALL_DEVICES}: the devices on which the delegate can be created",
+        changes_verdicts=False,
+        benchmark_default=ALL_DEVICES,
+        has_benchmark_default=True,
+        choices=tuple(dict.fromkeys(_DEVICES.values())),
+    ),
+    Option(
+        "max_delegated_partitions",
+        integer,
+        0,
+        "the maximum number of partitions to delegate, largest first; 0 or less means no limit",
+        flag="max_delegated_partitions",
+        printed=("max number of delegated partitions",),
+    ),
+    minimum_option(DEFAULT_MINIMUM),
+)
+
+
+class CoreMlDelegate(Delegate):
+    """The ``coreml`` delegate (see ``delegates.base.Delegate``)."""
+
+    name = "coreml"
+    kernel_name = "TfLiteCoreMlDelegate"
+    provider_name = "COREML"
+    title = "Core ML"
+    options = OPTIONS
+    rules = RULES
+    further_kinds = MappingProxyType({**KINDS, **kinds_by_code(PARTITION_LIMIT, PARTITION_MINIMUM, FLOAT16_DEQUANTIZE)})
+    limits = PartitionLimits("max_delegated_partitions", 0, "min_nodes_per_partition")
+    log = LogTraits(switch="use coreml")
+    history = ReleaseHistory("litert-1.1.0")
+
+    def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
+        """Decide about every node.
+
+        Delegate all nodes if every node is supported. Otherwise, delegate the largest partitions.
+
+        Source: ``FP16GraphPartitionHelper`` (``delegates/utils.cc``).
+        """
+        target = CoreMlTarget(_version(options), release)
+        remapping = Float16Remapping()
+        verdicts = remapping.verdicts(graph, RULES, target)
+        supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)
+        complete = Decision(graph, verdicts, supported, partition(graph, supported) if supported else ())
+        if len(supported) + len(remapping.nodes) == len(graph.execution_plan):
+            decision = replace(complete, nodes=graph.execution_plan)
+        else:
+            decision = keep_largest(self, complete, _limit(options), minimum_of_nodes(self, options))
+        remapped = remapping.apply(graph, decision.nodes)
+        return replace(
+            decision,
+            graph=remapped,
+            # The operands change after the preview, so the partitions may change too.
+            preview=decision.preview if remapped is graph else (),
+            warnings=(*decision.warnings, *_computed_value_warning(decision)),
+            log_lines=(_log_line(decision),),
+        )
+
+    def kernel_failure(
+        self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
+    ) -> Refusal | None:
+        """Return the reason why the Core ML model of a partition cannot be built, or None if the build succeeds."""
+        return build_partition(decision.graph, subset, release)
+
+    def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
+        """Yield options that avoid refusals with this code. For example, Core ML 2 avoids refusals of RESHAPE."""
+        if code == RULES.code_of(COREML_VERSION) and _version(options) != COREML_2:
+            yield {"coreml_version": COREML_2}
+        yield from super().remedies(code, options)
+
+
+def _version(options: OptionValues) -> int:
+    return COREML_2 if options["coreml_version"] == COREML_2 else COREML_3
+
+
+def _limit(options: OptionValues) -> int:
+    limit: int = options["max_delegated_partitions"]
+    return limit if limit > 0 else NO_LIMIT
+
+
+def _computed_value_warning(decision: Decision) -> tuple[str, ...]:
+    """Return a warning about delegated padding nodes whose padding value is computed at run time.
+
+    The kernel reads such a value before it is computed.
+    """
+    graph = decision.graph
+    indices = [index for index in decision.nodes if has_computed_value(graph.view(graph.nodes[index]))]
+    if not indices:
+        return ()
+    nodes = "1 delegated node pads" if len(indices) == 1 else f"{len(indices)} delegated nodes pad"
+    return (
+        f"subgraph {graph.index}: {nodes} (first: node {indices[0]}) with a padding value that is computed at run time. The "
+        "delegate's kernel reads the value before it is computed, and pads with undefined numbers",
+    )
+
+
+def _log_line(decision: Decision) -> str:
+    return (
+        f"CoreML delegate: {len(decision.nodes)} nodes delegated out of {len(decision.graph.execution_plan)} nodes, with "
+        f"{len(decision.candidates)} partitions."
+    )
+
+
+DELEGATE = CoreMlDelegate()

@@ -1,1 +1,0 @@
-"""Mesa's delegate Teflon, for NPUs with drivers in the mainline kernel."""

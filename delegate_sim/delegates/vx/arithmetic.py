@@ -1,0 +1,212 @@
+"""Activation functions, elementwise arithmetic, and conversions."""
+
+from __future__ import annotations
+
+from ...graph.graph import NodeView, fused_activation
+from ...rules.kinds import QUANTIZATION, RANK, TENSOR_TYPE, by_reshape, in_code
+from ...rules.operands import operand
+from ...rules.vocabulary import check, refused_if, same_type
+from .checks import EIGHT_BITS, is_affine, not_of_type, of_inputs, of_outputs, vx_rule
+
+_SIMPLE = vx_rule("SimpleOpMapper")
+
+_LOGICAL = vx_rule("LogicalOpMapper")
+
+
+def _narrows_int16(node: NodeView) -> bool:
+    source, result = node.input(0), node.output(0)
+    return source.type == "INT16" and result.type in EIGHT_BITS and is_affine(source) and is_affine(result)
+
+
+_ARITHMETIC = vx_rule(
+    "SimpleOpWithFusedActivationMapper::IsOpSupported",
+    refused_if(
+        QUANTIZATION,
+        "no quantized INT16 input if the output is quantized to 8 bits",
+        _narrows_int16,
+        "a quantized INT16 input and an 8-bit output",
+        "quantize activations to 8 bits",
+    ),
+    refused_if(
+        TENSOR_TYPE,
+        "no fused RELU_N1_TO_1 if input and output are INT32",
+        lambda node: node.input(0).type == node.output(0).type == "INT32" and fused_activation(node) == "RELU_N1_TO_1",
+        "fused RELU_N1_TO_1 with INT32",
+        in_code("use another activation"),
+    ),
+)
+
+
+_POW = refused_if(
+    TENSOR_TYPE,
+    "at least one input that is not INT32",
+    lambda node: node.input(0).type == node.input(1).type == "INT32",
+    "two INT32 inputs",
+    in_code("cast the operands to float"),
+)
+
+
+def _difference_types(node: NodeView) -> str | None:
+    source, result = node.input(0).type, node.output(0).type
+    return None if source == result and source in ("FLOAT32", *EIGHT_BITS) else f"{source} input and {result} output"
+
+
+def _difference_scales(node: NodeView) -> str | None:
+    """Return the number of scales as text, or None if the first input and the output each have exactly one scale.
+
+    A tensor without quantization parameters crashes the delegate, because upstream does not check the pointer to the parameters.
+    """
+    if node.input(0).type == "FLOAT32":
+        return None
+    for name, tensor in (("input 0", node.input(0)), ("the output", node.output(0))):
+        scales = 0 if tensor.quantization is None else len(tensor.quantization.scales)
+        if scales != 1:
+            return f"{scales or 'no'} scales on {name}"
+    return None
+
+
+_SQUARED_DIFFERENCE = (
+    same_type(operand(0), operand(1), kind=TENSOR_TYPE, hint="convert so that both inputs have the same type"),
+    check(TENSOR_TYPE, "the same type in input and output, and one of FLOAT32, INT8 and UINT8", _difference_types),
+    check(
+        QUANTIZATION,
+        "a single scale for an 8-bit input and a single scale for the output",
+        _difference_scales,
+        "quantize per tensor",
+    ),
+)
+
+
+def _other_condition_rank(node: NodeView) -> str | None:
+    condition, source = node.input(0).rank, node.input(1).rank
+    return None if condition == source else f"condition of rank {condition}, input of rank {source}"
+
+
+_UNSELECTED = ("BOOL", "INT8", "UINT8")
+_SELECT = vx_rule(
+    "Select::IsOpSupported",
+    check(
+        RANK,
+        "the same rank in condition and input",
+        _other_condition_rank,
+        by_reshape("add dimensions to the condition with RESHAPE"),
+    ),
+    *of_inputs(not_of_type(*_UNSELECTED, hint=in_code("select in float")), positions=slice(1, None)),
+    *of_outputs(not_of_type(*_UNSELECTED, side="outputs", hint=in_code("select in float"))),
+)
+
+_NOT_CAST = ("COMPLEX64", "UINT32", "UINT16")
+
+
+def _cast_types(node: NodeView) -> str | None:
+    source, result = node.input(0).type, node.output(0).type
+    return f"{source} to {result}" if source in _NOT_CAST or result in _NOT_CAST else None
+
+
+def _dequantizes_16_bits(node: NodeView) -> bool:
+    source = node.input(0)
+    return source.type in ("INT16", "FLOAT16") and node.output(0).type == "FLOAT32" and is_affine(source)
+
+
+def _dequantizes_channels(node: NodeView) -> bool:
+    source = node.input(0)
+    return source.type in EIGHT_BITS and node.output(0).type == "FLOAT32" and source.is_per_channel
+
+
+_DEQUANTIZE = (
+    refused_if(
+        QUANTIZATION,
+        "no quantization parameters for an INT16 or FLOAT16 input if the output is FLOAT32",
+        _dequantizes_16_bits,
+        "a 16-bit input with quantization parameters",
+        "quantize activations to 8 bits",
+    ),
+    refused_if(
+        QUANTIZATION,
+        "a single scale for an 8-bit input if the output is FLOAT32",
+        _dequantizes_channels,
+        "an 8-bit input with one scale per channel",
+        "quantize per tensor",
+    ),
+)
+
+
+def _requantizes_integers(node: NodeView) -> str | None:
+    source, result = node.input(0), node.output(0).type
+    narrows = source.type in ("INT32", "INT16") and result in EIGHT_BITS
+    widens = source.type == "INT16" and result == "INT32"
+    return f"{source.type} to {result}" if (narrows or widens) and is_affine(source) else None
+
+
+def _quantizes_channels(node: NodeView) -> bool:
+    result = node.output(0)
+    return node.input(0).type == "FLOAT32" and result.type in EIGHT_BITS and result.is_per_channel
+
+
+_QUANTIZE = (
+    check(
+        QUANTIZATION,
+        "no conversion from quantized INT32 or INT16 to 8 bits, or from quantized INT16 to INT32",
+        _requantizes_integers,
+        "quantize activations to 8 bits",
+    ),
+    refused_if(
+        QUANTIZATION,
+        "a single scale for an 8-bit output if the input is FLOAT32",
+        _quantizes_channels,
+        "an 8-bit output with one scale per channel",
+        "quantize per tensor",
+    ),
+)
+
+RULES = {
+    "ELU": _SIMPLE,
+    "GELU": _SIMPLE,
+    "HARD_SWISH": _SIMPLE,
+    "L2_NORMALIZATION": vx_rule("L2NormalizationMapper"),
+    "LEAKY_RELU": vx_rule("LeakyReluMapper"),
+    "LOCAL_RESPONSE_NORMALIZATION": vx_rule("LocalResponseNormalizationMapper"),
+    "LOGISTIC": _SIMPLE,
+    "PRELU": vx_rule("PreluMapper"),
+    "RELU": _SIMPLE,
+    "RELU6": _SIMPLE,
+    "RELU_N1_TO_1": _SIMPLE,
+    "SOFTMAX": vx_rule("SoftmaxMapper"),
+    "TANH": _SIMPLE,
+    "ABS": _SIMPLE,
+    "ADD": _ARITHMETIC,
+    "ADD_N": vx_rule("AddNMapper"),
+    "DIV": _ARITHMETIC,
+    "EQUAL": _SIMPLE,
+    "EXP": _SIMPLE,
+    "FLOOR": _SIMPLE,
+    "FLOOR_DIV": _SIMPLE,
+    "GREATER": _SIMPLE,
+    "GREATER_EQUAL": _SIMPLE,
+    "LESS": _SIMPLE,
+    "LESS_EQUAL": _SIMPLE,
+    "LOG": _SIMPLE,
+    "LOGICAL_AND": _LOGICAL,
+    "LOGICAL_NOT": _SIMPLE,
+    "LOGICAL_OR": _LOGICAL,
+    "MAXIMUM": vx_rule("SimpleOpWithBroadcastNoActivationMapper"),
+    "MINIMUM": vx_rule("MinimumMapper"),
+    "MUL": _ARITHMETIC,
+    "NEG": _SIMPLE,
+    "NOT_EQUAL": _SIMPLE,
+    "POW": vx_rule("PowMapper::IsOpSupported", _POW),
+    "RSQRT": _SIMPLE,
+    "SELECT": _SELECT,
+    "SELECT_V2": _SELECT,
+    "SIN": _SIMPLE,
+    "SQRT": _SIMPLE,
+    "SQUARE": _SIMPLE,
+    "SQUARED_DIFFERENCE": vx_rule("SquareDifferenceMapper::IsOpSupported", *_SQUARED_DIFFERENCE),
+    "SUB": _ARITHMETIC,
+    "CAST": vx_rule(
+        "CastMapper::IsOpSupported",
+        check(TENSOR_TYPE, "any types except COMPLEX64, UINT32 and UINT16", _cast_types, in_code("cast between other types")),
+    ),
+    "DEQUANTIZE": vx_rule("DequantizeMapper::IsOpSupported", *_DEQUANTIZE),
+    "QUANTIZE": vx_rule("QuantizeMapper::IsOpSupported", *_QUANTIZE),
+}

@@ -1,1 +1,0 @@
-"""Read the sections of a bundle that do not contain models."""
