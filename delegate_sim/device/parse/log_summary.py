@@ -212,18 +212,13 @@ def _with_end(
 ) -> tuple[LogDelegate, tuple[LogDelegate, ...], str]:
     """Return the delegates and ``LogSummary.end``. If no interpreter is created, a delegate that took nothing is the reason."""
     last = max([0, *[replacement.place for replacement in log.replacements]])
-    failed = [
-        error for error in log.statements_of(Event.LOAD_ERROR, Event.BENCHMARK_FAILED) if max(error.places, default=last) >= last
-    ]
+    errors = log.statements_of(Event.LOAD_ERROR, Event.BENCHMARK_FAILED)
+    failed = [error for error in errors if max(error.places, default=last) >= last]
     if any(_NO_INTERPRETER.search(error.line) for error in failed):
-        idle = [
-            made
-            for made in (own, *others)
-            if made.outcome == MADE and not (made.name and find_delegate(made.name).is_applied_by_default)
-        ]
+        made = [mentioned for mentioned in (own, *others) if mentioned.outcome == MADE]
+        idle = [one for one in made if not (one.name and find_delegate(one.name).is_applied_by_default)]
         if len(idle) == 1:
-            failure = replace(idle[0], outcome=FAILED)
-            own, *rest = [failure if mentioned is idle[0] else mentioned for mentioned in (own, *others)]
+            own, *rest = [replace(one, outcome=FAILED) if one is idle[0] else one for one in (own, *others)]
             return own, tuple(rest), ""
     if log.statements_of(Event.CRASH) and own.outcome != CRASHED:
         return own, others, CRASHED
@@ -268,11 +263,8 @@ def _compiled_delegate(log: DeviceLog) -> LogDelegate:
     mapped, left = compilation.mapped, compilation.left
     counts = []
     if mapped is not None or left is not None or compilation.total is not None:
-        total = compilation.total if mapped is None or left is None else mapped + left
-        is_complete = compilation.has_all_counts
-        counts.append(
-            Count("Edge TPU Compiler", "compiler", mapped, total, left, None, compilation.kernels, is_complete=is_complete)
-        )
+        total, is_complete = compilation.total if mapped is None or left is None else mapped + left, compilation.has_all_counts
+        counts = [Count("Edge TPU Compiler", "compiler", mapped, total, left, None, compilation.kernels, None, is_complete)]
     outcome = NOT_COMPILED_FOR if compilation.failure else COMPILED_FOR if compilation.is_done else UNKNOWN
     name = delegate.name if delegate is not None else ""
     return LogDelegate(name, name or _title(EDGE_TPU), outcome, tuple(counts))
@@ -307,10 +299,9 @@ def _is_planned(log: DeviceLog, names: set[str], counts: tuple[Count, ...]) -> b
     last = max([replacement.place for replacement in log.replacements if plain_name(replacement.kernel) in names], default=0)
     if {count.source for count in counts} != {"split"} and max(builds, default=0) <= last:
         return False
-    after = max([last, *builds])
     later = [place for statement in log.statements_of(*_AFTER_KERNELS) for place in statement.places]
     later += [application.place for application in log.applications]
-    return max(later, default=0) <= after and log.times.is_empty
+    return max(later, default=0) <= max([last, *builds]) and log.times.is_empty
 
 
 _AFTER_KERNELS = (Event.KERNELS, Event.INTERFACE_USED, Event.APPLIED, Event.MEASURED, Event.EXECUTED)
@@ -424,11 +415,9 @@ def _failure(log: DeviceLog, names: set[str]) -> str:
     ):
         return FAILED
     counted = max([0, *[place for count in log.statements_of(Event.OWN_COUNT) for place in count.places]])
-    if any(
-        "_handle" in error.line and max(error.places, default=0) >= counted
-        for error in errors
-        if error.kind == Event.VENDOR_ERROR and names & {plain_name(error.values.get("name", ""))}
-    ):
+    vendor = [error for error in errors if error.kind == Event.VENDOR_ERROR and "_handle" in error.line]
+    own = [error for error in vendor if plain_name(error.values.get("name", "")) in names]
+    if any(max(error.places, default=0) >= counted for error in own):
         return FAILED
     if any(names & _words(line) for line in log.not_created):
         return NOT_CREATED
@@ -509,12 +498,9 @@ def _outcome_without_counts(log: DeviceLog, names: set[str]) -> str:
 def _refusals(log: DeviceLog) -> Iterator[tuple[str, str, int]]:
     for op, reason in log.listed_refusals:
         yield op, reason, 1
-    for statement in log.statements_of(Event.NPU_ROW):
-        if statement.values["support"] == "unsupported":
-            yield statement.values["op"], "", 1
-    for row in log.edge_tpu.rows:
-        if not row.is_mapped:
-            yield row.op, row.status, row.count
+    rows = [row.values["op"] for row in log.statements_of(Event.NPU_ROW) if row.values["support"] == "unsupported"]
+    yield from [(op, "", 1) for op in rows]
+    yield from [(row.op, row.status, row.count) for row in log.edge_tpu.rows if not row.is_mapped]
     for (op, version, message), times in log.refusals.items():
         yield f"{op} (v{version})", message, times
     for statement in log.statements_of(Event.OPERATOR_REFUSED):
