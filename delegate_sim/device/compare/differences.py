@@ -142,7 +142,10 @@ def _line_differences(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[
         yield f"only {who} refuses the graph because of a dynamic-sized tensor"
     if facts.dynamic is not None and simulated.dynamic_tensor is not None:
         # Several releases print -1 for any tensor.
-        printed, tensor = facts.dynamic, -1 if run.refusal is None or run.refusal.tensor is None else run.refusal.tensor
+        printed, tensor = (
+            facts.dynamic,
+            -1 if run.refusal is None or run.refusal.tensor is None else run.refusal.tensor,
+        )
         if min(printed, tensor) >= 0 and printed != tensor:
             yield f"the first dynamic-sized tensor is tensor {printed} on the device, but tensor {tensor} in the simulation"
     fails_on_both = facts.is_restored and run.refusal is not None and run.refusal.effect is Effect.FAIL_LATER

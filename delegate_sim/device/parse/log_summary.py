@@ -35,10 +35,10 @@ from .delegate_identity import (
     statements_by,
     without_errors_of_others,
 )
-from .delegated_counts import counted_tables, counts_of, is_kernel, ordered_tables
 from .error_meanings import ExplainedError, LogMeanings, cause_of, explained_errors, explained_notes, is_while_running
 from .known_lines import ARMNN_PARSER, Statement
 from .log_contents import Count, DeviceLog
+from .log_runs import counted_tables, counts_of, is_kernel, ordered_tables
 from .tables import KINDS, Event, kinds_with
 
 WHOLE, PART, NONE, FAILED, NOT_CREATED, NOT_LOADED, NOT_SHOWN, APPLIED_TO, MADE, REQUESTED, UNKNOWN = (
