@@ -20,7 +20,9 @@ _COMPILER_FILE = re.compile(r"compil|adapter_aot|compose_graph|graph_mapper|crea
 """Matches the source files that print errors of a vendor's compiler (``litert/compiler`` and ``litert/vendors``)."""
 _PLUGIN_FILE = re.compile(r"(?:qnn|openvino)_compiler_plugin")
 """Matches the source files of plugins that print errors before nodes are selected."""
-_COMPILER_WORDS = re.compile(r"apply compiler plugins|failed compilation|failed to apply plugin|NPU islands")
+_COMPILER_WORDS = re.compile(
+    r"apply compiler plugins(?!: Compiler plugin is not configured)|failed compilation|failed to apply plugin|NPU islands"
+)
 _LOADER_WORDS = re.compile(
     r"[Dd]ispatch (?:library|runtime|delegate|API)|QNN context|context binary|restore model from compiled|"
     r"bytecode compiled with|DISPATCH_OP"

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import pairwise
 
 from ...delegates.base import Delegate
-from ...delegates.registry import APPLIED_BY_DEFAULT, EDGE_TPU, find_delegate
+from ...delegates.registry import ACCELERATORS, APPLIED_BY_DEFAULT, EDGE_TPU, find_delegate
 from ...foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, Declared, attributes, positions
 from ...model.schema import operator_name
 from ..compare.npu_stages import NO, YES, NpuStages, npu_stages
@@ -21,6 +21,7 @@ from .compilations import NOT_COMPILED
 from .delegate_identity import (
     DISPATCH,
     UNNAMED_KERNEL,
+    accelerator_of,
     chip_names,
     delegate_named,
     has_hidden_kernels,
@@ -276,6 +277,10 @@ def _simulated_delegate(log: DeviceLog, delegate: Delegate) -> LogDelegate:
         names |= {plain_name(UNNAMED_KERNEL)}
     name = library_of(log) if delegate.log.libraries else ""
     counts, outcome = _counts_and_outcome(log, names, is_requested=bool(name) or is_switched_on(delegate, log))
+    absent = [line for line in log.statements_of(Event.NOT_REGISTERED) if not LogMeanings(log).is_benign(line)]
+    missing = {ACCELERATORS.get(accelerator_of(line.values["name"]).casefold()) for line in absent}
+    if outcome == REQUESTED and delegate.name in missing:
+        outcome = NOT_CREATED
     if not name:
         # Some delegates, such as Apple's, have several kernels.
         name = next((replacement.kernel for replacement in log.replacements if replacement.kernel in delegate.kernel_names), "")
@@ -415,7 +420,7 @@ def _failure(log: DeviceLog, names: set[str]) -> str:
     ):
         return FAILED
     counted = max([0, *[place for count in log.statements_of(Event.OWN_COUNT) for place in count.places]])
-    vendor = [error for error in errors if error.kind == Event.VENDOR_ERROR and "_handle" in error.line]
+    vendor = [error for error in errors if error.kind == Event.VENDOR_ERROR and "fatal" in error.values]
     own = [error for error in vendor if plain_name(error.values.get("name", "")) in names]
     if any(max(error.places, default=0) >= counted for error in own):
         return FAILED
