@@ -135,7 +135,8 @@ def _line_differences(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[
     if facts.replacements is not None:
         ours = [_numbers(replacement) for replacement in simulated.replacements]
         theirs = [_numbers(replacement) for replacement in facts.replacements]
-        if not _same_numbers(theirs, ours):
+        pairs = [(a, b) for one, other in zip(theirs, ours, strict=False) for a, b in zip(one, other, strict=True)]
+        if len(theirs) != len(ours) or any(None not in (a, b) and a != b for a, b in pairs):
             yield f"the lines about replaced nodes differ; device: {_replaced_text(theirs)} / simulation: {_replaced_text(ours)}"
     if (facts.dynamic is None) != (simulated.dynamic_tensor is None):
         who = "the simulation" if facts.dynamic is None else "the device"
@@ -229,12 +230,6 @@ _Numbers = tuple[int, int | None, int | None, int | None]
 
 def _numbers(replacement: Replacement) -> _Numbers:
     return replacement.replaced, replacement.total, replacement.partitions, replacement.subgraph
-
-
-def _same_numbers(theirs: Sequence[_Numbers], ours: Sequence[_Numbers]) -> bool:
-    return len(theirs) == len(ours) and all(
-        a is None or b is None or a == b for one, other in zip(theirs, ours, strict=True) for a, b in zip(one, other, strict=True)
-    )
 
 
 def _replaced_text(numbers: Sequence[_Numbers]) -> str:

@@ -63,7 +63,9 @@ def learn(reconciliation: Reconciliation, log_name: str, profile: DriverProfile 
     source = LogSource(_base_name(log_name), _base_name(reconciliation.model.path or "model"), reconciliation.model.sha256)
     sources = list(dict.fromkeys([*profile.sources, source]))
     observations = _joined(profile, seen.accepted, rejected, sources, sources.index(source))
-    own = _written_by_hand(profile)
+    rejected_before = [seen.signature for seen in profile.observations if not seen.is_accepted]
+    learned = {rule for operation in rejected_before for rule in rules_covering(operation)}
+    own = tuple([rejection for rejection in profile.rejections if rejection not in learned])  # written by hand
     rules = set(own)
     for observation in [observation for observation in observations if observation.is_accepted]:
         rejection = next(filter(rules.__contains__, rules_covering(observation.signature)), None)
@@ -248,15 +250,6 @@ def _contradiction(operation: OperationSignature, known: Observation | None, sou
 def _log_place(observation: Observation, sources: Sequence[LogSource]) -> str:
     names = [sources[number].log for number in observation.logs if number < len(sources)]
     return f"the log {names[0]}" if names else "the profile"
-
-
-def _written_by_hand(profile: DriverProfile) -> tuple[Rejection, ...]:
-    """Return the rules that users wrote by hand. Such rules cover no rejection in the profile's logs."""
-    rules = set(profile.rejections)
-    for observation in profile.observations:
-        if not observation.is_accepted:
-            rules.difference_update(rules_covering(observation.signature))
-    return tuple(rejection for rejection in profile.rejections if rejection in rules)
 
 
 def _rejections(observations: Iterable[Observation]) -> Iterator[Rejection]:
