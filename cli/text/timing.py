@@ -101,16 +101,15 @@ def _run_lines(timing: Timing, width: int) -> Iterator[Line]:
 
 def _kernel_lines(run: Run, timing: Timing, width: int, verbose: bool) -> Iterator[Line]:
     costs = list(kernel_costs(run, timing))
-    if not any(cost.ms is not None for cost in costs):
+    if not any(ms is not None for _, ms in costs):
         return
-    costs.sort(key=lambda cost: -(cost.ms or 0.0))
+    costs.sort(key=lambda cost: -(cost[1] or 0.0))
     shown = costs if verbose else costs[:_ROWS_SHOWN]
     rows = [("partition", "nodes", "ms", "multiply-adds", "bytes in", "bytes out")]
-    for cost in shown:
-        ms = "-" if cost.ms is None else f"{cost.ms:,.3f}"
-        counts = (cost.nodes, cost.multiply_adds, cost.bytes_in, cost.bytes_out)
+    for kernel, ms in shown:
+        counts = (len(kernel.nodes), kernel.multiply_adds, kernel.bytes_in, kernel.bytes_out)
         nodes, compute, bytes_in, bytes_out = [f"{value:,}" for value in counts]
-        rows.append((str(cost.partition), nodes, ms, compute, bytes_in, bytes_out))
+        rows.append((str(kernel.number), nodes, "-" if ms is None else f"{ms:,.3f}", compute, bytes_in, bytes_out))
     yield Line(f"  Kernels of {run.delegate.name}, slowest first")
     yield from table(rows, range(6), width, indent=4)
     yield from more_lines(len(costs) - len(shown), "kernel", "    ")

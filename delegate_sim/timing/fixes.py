@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple
+from operator import itemgetter
+from typing import ClassVar
 
 from ..diagnosis.causes.cause import Cause, Identity
 from ..diagnosis.diagnose import diagnose
@@ -189,15 +190,10 @@ class _Times(Declared):
             yield from timing.rows()
 
 
-class _CauseTime(NamedTuple):
-    name: str
-    time: CpuTime
-    bounds: TimeBounds | None
-
-
 _CAUSE = (
-    *(Column("name"), Column("cpu_ms", NUMBER, unit="ms", source="time.ms", digits=6)),
-    *(Column("nodes_without_time", INTEGER, source="time.unknown"), Column("bounds", OBJECT)),
+    *(Column("name", source=itemgetter(0)), Column("cpu_ms", NUMBER, unit="ms", source=lambda own: own[1].ms, digits=6)),
+    Column("nodes_without_time", INTEGER, source=lambda own: own[1].unknown),
+    Column("bounds", OBJECT, source=itemgetter(2)),
 )
 
 
@@ -206,7 +202,7 @@ class FixTimes(_Times):
 
     columns = (
         Column("profiles", LIST, source="timings"),
-        Column("causes", LIST, source=lambda own: map(own._cause_time, own.diagnosis.findings), parts=_CAUSE),
+        Column("causes", LIST, source=lambda own: own._cause_times(), parts=_CAUSE),
         Column("all_fixed", OBJECT, source=lambda own: own.of_all()),
     )
 
@@ -227,8 +223,9 @@ class FixTimes(_Times):
         needed = [by_identity[identity] for identity in finding.needs if identity in by_identity]
         return self._bounds([finding.cause, *needed])
 
-    def _cause_time(self, finding: RankedCause) -> _CauseTime:
-        return _CauseTime(finding.cause.name, self.of_cause(finding), self.of(finding))
+    def _cause_times(self) -> Iterator[tuple[str, CpuTime, TimeBounds | None]]:
+        for finding in self.diagnosis.findings:
+            yield finding.cause.name, self.of_cause(finding), self.of(finding)
 
     def of_all(self) -> TimeBounds:
         """Return the bounds of fixing all causes."""

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from ..delegates.registry import APPLIED_BY_DEFAULT
 from ..device.compare.row_matching import OTHER_MODEL, without_commas
@@ -87,13 +87,11 @@ def _refuse_if_nothing_matches(profile: OpProfile, parts: Sequence[MeasuredPart]
     """Raise WrongProfileError if rows name unknown nodes or outputs, and no other row matches the model."""
     strange = [part for part in parts if part.why in (_NO_NODE, _NO_KERNEL)]
     if strange and not any(part.kind != UNMATCHED or part.why == _OTHER_NODES for part in parts):
-        raise _wrong(
-            profile, f"lists {shortened(strange[0].op, 60)} {shortened(strange[0].name, 80)}, which the model does not have"
-        )
+        told = f"{shortened(strange[0].op, 60)} {shortened(strange[0].name, 80)}"
+        raise _wrong(profile, f"lists {told}, which the model does not have")
 
 
-@dataclass(frozen=True, slots=True)
-class _Timed:
+class _Timed(NamedTuple):
     """A row with its time. ``delegate`` is "" for an unknown kernel, and None for a CPU node."""
 
     row: Row
@@ -128,12 +126,9 @@ class _Matcher:
         self.first_names = _Names((tensor.name.partition(" ")[0], None) for tensor in self.graph.tensors)
 
     def parts(self, rows: Sequence[Row], *, is_complete: bool) -> Iterator[MeasuredPart]:
-        timed = [
-            _Timed(row, row.time.ms, kernel_delegate(row.op, self.target))
-            for row in rows
-            if row.time is not None and not row.outputs.startswith(INNER)
-        ]
-        self._check(timed, len([row for row in rows if not row.outputs.startswith(INNER)]) if is_complete else None)
+        own = [row for row in rows if not row.outputs.startswith(INNER)]
+        timed = [_Timed(row, row.time.ms, kernel_delegate(row.op, self.target)) for row in own if row.time is not None]
+        self._check(timed, len(own) if is_complete else None)
         self._match(timed, self._by_index)
         self._match(timed, self._by_outputs)
         self._match_in_order(timed)
@@ -145,19 +140,13 @@ class _Matcher:
     def _check(self, timed: Sequence[_Timed], count: int | None) -> None:
         """Raise WrongProfileError if a row contradicts the model. ``count`` is the number of rows if none is missing."""
         plan = self.on_cpu
-        for one in timed:
-            row = one.row
-            if one.delegate is not None or row.node is None:
-                continue
-            if row.node not in plan:
-                raise _wrong(self.profile, f"lists {row.op} as node {row.node}, but the model has no such node")
-            if (op := self.graph.nodes[row.node].op) != row.op:
-                raise _wrong(self.profile, f"lists {row.op} as node {row.node}, but in the model it is {op}")
-        named = [
-            (one.row, plan[one.row.node])
-            for one in timed
-            if one.delegate is None and one.row.node is not None and one.row.outputs
-        ]
+        rows = [(one.row, one.row.node) for one in timed if one.delegate is None and one.row.node is not None]
+        for row, node in rows:
+            if node not in plan:
+                raise _wrong(self.profile, f"lists {row.op} as node {node}, but the model has no such node")
+            if (op := self.graph.nodes[node].op) != row.op:
+                raise _wrong(self.profile, f"lists {row.op} as node {node}, but in the model it is {op}")
+        named = [(row, plan[node]) for row, node in rows if row.outputs]
         others = [row for row, step in named if not _is_same(row.outputs, step.outputs)]
         if len(others) * 2 > len(named):
             told = f"names the output of node {others[0].node} {shortened(others[0].outputs, 80)}"
@@ -229,11 +218,8 @@ class _Matcher:
                 del self.matched[number]
 
     def _unmatched(self, one: _Timed) -> MeasuredPart:
-        if one.delegate == "":
-            why = _NOT_SIMULATED
-        elif one.delegate is None:
-            why = _NO_NODE
-        else:
+        why = _NOT_SIMULATED if one.delegate == "" else _NO_NODE
+        if one.delegate:
             why = _NO_KERNEL if self._contradicts(one) else _OTHER_NODES
         return MeasuredPart(UNMATCHED, one.row.op, _name(one.row), one.ms, 1, (), row=one.row.time, why=why)
 
@@ -353,14 +339,10 @@ def _differences(profile: OpProfile, parts: Sequence[MeasuredPart], plan: TimedP
     if order is not None and order.is_timed and order.is_complete and not order.lacks_rows:
         taken = len([step for step in plan.steps[main] if not step.is_kernel and NodeKey(main, step.index) not in measured])
     unmatched = len([part for part in parts if part.kind == UNMATCHED])
-    told = []
-    if left:
-        told.append(f"{counted(left, 'node')} on the CPU that the simulation delegates")
-    if taken:
-        told.append(f"no row for {counted(taken, 'node')} that the simulation leaves on the CPU")
+    told = [f"{counted(left, 'node')} on the CPU that the simulation delegates"] if left else []
+    told += [f"no row for {counted(taken, 'node')} that the simulation leaves on the CPU"] if taken else []
     if told:
-        if unmatched:
-            told.append(f"{counted(unmatched, 'row')} that the simulation does not have")
+        told += [f"{counted(unmatched, 'row')} that the simulation does not have"] if unmatched else []
         yield f"the profile has {and_list(told)}: check --runtime and the options, or run reconcile with this profile as the log"
     elif unmatched:
         yield f"{unmatched:,} {'row matches' if unmatched == 1 else 'rows match'} nothing in the simulation"

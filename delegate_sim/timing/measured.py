@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..device.parse.log import read_runs_file
 from ..device.parse.log_contents import DeviceLog, LogError, TimesOnlyError, has_times
@@ -13,7 +13,7 @@ from ..foundation.columns import INTEGER, LIST, NUMBER, OBJECT, Column, Declared
 from ..foundation.printable import printable
 from ..hypothetical.hypothetical_changes import NodeKey
 from ..results.report.display import TimeRow, TimeTotals
-from ..results.report.records import partitions
+from ..results.report.records import RunPartition, partitions
 from ..runtime.interpreter import Run
 
 KERNEL, NODE, UNMATCHED = "kernel", "node", "unmatched"
@@ -188,26 +188,12 @@ def _rounded(ms: float) -> float:
     return round(ms, 6)
 
 
-class KernelCost(NamedTuple):
-    """One delegate kernel. ``partition`` is its number in the report. ``ms`` is None if the kernel has no row of its own."""
-
-    subgraph: int
-    partition: int
-    nodes: int
-    ms: float | None
-    multiply_adds: int
-    bytes_in: int
-    bytes_out: int
-
-
-def kernel_costs(run: Run, timing: Timing) -> Iterator[KernelCost]:
-    """Yield the cost of each kernel of a run, in execution order."""
+def kernel_costs(run: Run, timing: Timing) -> Iterator[tuple[RunPartition, float | None]]:
+    """Yield each kernel of a run with its time, in execution order. The time is None if the kernel has no row of its own."""
     times = dict(kernel_times([timing], run.delegate.name))
     for kernel in partitions([run]):
         if kernel.is_delegated:
-            ms = times.get(frozenset([NodeKey(kernel.subgraph, node) for node in kernel.nodes]))
-            counts = kernel.multiply_adds, kernel.bytes_in, kernel.bytes_out
-            yield KernelCost(kernel.subgraph, kernel.number, len(kernel.nodes), ms, *counts)
+            yield kernel, times.get(frozenset([NodeKey(kernel.subgraph, node) for node in kernel.nodes]))
 
 
 _SHARE = 0.01

@@ -135,7 +135,7 @@ class _Without(Driver):
 def _missing_operations(trials: Trials, first: Run) -> Iterator[Match]:
     """Assume that the driver rejects the operations that were not compiled."""
     interface = trials.setting.delegate.behind.driver
-    compilations = [compilation for compilation in trials.facts.runtime.compilations if compilation.choices]
+    compilations = [compilation for compilation in trials.facts.log.runtime.compilations if compilation.choices]
     if interface is None or not compilations or not all(compilation.is_complete for compilation in compilations):
         return
     on_device = {choice.op for compilation in compilations for choice in compilation.choices}
@@ -145,7 +145,7 @@ def _missing_operations(trials: Trials, first: Run) -> Iterator[Match]:
         return
     changes = {interface.option: _Without(missing)}
     run = trials.fitting(changes)
-    if run is not None and all(compilation for _, compilation in matched_partitions(trials.facts.runtime, run)):
+    if run is not None and all(compilation for _, compilation in matched_partitions(trials.facts.log.runtime, run)):
         text = f"the driver rejects {', '.join(sorted(missing))}, which the runtime did not compile"
         yield Match(run, Account("driver", text, changes, _rejected_nodes(run, interface.code)))
 

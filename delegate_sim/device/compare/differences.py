@@ -135,14 +135,18 @@ def _line_differences(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[
     if facts.replacements is not None:
         ours = [_numbers(replacement) for replacement in simulated.replacements]
         theirs = [_numbers(replacement) for replacement in facts.replacements]
-        if not _same_numbers(theirs, ours):
+        pairs = [(a, b) for one, other in zip(theirs, ours, strict=False) for a, b in zip(one, other, strict=True)]
+        if len(theirs) != len(ours) or any(None not in (a, b) and a != b for a, b in pairs):
             yield f"the lines about replaced nodes differ; device: {_replaced_text(theirs)} / simulation: {_replaced_text(ours)}"
     if (facts.dynamic is None) != (simulated.dynamic_tensor is None):
         who = "the simulation" if facts.dynamic is None else "the device"
         yield f"only {who} refuses the graph because of a dynamic-sized tensor"
     if facts.dynamic is not None and simulated.dynamic_tensor is not None:
         # Several releases print -1 for any tensor.
-        printed, tensor = facts.dynamic, -1 if run.refusal is None or run.refusal.tensor is None else run.refusal.tensor
+        printed, tensor = (
+            facts.dynamic,
+            -1 if run.refusal is None or run.refusal.tensor is None else run.refusal.tensor,
+        )
         if min(printed, tensor) >= 0 and printed != tensor:
             yield f"the first dynamic-sized tensor is tensor {printed} on the device, but tensor {tensor} in the simulation"
     fails_on_both = facts.is_restored and run.refusal is not None and run.refusal.effect is Effect.FAIL_LATER
@@ -226,12 +230,6 @@ _Numbers = tuple[int, int | None, int | None, int | None]
 
 def _numbers(replacement: Replacement) -> _Numbers:
     return replacement.replaced, replacement.total, replacement.partitions, replacement.subgraph
-
-
-def _same_numbers(theirs: Sequence[_Numbers], ours: Sequence[_Numbers]) -> bool:
-    return len(theirs) == len(ours) and all(
-        a is None or b is None or a == b for one, other in zip(theirs, ours, strict=True) for a, b in zip(one, other, strict=True)
-    )
 
 
 def _replaced_text(numbers: Sequence[_Numbers]) -> str:

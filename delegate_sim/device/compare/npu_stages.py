@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ...foundation.columns import Declared
 from ..parse.delegate_identity import DISPATCH, plain_name
 from ..parse.known_lines import Statement
-from ..parse.log_contents import DeviceLog, Replacement
+from ..parse.log_contents import DeviceLog
 from ..parse.tables import Event
 
 YES, NO, NOT_SHOWN = "yes", "no", "not-shown"
@@ -20,7 +20,9 @@ _COMPILER_FILE = re.compile(r"compil|adapter_aot|compose_graph|graph_mapper|crea
 """Matches the source files that print errors of a vendor's compiler (``litert/compiler`` and ``litert/vendors``)."""
 _PLUGIN_FILE = re.compile(r"(?:qnn|openvino)_compiler_plugin")
 """Matches the source files of plugins that print errors before nodes are selected."""
-_COMPILER_WORDS = re.compile(r"apply compiler plugins|failed compilation|failed to apply plugin|NPU islands")
+_COMPILER_WORDS = re.compile(
+    r"apply compiler plugins(?!: Compiler plugin is not configured)|failed compilation|failed to apply plugin|NPU islands"
+)
 _LOADER_WORDS = re.compile(
     r"[Dd]ispatch (?:library|runtime|delegate|API)|QNN context|context binary|restore model from compiled|"
     r"bytecode compiled with|DISPATCH_OP"
@@ -50,7 +52,9 @@ def npu_stages(log: DeviceLog) -> NpuStages | None:
     kernels = [replacement for replacement in log.replacements if DISPATCH in plain_name(replacement.kernel)]
     reports = log.statements_of(Event.COMPILED_PART, Event.PLUGINS_APPLIED)
     failures = list(_compiler_errors(log, lines))
-    refusals = [error for error in log.statements_of(*_LOADING) if _is_of_loader(error)]
+    sources = [(error, error.values.get("source", "")) for error in log.statements_of(*_LOADING)]
+    loading = [(error, source) for error, source in sources if not _COMPILER_FILE.search(source)]
+    refusals = [error for error, source in loading if DISPATCH in plain_name(source) or _LOADER_WORDS.search(error.line)]
     if not (lines or kernels or refusals or reports or failures):
         return None
     if not kernels:
@@ -58,18 +62,14 @@ def npu_stages(log: DeviceLog) -> NpuStages | None:
         refusals += [error for error in log.statements_of(Event.NOT_REGISTERED) if error.values.get("name") == _NPU]
     selected = sum([line.numbers("taken")[0] for line in lines]) if lines else None
     nodes = sum([line.numbers("total")[0] for line in lines]) if lines else None
-    compiled = _compiled(selected, kernels, reports, failures)
+    has_parts = any(report.kind == Event.COMPILED_PART or report.values["number"] != "0" for report in reports)
+    compiled = NO if failures or reports or selected == 0 else NOT_SHOWN
+    compiled = YES if kernels or has_parts else compiled
     loaded = NO if refusals or compiled == NO else YES if any(kernel.replaced for kernel in kernels) else NOT_SHOWN
     has_run = not log.times.is_empty or bool(log.statements_of(Event.MEASURED))
     used = NO if loaded == NO else YES if loaded == YES and has_run else NOT_SHOWN
     stops = failures if compiled == NO else refusals if loaded == NO else []
     return NpuStages(selected, nodes, compiled, loaded, used, stops[0].line if stops else "")
-
-
-def _compiled(selected: int | None, kernels: list[Replacement], reports: tuple[Statement, ...], failures: list[Statement]) -> str:
-    if kernels or any(report.kind == Event.COMPILED_PART or report.values["number"] != "0" for report in reports):
-        return YES
-    return NO if failures or reports or selected == 0 else NOT_SHOWN
 
 
 def _compiler_errors(log: DeviceLog, lines: tuple[Statement, ...]) -> Iterator[Statement]:
@@ -80,8 +80,3 @@ def _compiler_errors(log: DeviceLog, lines: tuple[Statement, ...]) -> Iterator[S
         source = statement.values.get("source", "")
         if _COMPILER_WORDS.search(statement.line) or (_COMPILER_FILE if is_later else _PLUGIN_FILE).search(source):
             yield statement
-
-
-def _is_of_loader(error: Statement) -> bool:
-    source = error.values.get("source", "")
-    return not _COMPILER_FILE.search(source) and (DISPATCH in plain_name(source) or bool(_LOADER_WORDS.search(error.line)))

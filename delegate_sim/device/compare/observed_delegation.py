@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from ...delegates.base import Delegate
@@ -15,7 +15,6 @@ from ...graph.graph import Graph
 from ...model.schema import is_operator
 from ...runtime.interpreter import Run
 from ..parse.applied_target import flags_without_others
-from ..parse.compilations import RuntimeLog
 from ..parse.delegate_identity import (
     UNNAMED_KERNEL,
     delegate_named,
@@ -24,10 +23,10 @@ from ..parse.delegate_identity import (
     names_of,
     statements_by,
 )
-from ..parse.delegated_counts import kernels_before, npu_counts
 from ..parse.error_meanings import is_while_building, is_while_running
 from ..parse.log import read_lines
 from ..parse.log_contents import Count, DeviceLog, ReconcileError, Replacement
+from ..parse.log_runs import kernels_before, npu_counts
 from ..parse.log_summary import CRASHED, FAILED, summary_of
 from ..parse.profiles.operator_tables import RunOrder, Summary
 from ..parse.tables import Event
@@ -42,6 +41,7 @@ OTHER_KERNEL = "DELEGATE "
 class Facts:
     """The facts about one delegate in a log. If a value is None or a key is missing, the fact is not known."""
 
+    log: DeviceLog
     replacements: tuple[Replacement, ...] | None
     application: tuple[str, int | None] | None
     """The outcome that benchmark_model prints for the delegate, and the number of kernels."""
@@ -64,8 +64,6 @@ class Facts:
     """
     kernels: Mapping[int, int]
     failed_nodes: tuple[int, ...]
-    has_ended: bool
-    """True if the benchmark ended before the model ran."""
     own_counts: tuple[tuple[int, int, int], ...]
     """Numbers that the delegate printed: delegated nodes, all nodes, and partitions."""
     splits: tuple[tuple[int, int | None], ...]
@@ -82,7 +80,6 @@ class Facts:
     lines: tuple[str, ...]
     notes: tuple[str, ...]
     plugins: tuple[Count, ...] = ()
-    runtime: RuntimeLog = field(default_factory=RuntimeLog)
     other_kernels: int | None = 0
     """Number of kernels of earlier delegates among the nodes in the lines about replaced nodes, or None if it is not known."""
     failure: str = ""
@@ -149,23 +146,22 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
     kernels_failed = [error for error in failures if error.kind == Event.NODE_ERROR and is_while_running(error)]
     failed_running = [f"the delegate was applied, but failed while the model ran: {error.line}" for error in kernels_failed]
     early = [statement for statement in failures if not is_while_running(statement)]
+    unvisited = tuple([line.values["unvisited"] for line in log.statements_of(Event.OTHER_ERROR) if "unvisited" in line.values])
     return Facts(
+        log=log,
         replacements=None if plugins or is_unknown else own,
         application=next(((application.outcome, application.kernels) for application in applications), None),
         dynamic=log.dynamic_tensor,
         is_restored=log.has(Event.RESTORED),
         driver_errors=() if any(map(is_while_building, early)) else tuple([statement.line for statement in early]),
         failed_nodes=tuple([int(statement.values["node"]) for statement in early if statement.kind == Event.NODE_ERROR]),
-        has_ended=log.has(Event.BENCHMARK_FAILED, Event.CRASH),
         # Old releases print no partitions.
         own_counts=tuple([own for own in _numbers(log, names, Event.OWN_COUNT, *_COUNTS) if own[2] or not own[0]]),
         splits=(
             *_numbers(log, names, Event.SPLIT, "taken", "left"),
             *[(count.delegated, count.on_cpu) for count in npu if count.delegated is not None],
         ),
-        unvisited=tuple([line.values["unvisited"] for line in log.statements_of(Event.OTHER_ERROR) if "unvisited" in line.values])
-        if delegate.log.prints_refusals
-        else (),
+        unvisited=unvisited if delegate.log.prints_refusals else (),
         refused_operators=refused_operators(log, delegate) if delegate.log.prints_refusals else {},
         listed_refusals=log.listed_refusals if statements_by(log, names, Event.LISTED_REFUSALS) else (),
         kernels_made=made[-1][0] if made else npu[-1].kernels if npu else None,
@@ -178,7 +174,6 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
         lines=tuple([plugin.line for plugin in plugins] or printed),
         notes=tuple(dict.fromkeys([*tables.notes, *([_foreign_note(log)] if is_foreign else []), *failed_running])),
         plugins=plugins,
-        runtime=log.runtime if delegate.behind.devices is not None else RuntimeLog(),
         other_kernels=None if None in others else sum(filter(None, others)),
         failure="" if plugins else _failure(log, delegate),
     )
@@ -203,11 +198,11 @@ def _failure(log: DeviceLog, delegate: Delegate) -> str:
 
 
 def _foreign_note(log: DeviceLog) -> str:
-    kernels = ", ".join(dict.fromkeys([replacement.kernel for replacement in log.replacements]))
-    offered = [named for line in log.replacements if (named := delegate_named(line.kernel)) is not None]
-    offered = [delegate for delegate in offered if not delegate.is_applied_by_default] or offered
+    kernels = dict.fromkeys([replacement.kernel for replacement in log.replacements])
+    named = list(filter(None, map(delegate_named, kernels)))
+    offered = [delegate for delegate in named if not delegate.is_applied_by_default] or named
     offer = f"; give --delegate {offered[0].name}" if offered else ""
-    return f"the log has lines of {kernels}, but no line of the simulated delegate{offer}"
+    return f"the log has lines of {', '.join(kernels)}, but no line of the simulated delegate{offer}"
 
 
 def _is_unknown(log: DeviceLog, own: Sequence[Replacement]) -> bool:
@@ -234,10 +229,8 @@ class _TableFacts:
         self.has_lost_events = log.lost_events
         self.has_hidden_kernels = has_hidden_kernels(log)
         flags = flags_without_others(delegate)
-        self.hidden = (
-            "another delegate ran the nodes that this delegate left, so the log's tables do not list these nodes; record the log "
-            f"{f'with {flags}' if flags else 'with this delegate alone'}"
-        )
+        why = "another delegate ran the nodes that this delegate left, so the log's tables do not list these nodes"
+        self.hidden = f"{why}; record the log {f'with {flags}' if flags else 'with this delegate alone'}"
         self.on_cpu: dict[int, frozenset[int]] = {}
         self.listed: dict[int, frozenset[int]] = {}
         self.counts: dict[int, Mapping[str, int]] = {}
@@ -311,7 +304,8 @@ def device_tally(facts: Facts, run: Run) -> Tally:
     nodes = _node_count(run)
     if facts.plugins:
         return _plugin_tally(facts.lines, facts.plugins)
-    if facts.has_ended and (facts.is_restored or facts.application is None or facts.application[0] == "failed"):
+    has_ended = facts.log.has(Event.BENCHMARK_FAILED, Event.CRASH)
+    if has_ended and (facts.is_restored or facts.application is None or facts.application[0] == "failed"):
         return Tally(facts.lines, 0, 0, 0, 0)
     if facts.is_restored or facts.dynamic is not None:
         return Tally(facts.lines, 0, 0, 0, nodes)
@@ -323,12 +317,12 @@ def device_tally(facts: Facts, run: Run) -> Tally:
     if kernels is None and facts.application is not None:
         kernels = facts.application[1]
     if facts.replacements is not None:
-        delegated = sum([replacement.replaced for replacement in facts.replacements])
-        counts = [replacement.partitions for replacement in facts.replacements]
-        partitions = None if None in counts else sum([count for count in counts if count is not None])
-        totals = [replacement.total for replacement in facts.replacements if replacement.total is not None]
+        lines = facts.replacements
+        delegated = sum([line.replaced for line in lines])
+        partitions = None if any(line.partitions is None for line in lines) else sum([line.partitions or 0 for line in lines])
+        totals = [line.total for line in lines if line.total is not None]
         sizes = {len(subgraph.graph.execution_plan) for subgraph in run.subgraphs}
-        if len(totals) == len(facts.replacements) and not sizes.issuperset(totals):
+        if len(totals) == len(lines) and not sizes.issuperset(totals):
             nodes = sum(totals) - (facts.other_kernels or 0)  # the log belongs to another model
         rest = nodes - delegated if delegated <= nodes and facts.other_kernels is not None else None
         return Tally(facts.lines, delegated, partitions, kernels, rest if on_cpu is None else on_cpu)

@@ -26,7 +26,11 @@ def matched_nodes(graph: Graph, rows: Sequence[Row]) -> frozenset[int]:
     """
     matched: set[int] = set()
     plan = set(graph.execution_plan)
-    by_outputs = _by_outputs(graph)
+    by_outputs: dict[tuple[str, str], list[int]] = {}
+    for index in graph.execution_plan:
+        node = graph.nodes[index]
+        names = ", ".join([graph.tensors[tensor].name if tensor >= 0 else "Unknown" for tensor in node.outputs])
+        by_outputs.setdefault((node.op, without_commas(names)), []).append(index)
     rest: list[Row] = []
     for row in rows:
         if row.node is not None and row.node in plan and graph.nodes[row.node].op == row.op and row.node not in matched:
@@ -44,23 +48,14 @@ def matched_nodes(graph: Graph, rows: Sequence[Row]) -> frozenset[int]:
         by_operator.setdefault(graph.nodes[index].op, []).append(index)
     following = {op: iter(indices) for op, indices in by_operator.items()}
     for row in rest:
-        node = next((candidate for candidate in following.get(row.op, iter(())) if candidate not in matched), None)
-        if row.node is not None or node is None:
+        same = next((candidate for candidate in following.get(row.op, iter(())) if candidate not in matched), None)
+        if row.node is not None or same is None:
             place = "" if row.node is None else f" as node {row.node}"
             raise ReconcileError(
                 f"the log lists {row.op}{place} of subgraph {graph.index}, but the model has no such node; {OTHER_MODEL}"
             )
-        matched.add(node)
+        matched.add(same)
     return frozenset(matched)
-
-
-def _by_outputs(graph: Graph) -> dict[tuple[str, str], list[int]]:
-    nodes: dict[tuple[str, str], list[int]] = {}
-    for index in graph.execution_plan:
-        node = graph.nodes[index]
-        names = ", ".join([graph.tensors[tensor].name if tensor >= 0 else "Unknown" for tensor in node.outputs])
-        nodes.setdefault((node.op, without_commas(names)), []).append(index)
-    return nodes
 
 
 def without_commas(names: str) -> str:

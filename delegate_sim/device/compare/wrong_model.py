@@ -22,12 +22,8 @@ def other_model_note(log: DeviceLog, facts: Facts, run: Run) -> str:
     if run.delegate.is_plugin:
         return next(plugin_notes(log, run), "")
     signs = (
-        _totals(facts, run),
-        _operators(facts, run),
-        _forms(facts, run),
-        _failed_nodes(log, run),
-        _failed_kernels(facts, run),
-        _tensors(facts, run),
+        *(_totals(facts, run), _operators(facts, run), _forms(facts, run)),
+        *(_failed_nodes(log, run), _failed_kernels(facts, run), _tensors(facts, run)),
     )
     return next((f"{sign}; {OTHER_MODEL}" for notes in signs for sign in notes), "")
 

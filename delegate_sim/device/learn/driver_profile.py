@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
 
@@ -67,15 +69,14 @@ def learn(reconciliation: Reconciliation, log_name: str, profile: DriverProfile 
     notes: list[str] = []
     rejected, open_groups = _rejected(seen, profile, interface.operations, notes)
     source = LogSource(_base_name(log_name), _base_name(reconciliation.model.path or "model"), reconciliation.model.sha256)
-    sources = [*profile.sources]
-    if source not in sources:
-        sources.append(source)
+    sources = list(dict.fromkeys([*profile.sources, source]))
     observations = _joined(profile, seen.accepted, rejected, sources, sources.index(source))
-    own = _written_by_hand(profile)
+    rejected_before = [seen.signature for seen in profile.observations if not seen.is_accepted]
+    learned = {rule for operation in rejected_before for rule in rules_covering(operation)}
+    own = tuple([rejection for rejection in profile.rejections if rejection not in learned])  # written by hand
     rules = set(own)
-    for observation in observations:
-        covering = rules_covering(observation.signature) if observation.is_accepted else ()
-        rejection = next(filter(rules.__contains__, covering), None)
+    for observation in [observation for observation in observations if observation.is_accepted]:
+        rejection = next(filter(rules.__contains__, rules_covering(observation.signature)), None)
         if rejection is not None:
             where = _log_place(observation, sources)
             raise LearningError(f"the profile rejects {rejection_text(rejection)}, but in {where} the driver accepted it")
@@ -98,13 +99,12 @@ def _driver_interface(reconciliation: Reconciliation) -> DriverInterface:
         raise LearningError(
             f"a log of {delegate.name} shows nothing about a driver, because no driver decides which nodes this delegate runs"
         )
+    account, nothing = reconciliation.account, "nothing can be learned from a log"
     if reconciliation.status == UNEXPLAINED:
-        raise LearningError("nothing can be learned from a log with an unexplained difference")
-    if reconciliation.account is not None and reconciliation.account.kind == NOT_CREATED:
-        raise LearningError("nothing can be learned from a log in which the delegate was not created")
-    is_by_lines = (
-        reconciliation.account is not None and reconciliation.account.kind == "driver" and reconciliation.evidence == "lines"
-    )
+        raise LearningError(f"{nothing} with an unexplained difference")
+    if account is not None and account.kind == NOT_CREATED:
+        raise LearningError(f"{nothing} in which the delegate was not created")
+    is_by_lines = account is not None and account.kind == "driver" and reconciliation.evidence == "lines"
     if reconciliation.evidence == "partial" or is_by_lines:
         flags = " and ".join(filter(None, ("--enable_op_profiling=true", flags_without_others(delegate))))
         raise LearningError(f"the log does not show which nodes ran on the CPU; record the log with {flags}")
@@ -118,15 +118,13 @@ def _changes(reconciliation: Reconciliation) -> Mapping[str, Any]:
 def _seen(reconciliation: Reconciliation, interface: DriverInterface) -> _Seen:
     options = MappingProxyType({**reconciliation.setting.options, **_changes(reconciliation)})
     seen = _Seen()
+    undecided = {} if reconciliation.account is None else reconciliation.account.undecided
     for subgraph in reconciliation.run.subgraphs:
-        if subgraph.decision is None:
-            continue
-        questions = interface.questions(subgraph.graph, options, reconciliation.run.release)
-        if questions is None:
-            continue
-        rejected = nodes_set_aside(subgraph.decision, interface.code)
-        undecided = reconciliation.account.undecided if reconciliation.account is not None else {}
-        _look(seen, subgraph, questions, rejected, undecided.get(subgraph.graph.index, frozenset()))
+        decision, graph = subgraph.decision, subgraph.graph
+        questions = None if decision is None else interface.questions(graph, options, reconciliation.run.release)
+        if decision is not None and questions is not None:
+            rejected = nodes_set_aside(decision, interface.code)
+            _look(seen, subgraph, questions, rejected, undecided.get(graph.index, frozenset()))
     return seen
 
 
@@ -139,14 +137,13 @@ def _look(
         _note(seen, everything, is_accepted=bool(subgraph.delegated), is_open=bool(rejected))
         return
     for partition in questions.partitions:
+        nodes, delegated = partition.nodes, subgraph.delegated
         if partition.is_all_or_nothing:
-            is_accepted = not subgraph.delegated.isdisjoint(partition.nodes)
-            entries = _entries(partition, partition.nodes)
-            _note(seen, entries, is_accepted=is_accepted, is_open=not rejected.isdisjoint(partition.nodes))
+            is_accepted, is_open = not delegated.isdisjoint(nodes), not rejected.isdisjoint(nodes)
+            _note(seen, _entries(partition, nodes), is_accepted=is_accepted, is_open=is_open)
             continue
-        accepted = _entries(partition, [node for node in partition.nodes if node in subgraph.delegated])
-        _note(seen, accepted, is_accepted=True, is_open=False)
-        seen.rejected += _entries(partition, [node for node in partition.nodes if node in rejected - undecided])
+        _note(seen, _entries(partition, [node for node in nodes if node in delegated]), is_accepted=True, is_open=False)
+        seen.rejected += _entries(partition, [node for node in nodes if node in rejected - undecided])
 
 
 def _entries(partition: DriverQuestion, nodes: Iterable[int]) -> list[_AskedNode]:
@@ -193,11 +190,9 @@ def _rejected(
             rejected_kinds.add(_kind(chosen))
             names = ", ".join(candidate.operation for candidate in candidates)
             notes.append(f"{op} maps to several operations ({names}); {chosen.operation} is assumed to be rejected")
-    groups: dict[frozenset[OperationSignature], None] = {}
-    for entries in seen.open:
-        groups[frozenset([operation for _, operations in entries for operation in operations])] = None
+    groups = [frozenset([operation for _, operations in entries for operation in operations]) for entries in seen.open]
     remaining: dict[frozenset[OperationSignature], None] = {}
-    for group in (*groups, *profile.one_of):
+    for group in dict.fromkeys([*groups, *profile.one_of]):
         possible = group - accepted
         if not possible or not possible.isdisjoint(rejected | before):
             continue
@@ -205,13 +200,14 @@ def _rejected(
             rejected |= possible
         else:
             remaining[possible] = None
-    for group in [group for group in remaining if group.isdisjoint(rejected)]:
+    still_open = tuple([group for group in remaining if group.isdisjoint(rejected)])
+    for group in still_open:
         names = ", ".join(sorted({operation.operation for operation in group}))
         notes.append(
             f"the driver rejects at least one of {names}, but the log does not show which one; the profile applies this "
             "rejection only to models that have all of these operations"
         )
-    return rejected, tuple([group for group in remaining if group.isdisjoint(rejected)])
+    return rejected, still_open
 
 
 _Kind = tuple[str, tuple[str, ...]]
@@ -264,15 +260,6 @@ def _log_place(observation: Observation, sources: Sequence[LogSource]) -> str:
     return f"the log {names[0]}" if names else "the profile"
 
 
-def _written_by_hand(profile: DriverProfile) -> tuple[Rejection, ...]:
-    """Return the rules that users wrote by hand. Such rules cover no rejection in the profile's logs."""
-    rules = set(profile.rejections)
-    for observation in profile.observations:
-        if not observation.is_accepted:
-            rules.difference_update(rules_covering(observation.signature))
-    return tuple(rejection for rejection in profile.rejections if rejection in rules)
-
-
 def _rejections(observations: Iterable[Observation]) -> Iterator[Rejection]:
     """Yield rules that cover the rejected and no accepted operations: by types, or with the rank, or with the shapes."""
     groups: dict[tuple[str, tuple[str, ...]], tuple[list[OperationSignature], list[OperationSignature]]] = {}
@@ -286,15 +273,11 @@ def _rejections(observations: Iterable[Observation]) -> Iterator[Rejection]:
             yield Rejection(operation, types)
             continue
         ranks = {example.rank for example in accepted}
-        by_rank: dict[int, list[OperationSignature]] = {}
-        for example in sorted(rejected):
-            by_rank.setdefault(example.rank, []).append(example)
-        for rank, examples in sorted(by_rank.items()):
-            if rank not in ranks:
+        for rank, same in groupby(sorted(sorted(rejected), key=attrgetter("rank")), key=attrgetter("rank")):
+            if rank in ranks:
+                yield from [Rejection(operation, types, rank, example.shapes) for example in same]
+            else:
                 yield Rejection(operation, types, rank)
-                continue
-            for example in examples:
-                yield Rejection(operation, types, rank, example.shapes)
 
 
 def signature_text(operation: OperationSignature) -> str:
@@ -324,11 +307,12 @@ def learning_entry(learning: Learning, path: str) -> dict[str, Any]:
 
 
 def _rejection_entry(rejection: Rejection) -> dict[str, Any]:
+    types, shapes = rejection.types, rejection.shapes
     return {
         "operation": rejection.operation,
-        "types": None if rejection.types is None else list(rejection.types),
+        "types": None if types is None else list(types),
         "rank": rejection.rank,
-        "shapes": None if rejection.shapes is None else [list(shape) for shape in rejection.shapes],
+        "shapes": None if shapes is None else list(map(list, shapes)),
     }
 
 

@@ -108,15 +108,14 @@ def _inquiry(trials: Trials, level: int | None) -> _Inquiry | None:
     all_or_nothing: set[_Node] = set()
     for subgraph in base.subgraphs:
         questions = interface.questions(subgraph.graph, options, trials.release) if subgraph.decision is not None else None
-        for partition in questions.partitions if questions is not None else ():
-            for index in partition.nodes:
-                node = (subgraph.graph.index, index)
-                view = partition.graph.view(partition.graph.nodes[index])
-                operations = partition.operations.get(index, ())
-                if operations:
-                    kinds[node] = _NodeKind(view.op, tuple([signature(operation, view) for operation in operations]))
-                if partition.is_all_or_nothing or (questions is not None and questions.has_float16):
-                    all_or_nothing.add(node)
+        if questions is None:
+            continue
+        for partition, index in [(own, index) for own in questions.partitions for index in own.nodes]:
+            node, view = (subgraph.graph.index, index), partition.graph.view(partition.graph.nodes[index])
+            if operations := partition.operations.get(index, ()):
+                kinds[node] = _NodeKind(view.op, tuple([signature(operation, view) for operation in operations]))
+            if partition.is_all_or_nothing or questions.has_float16:
+                all_or_nothing.add(node)
     text = f", at feature level {level}" if changes else ""
     return _Inquiry(trials, interface.option, changes, text, base, kinds, frozenset(all_or_nothing)) if kinds else None
 
@@ -227,17 +226,14 @@ def _by_lines(inquiry: _Inquiry) -> Iterator[Match]:
     for node in inquiry.kinds:
         by_op.setdefault(inquiry.op(node), set()).add(node)
     for number in (1, 2):
-        fitting = []
-        for names in islice(combinations(sorted(by_op), number), _MOST_ATTEMPTS):
-            rejected = {node for name in names for node in by_op[name]}
-            if (run := inquiry.fitting(rejected)) is not None:
-                fitting.append((names, rejected, run))
+        choices = islice(combinations(sorted(by_op), number), _MOST_ATTEMPTS)
+        rejections = [(names, set().union(*map(by_op.__getitem__, names))) for names in choices]
+        fitting = [(names, nodes, run) for names, nodes in rejections if (run := inquiry.fitting(nodes)) is not None]
         if fitting:
             names, rejected, run = fitting[0]
-            others = [" and ".join(fit) for fit, _, _ in fitting[1:]]
+            others = " or ".join([" and ".join(other) for other, _, _ in fitting[1:]])
             text = f"these lines fit a driver that rejects {' and '.join(names)}"
-            if others:
-                text += f", or one that rejects {' or '.join(others)}"
+            text += f", or one that rejects {others}" if others else ""
             text += "; record a table of operators to see which nodes the driver rejects"
             yield inquiry.match(run, rejected, rejected, text, is_certain=False)
             return

@@ -266,7 +266,9 @@ def _shown_options(log: DeviceLog, delegate: Delegate) -> dict[str, str]:
         chosen = {choice.device for compilation in log.runtime.compilations for choice in compilation.choices}
         options |= delegate.behind.devices.reference_options if delegate.behind.devices.reference in chosen else {}
     options |= delegate.log.hinted_options if log.statements_of(Event.HINT_ERROR) else {}
-    for name, value in _options_by_words(log, delegate):
+    reasons = [statement.values.get("why", "") for statement in log.statements_of(Event.OPERATOR_REFUSED, Event.PROGRESS)]
+    by_words = delegate.log.options_by_words
+    for name, value in dict.fromkeys([named for why in reasons for words, named in by_words.items() if words in why]):
         options[name] = f"{options[name]},{value}" if name in options else value
     for statement in log.statements_of(Event.OTHER_ERROR, Event.INTERFACE_USED, Event.VERSION_SAID) if not options else ():
         options |= delegate.log.options_by_interface.get(statement.values.get("interface", "").lower(), {})
@@ -290,16 +292,6 @@ def _given_options(log: DeviceLog, delegate: Delegate, notes: list[str]) -> Iter
                 value = _printed_value(option, match["value"], notes)
                 if value is not None:
                     yield option.name, value
-
-
-def _options_by_words(log: DeviceLog, delegate: Delegate) -> tuple[tuple[str, str], ...]:
-    pairs = [
-        named
-        for statement in log.statements_of(Event.OPERATOR_REFUSED, Event.PROGRESS)
-        for words, named in delegate.log.options_by_words.items()
-        if words in statement.values.get("why", "")
-    ]
-    return tuple(dict.fromkeys(pairs))
 
 
 def _printed_value(option: Option, text: str, notes: list[str]) -> str | None:

@@ -287,7 +287,7 @@ def registered_accelerators(log: DeviceLog) -> tuple[str, ...]:
 def requested_accelerators(log: DeviceLog) -> tuple[str, ...]:
     """Return the accelerators and delegates that a command in the log requests."""
     on = [name for name, value in log.flags.items() if name.startswith("use ") and value in ("true", "1")]
-    return tuple([name.removeprefix("use ") for name in on])
+    return tuple(filter(None, [*[name.removeprefix("use ") for name in on], log.flags.get("backend", "")]))
 
 
 _NEEDLES = tuple({word for row in _NAMES if row["of"] != "delegate" for word in row["words"].split("|")})

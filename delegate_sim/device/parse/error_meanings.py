@@ -121,7 +121,7 @@ class LogMeanings:
     def notes(self) -> Iterator[tuple[str, str]]:
         """Yield the notable lines that are not errors, with their meanings."""
         log = self.log
-        for statement in (*log.statements_of(Event.NOT_REGISTERED), *log.statements_of(Event.FAILURE)):
+        for statement in log.statements_of(Event.NOT_REGISTERED, Event.FAILURE, Event.OTHER_ERROR):
             if self.is_benign(statement):
                 is_absent = statement.kind == Event.NOT_REGISTERED
                 yield statement.line, _absence(statement) if is_absent else self.meaning(statement)
@@ -163,6 +163,8 @@ class LogMeanings:
             return True
         if statement.kind == Event.IMMUTABLE_ERROR:  # a second application of the delegate that is applied by default
             return self.log.has(Event.DEFAULT_LEFT_OUT)
+        if statement.kind == Event.OTHER_ERROR and "Dispatch library directory" in statement.line:
+            return not (_NPU.casefold() in self._requested or self._is_dispatch_needed)
         if statement.kind != Event.NOT_REGISTERED or "DispatchLibraryDir" in statement.line:
             return False
         accelerator = accelerator_of(statement.values["name"])

@@ -197,7 +197,7 @@ class Pattern:
     """A row of ``statements.tsv``, which explains the fields."""
 
     kind: str
-    needles: tuple[str, ...]
+    needles: Sequence[str]
     speaker: str
     age: str
     form: re.Pattern[str]
@@ -205,15 +205,11 @@ class Pattern:
 
 
 _ROWS = rows_of("statements")
-PATTERNS = tuple(
-    [
-        Pattern(
-            row["kind"], tuple(row["needles"].split("|")), row["speaker"], row["age"], re.compile(row["pattern"]), row["meaning"]
-        )
-        for row in _ROWS
-        if row["age"] != "loose"
-    ]
-)
+PATTERNS = [
+    Pattern(row["kind"], row["needles"].split("|"), row["speaker"], row["age"], re.compile(row["pattern"]), row["meaning"])
+    for row in _ROWS
+    if row["age"] != "loose"
+]
 """The patterns of all kinds of lines, most specific pattern first."""
 
 
@@ -309,21 +305,23 @@ def loose_statement(text: str, tag: str, severity: str, source: str) -> Statemen
     line = text.strip()
     if _NO_WORDS.fullmatch(line) is not None:
         return None
-    if severity in ("E", "F") and (tag in _RUNTIME_TAGS or _RUNTIME_WORDS.search(line)):
+    is_of_runtime = tag in _RUNTIME_TAGS or _RUNTIME_WORDS.search(line) is not None
+    values = MappingProxyType({"source": source} if source else {})
+    is_failure = _FAILED_TO.match(line) is not None
+    if severity in ("E", "F") and is_of_runtime:
         return Statement(Event.RUNTIME_ERROR, line, MappingProxyType({}))
-    if source and severity == "W" and _FAILED_TO.match(line):
-        return Statement(Event.WARNED, line, MappingProxyType({"source": source}))
-    is_error = severity in ("E", "F") or bool(source and not severity and _FAILED_TO.match(line))
+    if source and severity == "W" and is_failure:
+        return Statement(Event.WARNED, line, values)
+    is_error = severity in ("E", "F") or bool(source and not severity and is_failure)
     if is_error and (source or tag in _OWN_TAGS or not tag) and _VENDOR.search(line) is None:
-        kind = Event.FAILURE if _FAILED_TO.match(line) else Event.OTHER_ERROR
-        return Statement(kind, line, MappingProxyType({"source": source} if source else {}))
+        return Statement(Event.FAILURE if is_failure else Event.OTHER_ERROR, line, values)
     for kind, is_one in (
         (Event.MEASURED, _MEASURED.search(line)),
         (Event.PROGRESS, _PROGRESS.search(line)),
-        (Event.RUNTIME, tag in _RUNTIME_TAGS or _RUNTIME_WORDS.search(line)),
+        (Event.RUNTIME, is_of_runtime),
         (Event.VENDOR, tag.lower().startswith(("qnn", "hta")) or _VENDOR.search(line)),
         (Event.LITERT, source or tag in _LITERT_TAGS or _LITERT_WORDS.search(line)),
     ):
         if is_one:
-            return Statement(kind, line, MappingProxyType({"source": source} if source else {}))
+            return Statement(kind, line, values)
     return None

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import pairwise
 
 from ...delegates.base import Delegate
-from ...delegates.registry import APPLIED_BY_DEFAULT, EDGE_TPU, find_delegate
+from ...delegates.registry import ACCELERATORS, APPLIED_BY_DEFAULT, EDGE_TPU, find_delegate
 from ...foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, Declared, attributes, positions
 from ...model.schema import operator_name
 from ..compare.npu_stages import NO, YES, NpuStages, npu_stages
@@ -21,6 +21,7 @@ from .compilations import NOT_COMPILED
 from .delegate_identity import (
     DISPATCH,
     UNNAMED_KERNEL,
+    accelerator_of,
     chip_names,
     delegate_named,
     has_hidden_kernels,
@@ -35,10 +36,10 @@ from .delegate_identity import (
     statements_by,
     without_errors_of_others,
 )
-from .delegated_counts import counted_tables, counts_of, is_kernel, ordered_tables
 from .error_meanings import ExplainedError, LogMeanings, cause_of, explained_errors, explained_notes, is_while_running
 from .known_lines import ARMNN_PARSER, Statement
 from .log_contents import Count, DeviceLog
+from .log_runs import counted_tables, counts_of, is_kernel, ordered_tables
 from .tables import KINDS, Event, kinds_with
 
 WHOLE, PART, NONE, FAILED, NOT_CREATED, NOT_LOADED, NOT_SHOWN, APPLIED_TO, MADE, REQUESTED, UNKNOWN = (
@@ -212,18 +213,13 @@ def _with_end(
 ) -> tuple[LogDelegate, tuple[LogDelegate, ...], str]:
     """Return the delegates and ``LogSummary.end``. If no interpreter is created, a delegate that took nothing is the reason."""
     last = max([0, *[replacement.place for replacement in log.replacements]])
-    failed = [
-        error for error in log.statements_of(Event.LOAD_ERROR, Event.BENCHMARK_FAILED) if max(error.places, default=last) >= last
-    ]
+    errors = log.statements_of(Event.LOAD_ERROR, Event.BENCHMARK_FAILED)
+    failed = [error for error in errors if max(error.places, default=last) >= last]
     if any(_NO_INTERPRETER.search(error.line) for error in failed):
-        idle = [
-            made
-            for made in (own, *others)
-            if made.outcome == MADE and not (made.name and find_delegate(made.name).is_applied_by_default)
-        ]
+        made = [mentioned for mentioned in (own, *others) if mentioned.outcome == MADE]
+        idle = [one for one in made if not (one.name and find_delegate(one.name).is_applied_by_default)]
         if len(idle) == 1:
-            failure = replace(idle[0], outcome=FAILED)
-            own, *rest = [failure if mentioned is idle[0] else mentioned for mentioned in (own, *others)]
+            own, *rest = [replace(one, outcome=FAILED) if one is idle[0] else one for one in (own, *others)]
             return own, tuple(rest), ""
     if log.statements_of(Event.CRASH) and own.outcome != CRASHED:
         return own, others, CRASHED
@@ -268,11 +264,8 @@ def _compiled_delegate(log: DeviceLog) -> LogDelegate:
     mapped, left = compilation.mapped, compilation.left
     counts = []
     if mapped is not None or left is not None or compilation.total is not None:
-        total = compilation.total if mapped is None or left is None else mapped + left
-        is_complete = compilation.has_all_counts
-        counts.append(
-            Count("Edge TPU Compiler", "compiler", mapped, total, left, None, compilation.kernels, is_complete=is_complete)
-        )
+        total, is_complete = compilation.total if mapped is None or left is None else mapped + left, compilation.has_all_counts
+        counts = [Count("Edge TPU Compiler", "compiler", mapped, total, left, None, compilation.kernels, None, is_complete)]
     outcome = NOT_COMPILED_FOR if compilation.failure else COMPILED_FOR if compilation.is_done else UNKNOWN
     name = delegate.name if delegate is not None else ""
     return LogDelegate(name, name or _title(EDGE_TPU), outcome, tuple(counts))
@@ -284,6 +277,10 @@ def _simulated_delegate(log: DeviceLog, delegate: Delegate) -> LogDelegate:
         names |= {plain_name(UNNAMED_KERNEL)}
     name = library_of(log) if delegate.log.libraries else ""
     counts, outcome = _counts_and_outcome(log, names, is_requested=bool(name) or is_switched_on(delegate, log))
+    absent = [line for line in log.statements_of(Event.NOT_REGISTERED) if not LogMeanings(log).is_benign(line)]
+    missing = {ACCELERATORS.get(accelerator_of(line.values["name"]).casefold()) for line in absent}
+    if outcome == REQUESTED and delegate.name in missing:
+        outcome = NOT_CREATED
     if not name:
         # Some delegates, such as Apple's, have several kernels.
         name = next((replacement.kernel for replacement in log.replacements if replacement.kernel in delegate.kernel_names), "")
@@ -307,10 +304,9 @@ def _is_planned(log: DeviceLog, names: set[str], counts: tuple[Count, ...]) -> b
     last = max([replacement.place for replacement in log.replacements if plain_name(replacement.kernel) in names], default=0)
     if {count.source for count in counts} != {"split"} and max(builds, default=0) <= last:
         return False
-    after = max([last, *builds])
     later = [place for statement in log.statements_of(*_AFTER_KERNELS) for place in statement.places]
     later += [application.place for application in log.applications]
-    return max(later, default=0) <= after and log.times.is_empty
+    return max(later, default=0) <= max([last, *builds]) and log.times.is_empty
 
 
 _AFTER_KERNELS = (Event.KERNELS, Event.INTERFACE_USED, Event.APPLIED, Event.MEASURED, Event.EXECUTED)
@@ -424,11 +420,9 @@ def _failure(log: DeviceLog, names: set[str]) -> str:
     ):
         return FAILED
     counted = max([0, *[place for count in log.statements_of(Event.OWN_COUNT) for place in count.places]])
-    if any(
-        "_handle" in error.line and max(error.places, default=0) >= counted
-        for error in errors
-        if error.kind == Event.VENDOR_ERROR and names & {plain_name(error.values.get("name", ""))}
-    ):
+    vendor = [error for error in errors if error.kind == Event.VENDOR_ERROR and "fatal" in error.values]
+    own = [error for error in vendor if plain_name(error.values.get("name", "")) in names]
+    if any(max(error.places, default=0) >= counted for error in own):
         return FAILED
     if any(names & _words(line) for line in log.not_created):
         return NOT_CREATED
@@ -509,12 +503,9 @@ def _outcome_without_counts(log: DeviceLog, names: set[str]) -> str:
 def _refusals(log: DeviceLog) -> Iterator[tuple[str, str, int]]:
     for op, reason in log.listed_refusals:
         yield op, reason, 1
-    for statement in log.statements_of(Event.NPU_ROW):
-        if statement.values["support"] == "unsupported":
-            yield statement.values["op"], "", 1
-    for row in log.edge_tpu.rows:
-        if not row.is_mapped:
-            yield row.op, row.status, row.count
+    rows = [row.values["op"] for row in log.statements_of(Event.NPU_ROW) if row.values["support"] == "unsupported"]
+    yield from [(op, "", 1) for op in rows]
+    yield from [(row.op, row.status, row.count) for row in log.edge_tpu.rows if not row.is_mapped]
     for (op, version, message), times in log.refusals.items():
         yield f"{op} (v{version})", message, times
     for statement in log.statements_of(Event.OPERATOR_REFUSED):

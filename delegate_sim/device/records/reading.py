@@ -129,10 +129,9 @@ def _matrix_entry(path: str, document: Mapping[str, Any], entry: Mapping[str, An
     backend, status = _value(document, "backend", str) or "", _value(entry, "status", str) or ""
     is_general = not any(entry.get(key) for key in ("conditions", "constraints", "dtypes"))
     accepts = _ACCEPTS.get(status) if _value(entry, "provenance", str) == "measured" else None
-    release = f"litert-{_value(document, 'litert_version', str) or ''}"
-    operator = _value(entry, "op", str) or ""
-    recorded = Recorded(accepts=accepts if accepts or is_general else None)
-    return Asked(path, "", _delegate(backend), backend, release, operator=operator), recorded
+    release, operator = f"litert-{_value(document, 'litert_version', str) or ''}", _value(entry, "op", str) or ""
+    asked = Asked(path, "", _delegate(backend), backend, release, operator=operator)
+    return asked, Recorded(accepts=accepts if accepts or is_general else None)
 
 
 def _profile(path: str, entries: list[dict[str, Any]]) -> Record:

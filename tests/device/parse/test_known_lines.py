@@ -433,6 +433,6 @@ def test_notes_with_different_meanings_are_all_kept():
         "loader.\nW/litert: a.cc:1] OpenCL not supported on this platform. Using WebGPU instead.\n"
         "INFO: Replacing 2 out of 2 node(s) with delegate (LITERT_WEBGPU) node, yielding 1 partitions for subgraph 0.\n"
     )
-    found = summary(text)
-    assert [line.split()[0] for line, _ in found.notes] == ["Failed", "OpenCL"]
-    assert all("libvndksupport.so" in meaning for _, meaning in found.notes)
+    notes = summary(text).to_dict()["notes"]
+    assert [note["line"].split()[0] for note in notes] == ["Failed", "OpenCL"]
+    assert all("libvndksupport.so" in note["meaning"] for note in notes)

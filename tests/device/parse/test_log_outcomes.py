@@ -25,6 +25,7 @@ LIST = (
     "GATHER_ND: Operation is not supported.\n"
     "4 operations will run on the GPU, and the remaining 5 operations will run on the CPU.\n"
 )
+NO_DIRECTORY = "[dispatch_accelerator.cc:9] Dispatch library directory is not set.\nWARNING: [auto_registration.cc:9] "
 
 
 class Case(NamedTuple):
@@ -272,6 +273,28 @@ CASES = {
         "failed",
         cause="fuse_auto_input failed",
         errors=("other-error", "other-error", "preparation-error"),
+    ),
+    "a vendor's library that refuses what a delegate counted": Case(
+        " Number of subgraphs:1 , 7 nodes delegated out of 9 nodes\nTIDL_RT_OVX: ERROR: Config file size (8 bytes) is wrong\n"
+        "VX_ZONE_ERROR:[f:2] Invalid reference\n",
+        "",
+        "failed",
+        cause="TIDL_RT_OVX: ERROR: Config file size",
+        errors=("vendor-error", "vendor-error"),
+    ),
+    "an accelerator that is requested and not there": Case(
+        f"./litert_lm_main --backend=gpu --model_path=x.litertlm\nERROR: {NO_DIRECTORY}GPU accelerator could not be loaded and "
+        "registered.\n",
+        "mldrift",
+        "not-created",
+        cause="GPU accelerator could not be loaded and registered.",
+        errors=("not-registered",),
+    ),
+    "accelerators and plugins that nothing needs": Case(
+        f"ERROR: {NO_DIRECTORY}GPU accelerator could not be loaded and registered.\nCPU accelerator registered.\n"
+        "WARNING: [compiled_model.cc:9] Failed to apply compiler plugins: Compiler plugin is not configured\n",
+        "",
+        "unknown",
     ),
 }
 

@@ -87,12 +87,13 @@ def check(found, said):
     assert bool(found.cause) == bool(said.get("cause"))
     assert dict(found.operators) == said.get("operators", {})
     assert [count.total for count in found.counts] == ([said["executed"]] if "executed" in said else [])
-    assert (found.version, found.may_be_older) == (said.get("version", ""), said.get("older", True))
+    told = found.to_dict()
+    assert (told["version"], told["may_be_older"]) == (said.get("version", ""), said.get("older", True))
     assert ([found.releases[0], found.releases[-1]] if found.releases else None) == said.get("releases")
-    assert list(found.accelerators) == said.get("accelerators", [])
-    assert list(found.chips) == said.get("chips", [])
-    assert len(found.notes) == len(said.get("notes", []))
-    assert all(words in line for (line, _), words in zip(found.notes, said.get("notes", []), strict=True))
+    assert told["accelerators"] == said.get("accelerators", [])
+    assert told["chips"] == said.get("chips", [])
+    assert len(told["notes"]) == len(said.get("notes", []))
+    assert all(words in note["line"] for note, words in zip(told["notes"], said.get("notes", []), strict=True))
 
 
 @NEEDS_LOGS

@@ -47,7 +47,7 @@ def check(found, said):
     assert [[each.name, each.outcome] for each in found.others if each.name] == said.get("then", [])
     assert [op for op, _, _ in found.refusals] == said.get("refused", [])
     assert [error.node for error in found.errors if error.node is not None] == said.get("nodes", [])
-    assert "accelerators" not in said or list(found.accelerators) == said["accelerators"]
+    assert "accelerators" not in said or found.to_dict()["accelerators"] == said["accelerators"]
     assert "on_cpu" not in said or dict(found.operators) == said["on_cpu"]
     assert {name: getattr(found.log.times, name) for name in said.get("times", {})} == pytest.approx(said.get("times", {}))
 
