@@ -15,6 +15,8 @@ ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("delegate_sim", "cli")
 TEXTS = frozenset({"message", "hint", "change", "found", "needed", "title", "outcome", "suggestion", "statement", "note"})
 """Names of fields and variables that hold a sentence, or a part of one."""
+_LISTS = frozenset({f"{name}s" for name in TEXTS if name != "change"})
+"""Names of fields and variables that hold several texts. ``changes`` are changes of a node, or of the model."""
 _COMPARED = frozenset({"message", "hint", "change", "found", "needed"})
 """Names of fields that are not compared with other texts either. The other fields may have codes."""
 _WRITERS = ROOT / "cli" / "text"
@@ -50,9 +52,18 @@ def _local_texts(scope: ast.AST) -> frozenset[str]:
     """Return the names of local variables that hold a text."""
     names: set[str] = set()
     for node in _own_nodes(scope):
+        targets: list[ast.expr] = []
         if isinstance(node, ast.Assign) and _is_text(node.value, frozenset(names)):
-            names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+            targets = node.targets
+        elif isinstance(node, (ast.For, ast.comprehension)) and _name(node.iter) in _LISTS:
+            targets = [node.target]
+        names |= {target.id for target in targets if isinstance(target, ast.Name)}
     return frozenset(names)
+
+
+def _name(node: ast.expr) -> str:
+    """Return the name of a variable or a field, or an empty text for other expressions."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def _is_text(node: ast.expr, texts: frozenset[str]) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from delegate_sim.diagnosis.advice.commands import fix_command
 from delegate_sim.diagnosis.advice.fix_passes import FoundPass, cost_of
 from delegate_sim.diagnosis.advice.plain_fix import JointFix, PlainFix
-from delegate_sim.diagnosis.causes.change import Advice, Assumed, ChangeKind, change_texts, notes_text, result_words
+from delegate_sim.diagnosis.causes.change import Advice, Assumed, ChangeKind, result_words
 from delegate_sim.diagnosis.causes.conversion_causes import OF_TYPES
 from delegate_sim.diagnosis.causes.undelegatable_nodes import SPLIT_TAIL
 from delegate_sim.diagnosis.goal_search import MULTIPLY_ADDS, PARTITIONS, Goal, Search, Way
@@ -119,33 +119,32 @@ def advice_lines(diagnosis: Diagnosis, finding: RankedCause | None, width: int, 
     be copied. If ``plain`` is given, the result of ``fix`` follows, with fixed sizes of inputs or with the usual passes.
     """
     command = functools.partial(fix_command, diagnosis.model, diagnosis.target)
-    changes: list[tuple[str, str]] = []
-    listed = _alternatives(finding.cause.advice) if finding is not None else []
+    changes: list[tuple[str, Sequence[str], str]] = []
     if finding is not None:
         cause, fix = finding.cause, diagnosis.found_pass(finding)
         is_split = any(change.kind is ChangeKind.APPLICATION for change in cause.advice.changes)
+        listed = _alternatives(cause.advice)
         own = f"{cause.suggestion}: one of these changes:" if listed else f"{cause.suggestion}: {cause.change}"
-        changes = [(own, command(SPLIT_TAIL) if is_split else "")]
+        changes = [(own, listed, command(SPLIT_TAIL) if is_split else "")]
         if fix is not None:
             place = len(changes) if leading_pass(diagnosis, finding) is None else 0
-            changes.insert(place, (f"{fix.text}:", command("--pass", fix.pass_.name)))
+            changes.insert(place, (f"{fix.text}:", (), command("--pass", fix.pass_.name)))
     if plain is not None:
         how = "fix with fixed sizes" if plain.arguments else "fix"
-        changes.append((f"{how} rewrites the file ({plain.result}):", command(*plain.arguments)))
-    for number, (text, line) in enumerate(changes):
+        changes.append((f"{how} rewrites the file ({plain.result}):", (), command(*plain.arguments)))
+    for number, (text, listed, line) in enumerate(changes):
         yield from indented(message(f"or {text}" if number else text), width, "   ", HINT)
-        if listed and finding is not None and text.startswith(finding.cause.suggestion):
-            for item in listed:
-                yield from paragraph(message(item), width, "     - ", "       ", style=HINT)
+        for item in listed:
+            yield from paragraph(message(item), width, "     - ", "       ", style=HINT)
         if line:
             yield Line(f"     {printable(line)}", HINT)
 
 
-def _alternatives(advice: Advice) -> list[str]:
+def _alternatives(advice: Advice) -> Sequence[str]:
     """Return the changes for a list, if each of several changes is enough. The last item has the notes on all changes."""
     if not advice.are_alternatives or len(advice.changes) < 2:
-        return []
-    return [*change_texts(advice), *filter(None, [notes_text(advice).removeprefix("; ")])]
+        return ()
+    return (*advice.choices, "; ".join(advice.notes)) if advice.notes else advice.choices
 
 
 def model_name(diagnosis: Diagnosis) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from ..delegates.base import Delegate
 from ..delegates.decision import Decision
@@ -30,11 +30,16 @@ _NOT_LOADED = frozenset({kind.name for kind in NOT_LOADED_KINDS})
 _NOT_PREPARED = frozenset({kind.name for kind in NOT_PREPARED_KINDS})
 
 
-class AdviceText(NamedTuple):
-    """Advice for a reason. One of ``changes`` is enough. ``text`` also has the results of changes that do not help."""
+class Advice(Protocol):
+    """The changes that remove a reason, as a diagnosis advises them."""
 
-    text: str
-    changes: tuple[str, ...]
+    @property
+    def text(self) -> str:
+        """All changes with their results, also of those that do not help."""
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """Changes with their results. One of them is enough."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -49,7 +54,7 @@ class SubgraphRun:
     """All partitions in execution order, with the nodes that the delegate added to the graph (``Decision.origins``)."""
     taken: frozenset[int] = frozenset()
     """Nodes that run on the delegate because another subgraph's delegated node includes them."""
-    advice: Mapping[tuple[int, str], tuple[AdviceText, ...]] = field(default_factory=dict)
+    advice: Mapping[tuple[int, str], tuple[Advice, ...]] = field(default_factory=dict)
     """Changes that each remove one reason, keyed by the reason's node and code. Empty without a diagnosis."""
 
     @functools.cached_property

@@ -1,4 +1,4 @@
-"""The order of conversions: float first, then the suggestions of diagnoses, until no result changes."""
+"""The order of conversions: float first, then the changes that diagnoses advise, until no result changes."""
 
 from __future__ import annotations
 
@@ -54,18 +54,18 @@ EVERYWHERE = (FIXED, OPTIONS[ConverterSetting.UNFOLD_BATCH_MATMUL], OPTIONS[Conv
 
 
 @dataclass(frozen=True, slots=True)
-class Direction:
-    """Converter settings that a cause suggests, and the name of the cause."""
+class SettingsChange:
+    """Converter settings that fix a cause, and the name of the cause."""
 
     settings: SettingsTogether
     cause: str
 
 
-def directions(diagnosis: Diagnosis) -> Iterator[Direction]:
-    """Yield the suggestions for the causes of a diagnosis, largest gain first.
+def settings_changes(diagnosis: Diagnosis) -> Iterator[SettingsChange]:
+    """Yield the changes that fix the causes of a diagnosis, largest gain first.
 
-    If a cause must be fixed together with other causes, the suggestion includes the settings for the other causes. If the fix of
-    a cause does not improve the result, nothing is suggested for this cause.
+    If a cause must be fixed together with other causes, the change includes the settings for the other causes. If the fix of a
+    cause does not improve the result, there is no change for this cause.
     """
     requested = {
         finding.cause.identity: settings_that_fix(diagnosis.model, diagnosis.target, finding.cause)
@@ -79,13 +79,13 @@ def directions(diagnosis: Diagnosis) -> Iterator[Direction]:
             others = frozenset().union(*needed)
             # The quantization that the cause itself suggests takes precedence.
             others = others - QUANTIZATIONS.keys() if together & QUANTIZATIONS.keys() else others
-            yield Direction(together | others, finding.cause.name)
+            yield SettingsChange(together | others, finding.cause.name)
 
 
 def followed(settings: Settings, together: SettingsTogether, shapes: Shapes = ()) -> Settings | None:
-    """Return settings with a suggestion applied, or None if the suggestion changes nothing or is incompatible.
+    """Return settings with a change applied, or None if it changes nothing or is incompatible.
 
-    ``shapes`` are the input shapes to use if the suggestion fixes the shapes.
+    ``shapes`` are the input shapes to use if the change fixes the shapes.
     """
     quantized = settings
     try:
@@ -257,11 +257,11 @@ def _suggested(
     trial: SweepTrial, row: SweepRow, routes: Sequence[Route], diagnose: Diagnose, shapes: Shapes
 ) -> Iterator[SweepTrial]:
     for label, diagnosis in diagnose(row):
-        for direction in directions(diagnosis):
-            settings = followed(trial.settings, direction.settings, shapes)
+        for change in settings_changes(diagnosis):
+            settings = followed(trial.settings, change.settings, shapes)
             if settings is None:
                 continue
-            origin = Origin(f"for {label}: {direction.cause}", row.number, label, direction.cause)
+            origin = Origin(f"for {label}: {change.cause}", row.number, label, change.cause)
             for route in _alongside(trial.route, routes):
                 if knows(route, settings):
                     yield SweepTrial(route, settings, origin, row)

@@ -1,4 +1,4 @@
-"""What a case says in words: statements of findings, and notes."""
+"""Sentences of a case, for people: statements of findings, and notes."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 
 import delegate_sim
 from delegate_sim.gate.budgets import Allowance, Budgets, Tolerance
-from tests.gate.test_judgment import NOT_LOADED, entry_of, judged, other_rules, target, two_layers
 from tests.support.gate_models import classifier, reshaper
+from tests.support.judged_cases import NOT_LOADED, entry_of, judged, other_rules, target, two_layers
 from tests.support.models import MIXED, chain_model
 
 ACCEPT = "to accept this result: accept it"

@@ -8,7 +8,7 @@ from delegate_sim.conversion.settings import FLOAT, parse_settings
 from delegate_sim.diagnosis.advice.converter_settings import ConverterSetting
 from delegate_sim.diagnosis.diagnose import diagnose
 from delegate_sim.model.reader import load
-from delegate_sim.sweeping.search import OPTIONS, QUANTIZATIONS, directions, followed
+from delegate_sim.sweeping.search import OPTIONS, QUANTIZATIONS, followed, settings_changes
 from tests.support.conversion.sweep_conversions import dense
 from tests.support.diagnoses import target
 
@@ -69,6 +69,6 @@ def test_sizes_go_with_fixed_inputs():
 def test_what_a_cause_needs_goes_with_it():
     """Integers bring nothing to a graph that is refused for its sizes."""
     diagnosis = diagnose(load(dense(FLOAT).bytes()), target("hexagon", {"min_nodes_per_partition": 1}))
-    found = [direction.settings for direction in directions(diagnosis)]
+    found = [change.settings for change in settings_changes(diagnosis)]
     assert INT8 | {ConverterSetting.PER_TENSOR, ConverterSetting.FIXED_SHAPES} in found
     assert not {INT8, INT8 | {ConverterSetting.PER_TENSOR}} & set(found)

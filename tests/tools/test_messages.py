@@ -14,6 +14,8 @@ from tools.messages import inspected_texts
         "case.reason.found == case.op",
         "def f(reason):\n    text = reason.hint or ''\n    return text.startswith('a')",
         "def f(reason):\n    padded = f' {reason.found}'\n    return ' UINT8' in padded",
+        "def f(hints):\n    return [own for own in hints if own.endswith('.')]",
+        "for note in case.notes:\n    note.partition(': ')",
     ],
 )
 def test_code_that_reads_a_message_is_found(code):

@@ -21,7 +21,7 @@ from delegate_sim.results.report.plan_strip import strip
 from delegate_sim.results.report.report import Report
 from delegate_sim.rules.rule import Reason
 from delegate_sim.runtime.interpreter import Run, SubgraphRun
-from delegate_sim.runtime.run import AdviceText
+from delegate_sim.runtime.run import Advice
 from delegate_sim.runtime.target import target_names
 
 from ...console.layout import counted, cut, item_list, message, name, node_list, share, wrapped
@@ -295,25 +295,16 @@ def _gains(kernels: int, dropped: Sequence[Subset]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Demand:
-    """A condition that a node must meet to be delegated, with a code and a hint. Many nodes can have the same demand."""
-
-    code: str
-    needed: str
-    hint: str
-
-
-@dataclass(frozen=True, slots=True)
 class _Group:
     """Nodes of one operator with reasons that differ only in numbers.
 
-    ``found`` has the values in the model, and ``demands`` has the unmet demands. Both have one entry for each distinct set of
-    reasons.
+    ``found`` has the values in the model. ``demands`` has the reasons without values of the model, which many nodes can have in
+    common. Both have one entry for each distinct set of reasons.
     """
 
     op: str
     found: list[str]
-    demands: list[tuple[_Demand, ...]]
+    demands: list[tuple[Reason, ...]]
     nodes: list[int]
 
 
@@ -347,36 +338,36 @@ def _fallback(run: SubgraphRun, whole: Run, ranks: Ranks, view: View) -> Iterato
         yield from more_lines(_size(variants[len(shown) :]), "node", "    ")
 
 
-def _hints(run: SubgraphRun, variants: Sequence[_Group], demands: Sequence[_Demand], verbose: bool) -> list[Sequence[str]]:
+def _hints(run: SubgraphRun, variants: Sequence[_Group], demands: Sequence[Reason], verbose: bool) -> list[Sequence[str]]:
     """Return the advice of the run for these demands, or the hints of the demands if there is no advice.
 
     Each item is a list of changes that are each enough.
 
     The advice that helps the most nodes comes first. If only some operators need a change, the text lists these operators.
     """
-    nodes: dict[AdviceText, dict[str, set[int]]] = {}
+    nodes: dict[str, tuple[Advice, dict[str, set[int]]]] = {}
     for demand in demands:
         for variant in variants:
             for node in variant.nodes:
                 for advice in run.advice.get((node, demand.code), ()):
-                    nodes.setdefault(advice, {}).setdefault(variant.op, set()).add(node)
+                    nodes.setdefault(advice.text, (advice, {}))[1].setdefault(variant.op, set()).add(node)
     if not nodes:
         return [[hint] for hint in dict.fromkeys([demand.hint for demand in demands if demand.hint])]
     operators = {variant.op for variant in variants}
-    ordered = sorted(nodes.items(), key=lambda item: -len(set().union(*item[1].values())))
+    ordered = sorted(nodes.values(), key=lambda item: -len(set().union(*item[1].values())))
     return [
         [
             change if by_op.keys() == operators else f"{', '.join(by_op)}: {change}"
-            for change in ([advice.text] if verbose else advice.changes)
+            for change in ([advice.text] if verbose else advice.choices)
         ]
         for advice, by_op in ordered
     ]
 
 
-def _joined(demands: Sequence[_Demand]) -> _Demand:
+def _joined(demands: Sequence[Reason]) -> Reason:
     """Merge demands that differ only in numbers into one demand with ranges."""
-    return _Demand(
-        demands[0].code, with_ranges([demand.needed for demand in demands]), with_ranges([demand.hint for demand in demands])
+    return demands[0]._replace(
+        needed=with_ranges([demand.needed for demand in demands]), hint=with_ranges([demand.hint for demand in demands])
     )
 
 
@@ -389,7 +380,7 @@ def _grouped(run: SubgraphRun, refusal: Refusal | None) -> list[list[_Group]]:
             nodes.setdefault((run.graph.nodes[index].op, reasons), []).append(index)
     groups: dict[tuple[tuple[str, ...], ...], dict[tuple[str, str], _Group]] = {}
     for (op, reasons), indices in nodes.items():
-        demands = tuple(_Demand(reason.code, reason.needed, reason.hint) for reason in reasons)
+        demands = tuple([Reason(reason.code, "", "", "", reason.needed, reason.hint) for reason in reasons])
         key = tuple((demand.code, without_numbers(demand.needed), without_numbers(demand.hint)) for demand in demands)
         detail = _found(op, reasons, refusal)
         variant = groups.setdefault(key, {}).setdefault((op, without_numbers(detail)), _Group(op, [], [], []))

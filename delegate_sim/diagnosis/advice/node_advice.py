@@ -13,9 +13,9 @@ from ...model.model import Model
 from ...results.compare.comparison import Comparison, compare
 from ...results.report.placement import on_cpu
 from ...rules.kinds import PARTITION_LIMIT
-from ...runtime.run import AdviceText, Run
+from ...runtime.run import Run
 from ..causes.cause import Blockers
-from ..causes.change import advice_text
+from ..causes.change import Advice
 from ..causes.finder import find_causes
 from ..examiner import Examiner
 
@@ -27,8 +27,8 @@ _NODES_ADVISED = 5000
 class RunAdvice:
     """The advice for a run. ``by_reason`` is the advice for single nodes. ``refusal`` is the advice for the whole graph."""
 
-    by_reason: Mapping[tuple[NodeKey, str], tuple[AdviceText, ...]]
-    refusal: str
+    by_reason: Mapping[tuple[NodeKey, str], tuple[Advice, ...]]
+    refusal: Advice | None
 
 
 def advised(
@@ -55,14 +55,14 @@ def advised(
     if is_left_out or is_over or nodes > _NODES_ADVISED or not any(True for _ in on_cpu(run)):
         return run
     advice = _advice_of(*diagnosed) if diagnosed else advise(Examiner(model, run.target, effort or Effort(model), cache))
-    by_subgraph: dict[int, dict[tuple[int, str], tuple[AdviceText, ...]]] = {}
+    by_subgraph: dict[int, dict[tuple[int, str], tuple[Advice, ...]]] = {}
     for (key, code), changes in advice.by_reason.items():
         if is_alone or code != PARTITION_LIMIT.name:
             by_subgraph.setdefault(key.subgraph, {})[key.node, code] = changes
     subgraphs = [replace(subgraph, advice=by_subgraph.get(subgraph.graph.index, {})) for subgraph in run.subgraphs]
     refusal = run.refusal
-    if refusal is not None and is_alone:
-        refusal = replace(refusal, hint=advice.refusal or refusal.hint)
+    if refusal is not None and is_alone and advice.refusal is not None:
+        refusal = replace(refusal, hint=advice.refusal.text or refusal.hint)
     return replace(run, refusal=refusal, subgraphs=tuple(subgraphs))
 
 
@@ -83,14 +83,13 @@ def _advice_of(diagnosed: Blockers, examiner: Examiner) -> RunAdvice:
     """Return the changes that fix causes. They do not name other delegates, because this would require simulating them all."""
     refusal = examiner.simulate(HypotheticalChanges()).run.refusal
     blockers = diagnosed.without_other_delegates()
-    advice = {cause.identity: advice_text(cause.advice) for cause in blockers.causes}
-    by_reason: dict[tuple[NodeKey, str], dict[AdviceText, None]] = {}
+    by_reason: dict[tuple[NodeKey, str], dict[str, Advice]] = {}
     for cause in blockers.causes:
         for reason in itertools.product(cause.nodes, cause.codes):
-            by_reason.setdefault(reason, {})[advice[cause.identity]] = None
+            by_reason.setdefault(reason, {}).setdefault(cause.change, cause.advice)
     of_the_whole = [cause for cause in blockers.causes if refusal is not None and refusal.code in cause.codes]
     # A cause of single nodes may have the code of the refusal of the whole graph.
     left = [(cause, examiner.simulate(blockers.without([cause])).run.refusal) for cause in of_the_whole]
     ending = [cause for cause, other in left if refusal is None or other is None or other.code != refusal.code]
-    of_refusal = [advice[cause.identity].text for cause in (*ending, *of_the_whole)]
-    return RunAdvice({reason: tuple(own) for reason, own in by_reason.items()}, next(iter(of_refusal), ""))
+    of_refusal = [cause.advice for cause in (*ending, *of_the_whole)]
+    return RunAdvice({reason: tuple(own.values()) for reason, own in by_reason.items()}, next(iter(of_refusal), None))

@@ -78,12 +78,12 @@ def _with_results(cause: Cause, model: Model, target: Target, judge: _Results) -
         return _with_result_of_options(cause, judge)
     if boundary_setting(views_of(model, cause.nodes)):
         return cause  # the nodes vanish, and nothing else changes
-    offered = list(_offers(cause, model, target))
-    if not offered:
+    candidates = list(_to_simulate(cause, model, target))
+    if not candidates:
         cause = _with_note_of_folding(_with_resize(_without_result(cause, model), model))
         changes = tuple([judge.judged(cause, change) for change in cause.advice.changes])
         return replace(cause, advice=replace(cause.advice, changes=changes))
-    judged = _without_needless([judge.judged(cause, change) for change in offered])
+    judged = _without_needless([judge.judged(cause, change) for change in candidates])
     helping = [change for change in judged if change.helps]
     left_out = [change for change in judged if not change.helps]
     # Changes that help alone come first, starting with the remedy that simulations of later causes assume.
@@ -93,10 +93,10 @@ def _with_results(cause: Cause, model: Model, target: Target, judge: _Results) -
     sooner = [change for change in helping if change.assumed is not Assumed.OTHERS]
     assuming_all = [change for change in helping if change.assumed is Assumed.OTHERS] if sooner else []
     helping = sooner or helping
-    first = helping[0].remedy if helping else offered[0].remedy
+    first = helping[0].remedy if helping else candidates[0].remedy
     assert first is not None
     is_local = _is_local(first)
-    if not helping and cause.identity.problem is Problem.TYPE and not is_local and not _offers_conversion(cause):
+    if not helping and cause.identity.problem is Problem.TYPE and not is_local and not _advises_conversion(cause):
         return cause  # the hint says what to change, and it is not the conversion
     changes = tuple(helping) or _otherwise(cause, first)
     # Other causes may assume that the nodes are accepted. Only a change of exactly these nodes may replace this remedy.
@@ -118,7 +118,7 @@ def _without_needless(judged: Sequence[Change]) -> list[Change]:
     ]
 
 
-def _offers_conversion(cause: Cause) -> bool:
+def _advises_conversion(cause: Cause) -> bool:
     return any(change.kind is ChangeKind.CONVERSION for change in cause.advice.changes)
 
 
@@ -127,7 +127,7 @@ def _without_result(cause: Cause, model: Model) -> Cause:
 
     If all tensors are integers without quantization, advise to leave the nodes on the CPU.
     """
-    if cause.identity.problem not in OF_TYPES or not _offers_conversion(cause):
+    if cause.identity.problem not in OF_TYPES or not _advises_conversion(cause):
         return cause
     if _are_integers(views_of(model, cause.nodes)):
         return replace(cause, advice=Advice(cause.suggestion, (Change(_LEAVE_INTEGERS),)))
@@ -204,7 +204,7 @@ def _otherwise(cause: Cause, remedy: Remedy) -> tuple[Change, ...]:
     return cause.advice.changes
 
 
-def _offers(cause: Cause, model: Model, target: Target) -> Iterator[Change]:
+def _to_simulate(cause: Cause, model: Model, target: Target) -> Iterator[Change]:
     problem, subject = cause.identity
     views = views_of(model, cause.nodes)
     op = next((op for op in subject if op in INLINED), None)

@@ -11,7 +11,7 @@ from ...graph.graph import NodeView, file_graphs
 from ...hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey, combined
 from ...model.model import Model
 from ...rules.kinds import Problem
-from .change import Advice, Change, ChangeKind, Remedy, advice_text
+from .change import Advice, Change, ChangeKind, Remedy
 
 
 class Identity(NamedTuple):
@@ -54,7 +54,7 @@ class Cause:
     @property
     def change(self) -> str:
         """The instructions, as text."""
-        return advice_text(self.advice).text
+        return self.advice.text
 
     @property
     def alternatives(self) -> tuple[Change, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -14,7 +15,6 @@ from ...hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey
 from ...results.report.measures import NOT_RUNNING
 from ...results.report.outcome_words import words_of
 from ...rules.kinds import Problem
-from ...runtime.run import AdviceText
 from ...versions.explanation import FEATURE_CHANGES
 from ..advice.change_kinds import SUGGESTIONS
 from ..examiner import Cost
@@ -151,7 +151,7 @@ class Change:
     unknown: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Advice:
     """The changes for a cause. ``code`` is a key of ``SUGGESTIONS``.
 
@@ -167,6 +167,40 @@ class Advice:
     """Whether the text says that the result of the changes is not simulated."""
     folded: tuple[str, ...] = ()
     """Operators of the cause around which TensorFlow's converter removes the RESHAPE that the changes ask for."""
+
+    @functools.cached_property
+    def text(self) -> str:
+        """The instructions for a cause, with the results of the changes that were simulated."""
+        return "; ".join([("; or " if self.are_alternatives else "; ").join(self._texts), *self.notes])
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The instructions with their results. One of them is enough."""
+        return self._texts if self.are_alternatives else ("; ".join(self._texts),)
+
+    @functools.cached_property
+    def _texts(self) -> tuple[str, ...]:
+        return tuple([_with_result(change) for change in self.changes])
+
+    @property
+    def notes(self) -> list[str]:
+        """The other changes that were simulated, and notes on all changes."""
+        left = [change for change in self.tried if change not in self.changes]
+        with_others = [f"{change.name} ({result_words(change.with_others)})" for change in left if change.with_others is not None]
+        useless = [_named_with_result(change) for change in left if not change.helps and change.cost is not None]
+        unknown = [_named_with_result(change) for change in left if not change.helps and change.cost is None]
+        listed = {
+            f"helps only with {Assumed.OTHERS.value}": with_others, "does not help": useless, NOT_SIMULATED: unknown,
+        }  # fmt: skip
+        notes = [f"{words}: {', '.join(changes)}" for words, changes in listed.items() if changes]
+        if self.is_not_simulated:
+            notes.append(NOT_SIMULATED)
+        if self.folded:
+            notes.append(
+                f"TensorFlow's converter removes a RESHAPE before and after {', '.join(self.folded)}; delegate-sim fix may have "
+                "a pass that writes the RESHAPE into the model file"
+            )
+        return notes
 
 
 def general_change(code: str) -> Change:
@@ -217,38 +251,6 @@ def result_text(change: Change) -> str:
     if change.with_others is None:
         return words
     return f"with {change.assumed.value}, {result_words(change.with_others)}; alone, {words}"
-
-
-def advice_text(advice: Advice) -> AdviceText:
-    """Return the instructions for a cause, with the results of the changes that were simulated."""
-    texts = change_texts(advice)
-    joined = ("; or " if advice.are_alternatives else "; ").join(texts)
-    return AdviceText(joined + notes_text(advice), tuple(texts) if advice.are_alternatives else (joined,))
-
-
-def change_texts(advice: Advice) -> list[str]:
-    """Return the instructions for each change, with the result if the change was simulated."""
-    return [_with_result(change) for change in advice.changes]
-
-
-def notes_text(advice: Advice) -> str:
-    """Return the other changes that were simulated, and notes on all changes. The text is empty or begins with a semicolon."""
-    text = ""
-    left = [change for change in advice.tried if change not in advice.changes]
-    with_others = [f"{change.name} ({result_words(change.with_others)})" for change in left if change.with_others is not None]
-    useless = [_named_with_result(change) for change in left if not change.helps and change.cost is not None]
-    unknown = [_named_with_result(change) for change in left if not change.helps and change.cost is None]
-    text += f"; helps only with {Assumed.OTHERS.value}: {', '.join(with_others)}" if with_others else ""
-    text += f"; does not help: {', '.join(useless)}" if useless else ""
-    text += f"; {NOT_SIMULATED}: {', '.join(unknown)}" if unknown else ""
-    if advice.is_not_simulated:
-        text += f"; {NOT_SIMULATED}"
-    if advice.folded:
-        text += (
-            f"; TensorFlow's converter removes a RESHAPE before and after {', '.join(advice.folded)}; delegate-sim fix may have "
-            "a pass that writes the RESHAPE into the model file"
-        )
-    return text
 
 
 def _named_with_result(change: Change) -> str:

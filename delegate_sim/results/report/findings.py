@@ -11,6 +11,7 @@ from ...graph.reachability import WITH_WEIGHTS
 from ...rules.rule import Reason
 from ...runtime.interpreter import SubgraphRun
 from .blockers import Ranks
+from .placement import hints_of
 
 ERROR, WARNING, NOTE = "error", "warning", "note"
 
@@ -119,9 +120,7 @@ def node_finding(
     names = [f"node {index}", *([f"of subgraph {place.subgraph}"] if place.subgraph else [])]
     node = f"{place.op} ({' '.join(names)}{f', {place.name}' if place.name else ''})"
     why = "; ".join([reason.message for reason in reasons]) or "the node is not offered to any delegate"
-    hints = dict.fromkeys([reason.hint for reason in reasons if reason.hint])
-    # A hint that another hint includes adds nothing.
-    hint = "; ".join([own for own in hints if not any(own != other and own in other for other in hints)])
+    hint = "; ".join(dict.fromkeys([hint for reason in reasons for hint in hints_of(subgraph, index, reason) if hint]))
     rank = 0 if ranks is None else ranks.of(place.op, [reason.code for reason in reasons])
     return Finding(code, level, f"{outcome}: {why}", hint, place, node, change, rank=rank)
 

@@ -83,11 +83,12 @@ def node_reasons(run: SubgraphRun, index: int, refusal: Refusal | None = None) -
 def _with_advice(run: SubgraphRun, index: int, reasons: tuple[Reason, ...]) -> tuple[Reason, ...]:
     if not run.advice:
         return reasons
+    return tuple([reason._replace(hint="; ".join(hints_of(run, index, reason))) for reason in reasons])
 
-    def hint(reason: Reason) -> str:
-        return "; ".join([advice.text for advice in run.advice.get((index, reason.code), ())]) or reason.hint
 
-    return tuple([reason._replace(hint=hint(reason)) for reason in reasons])
+def hints_of(run: SubgraphRun, index: int, reason: Reason) -> Sequence[str]:
+    """Return the advice of the run for a node's reason. If there is none, return the reason's own hint."""
+    return [advice.text for advice in run.advice.get((index, reason.code), ()) if advice.text] or [reason.hint]
 
 
 def bare_reasons(run: SubgraphRun, index: int, refusal: Refusal | None = None) -> tuple[Reason, ...]:
