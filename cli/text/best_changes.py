@@ -30,11 +30,12 @@ _NOTHING_LEFT = "Nothing in the models keeps nodes on the CPU."
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """A single change for one target, and its result: a fixed cause, fixed sizes of inputs, or the usual passes of ``fix``.
+    """A change for one target, and its result: fixed causes, fixed sizes of inputs, or the usual passes of ``fix``.
 
-    ``finding`` is None if no cause says that the sizes matter, and for the usual passes. ``fix`` is the result of ``fix``: with
-    fixed sizes of inputs if these are a part of the change, or else with its usual passes. ``leading`` is the pass that is named
-    before the other changes, and ``then`` is then its result. ``then`` is None if the result cannot be simulated.
+    ``partners`` are causes without which fixing ``finding`` does not help, and which are fixed too. ``finding`` is None if no
+    cause says that the sizes matter, and for the usual passes. ``fix`` is the result of ``fix``: with fixed sizes of inputs if
+    these are a part of the change, or else with its usual passes. ``leading`` is the pass that is named before the other
+    changes, and ``then`` is then its result. ``then`` is None if the result cannot be simulated.
     """
 
     diagnosis: Diagnosis
@@ -42,6 +43,7 @@ class _Change:
     then: Cost | None
     fix: PlainFix | None = None
     leading: FoundPass | None = None
+    partners: tuple[RankedCause, ...] = ()
 
     @property
     def gain(self) -> tuple[float, int]:
@@ -59,9 +61,14 @@ class _Change:
         return self.then is not None and (self.gain[0] > 0 or gain(self.diagnosis.now, self.then) > NO_GAIN)
 
     @property
+    def findings(self) -> tuple[RankedCause, ...]:
+        """The causes that are fixed."""
+        return self.partners if self.finding is None else (*self.partners, self.finding)
+
+    @property
     def title(self) -> str:
         if self.finding is not None:
-            return self.finding.cause.title
+            return and_list([own.cause.title for own in self.findings])
         return "fixed sizes of inputs" if self.fix is not None and self.fix.arguments else "the usual passes of fix"
 
     @property
@@ -76,7 +83,7 @@ class _Change:
         """The change whose effect on other targets is to be simulated. None if it cannot be simulated."""
         if self.leading is not None or self.finding is None:
             return self.leading or self.fix
-        return self.finding.cause.remedy if self.then is not None else None
+        return self.finding.cause.remedy if self.then is not None and not self.partners else None
 
     @property
     def brings(self) -> str:
@@ -116,14 +123,15 @@ def best_lines(diagnoses: Sequence[Diagnosis], width: int) -> Iterator[Line]:
         yield Line("The best changes" if len(best) > 1 else "The best change", HEADING)
     for number, change in enumerate(best, 1):
         where = f"{model_name(change.diagnosis)} on {labels[id(change.diagnosis)]}"
-        finding, words = change.finding, words_of(change.diagnosis.target.delegate.name)
-        is_assumed = finding is not None and finding.cause.remedy.accepts and change.leading is None
+        words = words_of(change.diagnosis.target.delegate.name)
+        is_assumed = change.leading is None and any(finding.cause.remedy.accepts for finding in change.findings)
         condition = f" if the {words.actor} accepted these nodes" if is_assumed else ""
         yield from indented(f"{number}. {where}: {message(change.title)}: {change.brings}{condition}", width, "")
         worse = [] if change.applied is None else worsened(change.diagnosis, change.applied, diagnoses)
         if worse:
             yield from indented(f"but worse for {and_list([labels[id(other)] for other in worse])}", width, "   ")
-        yield from advice_lines(change.diagnosis, change.finding, width, change.fix)
+        for finding in change.findings or (None,):
+            yield from advice_lines(change.diagnosis, finding, width, change.fix)
     if len({id(change.diagnosis) for change in best}) < len(best):
         yield from paragraph("Each gain is that of one change alone. Gains for the same target may not add up.", width)
     if fix is not None:
@@ -153,8 +161,11 @@ def _best_changes(diagnoses: Sequence[Diagnosis], *, has_joint_fix: bool) -> Seq
 def _changes(diagnoses: Sequence[Diagnosis]) -> Iterator[_Change]:
     for diagnosis in diagnoses:
         is_of_sizes = False
-        for finding in diagnosis.findings:
+        for place, finding in enumerate(diagnosis.findings):
             change = _Change(diagnosis, finding, finding.alone)
+            before = diagnosis.findings[:place]
+            if finding.needs and not change.helps and {own.cause.identity for own in before} == {*finding.needs}:
+                change = replace(change, then=finding.together, partners=tuple(before))
             if change.helps:
                 is_of_sizes |= finding.cause.remedy.fixed_inputs
                 yield replace(change, fix=diagnosis.shaped_fix if finding.cause.remedy.fixed_inputs else None)
@@ -167,5 +178,5 @@ def _changes(diagnoses: Sequence[Diagnosis]) -> Iterator[_Change]:
 
 def _with_leading_pass(change: _Change) -> _Change:
     """Return the change with the result of the pass of ``fix`` that is named first, if there is such a pass."""
-    leading = None if change.finding is None else leading_pass(change.diagnosis, change.finding)
+    leading = None if change.finding is None or change.partners else leading_pass(change.diagnosis, change.finding)
     return change if leading is None else replace(change, then=leading.cost, leading=leading)

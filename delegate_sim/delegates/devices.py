@@ -218,7 +218,10 @@ def find_device(name: str) -> KnownDevice:
         return KnownDevice(board.names[0], board.delegates, board.not_simulated)
     if ":" in name or folded(name) in known_names():
         return _device_of_soc(recognized_soc_name(name))
-    socs = next((socs for phone, socs in SEVERAL_SOCS.items() if folded(phone) == folded(name)), None)
+    galaxy = f"galaxy{folded(name).removeprefix('samsung')}"
+    if galaxy in known_names():
+        return _device_of_soc(recognized_soc_name(galaxy))
+    socs = next((socs for phone, socs in SEVERAL_SOCS.items() if folded(phone) in (folded(name), galaxy)), None)
     if socs is not None:
         text = f"has one of two SoCs, depending on the region: name {' or '.join(map(folded, socs))} instead"
         raise OptionError(f"the phone {name!r} {text}", f"this phone {text}")

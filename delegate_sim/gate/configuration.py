@@ -304,6 +304,7 @@ def _targets(
         return _device_targets(name, table, chosen, releases, table.take("defaults", parse_defaults, "api"), before)
     defaults = table.take("defaults", parse_defaults, defaults)
     if delegate is None:
+        table.finish(only_similar=True)
         raise ConfigurationProblem(table.key, f"has no delegate; the delegates are {', '.join(DELEGATE_NAMES)}; or name a device")
     option_table = table.table("options")
     if option_table is not None and without_release(option_table.content)[1] is not None:

@@ -29,6 +29,8 @@ DEVICES = [
     ("sdm845", "Snapdragon 845", ["mldrift", "xnnpack", "gpu", "hexagon", "nnapi"], "npu-qualcomm"),
     ("snapdragon730", "Snapdragon 730", ["mldrift", "xnnpack", "gpu", "nnapi"], "npu-qualcomm"),
     ("qcs9075", "QCS9075", ["mldrift", "xnnpack"], "npu-qualcomm"),
+    ("s25", "Snapdragon 8 Elite", ["mldrift", "xnnpack", "gpu", "nnapi"], "npu-qualcomm"),
+    ("Samsung S25 Ultra", "Snapdragon 8 Elite", ["mldrift", "xnnpack", "gpu", "nnapi"], "npu-qualcomm"),
     ("exynos2400", "Exynos 2400", ["mldrift", "xnnpack", "gpu", "nnapi"], ""),
     ("lunar lake", "Lunar Lake", ["mldrift", "npu-intel", "xnnpack"], ""),
     ("iphone", "iPhone", ["mldrift", "coreml", "xnnpack"], ""),
@@ -78,6 +80,11 @@ def test_names_are_unique():
 def test_unknown_devices(name):
     with pytest.raises(OptionError, match="there is no device"):
         find_device(name)
+
+
+def test_a_galaxy_phone_is_known_by_its_short_name():
+    with pytest.raises(OptionError, match="name exynos2400 or snapdragon8gen3"):
+        find_device("s24")
 
 
 @pytest.mark.parametrize("name", SEVERAL_SOCS)

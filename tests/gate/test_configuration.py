@@ -119,6 +119,7 @@ TARGET = '[targets.t]\ndelegate = "nnapi"\n'
             "[targets.t]\n",
             "1: targets.t: has no delegate; the delegates are nnapi, gpu, mldrift, vx, ",
         ),
+        ('[targets.t]\ndevcie = "pixel9"\n', "2: targets.t: there is no such key; did you mean device?"),
         ("\n[targets]\nt = 3\n", "3: targets.t: takes a table"),
         ('\n[targets.t]\ndelegate = "nnap"\n', "3: targets.t.delegate: there is no such delegate; did you mean nnapi"),
         (f"{TARGET}options = {{ feature_level = 3 }}\n", "3: targets.t.options.feature_level: option feature_level of nnapi"),

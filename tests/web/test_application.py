@@ -10,6 +10,7 @@ import zipfile
 
 import pytest
 
+import delegate_sim
 from fixtures.bundles import litertlm_bytes, zip_bytes
 from tests.support.hostile_names import NAMES, hostile_model
 from tests.support.models import convolution_without_bias
@@ -169,6 +170,17 @@ def test_diagnosis_and_plan_are_those_of_the_command_line(opened):
     assert page.locator("#panel .command").last.inner_text() == (
         "delegate-sim fix transformer_block.tflite --delegate nnapi -o fixed.tflite"
     )
+
+
+def test_a_diagnosis_lists_the_nodes_that_compute_wrong_numbers(opened):
+    opened.choose(MOBILENET)
+    opened.idle()
+    page = opened.page
+    page.select_option("#delegate", "teflon")
+    page.click("#tab-diagnose")
+    opened.idle()
+    (run,) = delegate_sim.diagnose(str(MOBILENET), "teflon").to_dict()["number_risks"][:1]
+    assert f"{run['code']}: {run['op']} {run['node']} {run['certainty']}: {run['message']}" in page.inner_text("#panel .result")
 
 
 def test_several_models_have_a_verdict_each_and_are_compared(opened):

@@ -52,6 +52,14 @@ const logOf = (title, lines) => (lines.length ? [make("details", {}, make("summa
 /** @param {string[]} texts */
 const notes = (texts) => texts.map((text) => make("p", { className: "note" }, text));
 
+/** @param {any[]} risks @param {Settings} settings */
+function risksView(risks, settings) {
+  const items = risks.map(({ code, op, node, certainty, message }) =>
+    make("span", {}, ...codeLinks([code], settings.codes), `: ${node === null ? "" : `${op} ${count(node)} `}${certainty}: ${message}`),
+  );
+  return items.length ? [make("h3", {}, "Wrong numbers"), list(items)] : [];
+}
+
 /** @param {any} diagnosis the JSON of `diagnose` @param {Settings} settings */
 export function diagnosisView(diagnosis, settings) {
   const { now, causes, fix, state } = diagnosis;
@@ -65,6 +73,7 @@ export function diagnosisView(diagnosis, settings) {
     ...(compiler ? [make("p", {}, `${compiler} must compile the model before the delegate takes nodes.`)] : []),
     ...(beyond ? [make("p", {}, `${counted(beyond, "accepted node")} stay on the CPU because of a limit on partitions.`)] : []),
     ...logOf("Lines in the log", diagnosis.log_lines),
+    ...risksView(diagnosis.number_risks ?? [], settings),
     ...causes.flatMap((/** @type {any} */ cause, /** @type {number} */ index) => causeView(cause, index + 1, diagnosis, settings)),
     make("h3", {}, "With all causes fixed"),
     make("p", {}, costText(diagnosis.without_all, state)),

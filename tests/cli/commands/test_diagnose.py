@@ -331,6 +331,31 @@ def test_a_raised_limit_that_does_not_help_is_not_among_the_best_changes(run, ru
     assert "limit" not in text
 
 
+def test_causes_that_help_only_together_are_one_of_the_best_changes(run, run_json, tmp_path):
+    """Channels are shuffled: two RESHAPE have a result or an operand of rank 5, and a TRANSPOSE has both."""
+    builder = ModelBuilder()
+    layers = Layers(builder.subgraph())
+    options = {"stride_w": 1, "stride_h": 1, "dilation_w_factor": 1, "dilation_h_factor": 1}
+    weights, bias = layers.weights("FLOAT32", 4, 3, 3, 4), layers.weights("FLOAT32", 4)
+    x = layers.node("CONV_2D", (layers.input("FLOAT32", 1, 8, 8, 4), weights, bias), options=options)
+    for op, operand, shape in (
+        ("RESHAPE", (1, 8, 8, 2, 2), (1, 8, 8, 2, 2)),
+        ("TRANSPOSE", (0, 1, 2, 4, 3), (1, 8, 8, 2, 2)),
+        ("RESHAPE", (1, 8, 8, 4), (1, 8, 8, 4)),
+    ):
+        x = layers.node(op, (x, layers.constant("INT32", operand)), shape=shape, options={})
+    layers.node("CONV_2D", (x, weights, bias), options=options)
+    layers.finish()
+    builder.write(tmp_path / "m.tflite")
+    causes = run_json("diagnose", tmp_path / "m.tflite", "--delegate", "mldrift")["causes"]
+    pair = [cause["name"] for cause in causes if cause["needs"]]
+    assert [cause["needs"] for cause in causes[:2]] == [[pair[1]], [pair[0]]]
+    targets, _ = best_changes(run, tmp_path / "m.tflite", "mldrift", "xnnpack")
+    assert targets == ["mldrift"]
+    text = run("diagnose", tmp_path / "m.tflite", "--delegate", "mldrift", "--delegate", "xnnpack").stdout
+    assert "+4 nodes" in text.partition("The best change")[2]
+
+
 def test_a_change_says_for_which_targets_it_is_worse(run, tmp_path):
     (tmp_path / "m.tflite").write_bytes(edge_tpu_model("RELU", "RELU"))
     targets, worse = best_changes(run, tmp_path / "m.tflite", "xnnpack", "edgetpu")
