@@ -123,7 +123,8 @@ def advice_lines(diagnosis: Diagnosis, finding: RankedCause | None, width: int, 
     listed = _alternatives(finding.cause.advice) if finding is not None else []
     if finding is not None:
         cause, fix = finding.cause, diagnosis.found_pass(finding)
-        is_split = any(change.kind is ChangeKind.APPLICATION for change in cause.advice.changes)
+        is_of_application = any(change.kind is ChangeKind.APPLICATION for change in cause.advice.changes)
+        is_split = is_of_application and diagnosis.ends_with(cause.nodes)
         own = f"{cause.suggestion}: one of these changes:" if listed else f"{cause.suggestion}: {cause.change}"
         changes = [(own, command(SPLIT_TAIL) if is_split else "")]
         if fix is not None:
