@@ -431,6 +431,10 @@ def test_operators_that_a_delegate_lists_as_refused():
     found = reconcile(model, read_log(LISTED.format(op="ROUND", taken=4, left=2)))
     assert (found.setting.delegate.name, found.status) == ("gpu", "reproduced")
     assert [(each.op, each.nodes, each.is_same) for each in found.listed_refusals] == [("ROUND", 1, True)]
+    assert found.listed_refusals[0].has_same_reasons
+    other = LISTED.format(op="ROUND", taken=4, left=2).replace("Operation is not supported", "OP is supported, but not its type")
+    (refusal,) = reconcile(model, read_log(other)).listed_refusals
+    assert (refusal.is_same, refusal.has_same_reasons) == (True, False)
     assert (found.device.delegated, found.device.on_cpu) == (4, 2)
 
 
