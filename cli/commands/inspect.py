@@ -40,7 +40,7 @@ Examples:
 @click.option("--lowered", "lowered_models", is_flag=True, hidden=True)
 @target_arguments(ONE_DELEGATE_OPTION)
 @result_options
-@click.option("-v", "--verbose", is_flag=True, help="Show every node. Without this option, several models give a table.")
+@click.option("-v", "--verbose", is_flag=True, help="Show every node. Without this option, four or more models give a table.")
 def command(
     paths: Sequence[str],
     subgraph: int | None,

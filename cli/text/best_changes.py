@@ -57,8 +57,14 @@ class _Change:
 
     @property
     def helps(self) -> bool:
-        """Whether the change delegates more multiply-adds, or as many in fewer kernels, partitions or bytes."""
-        return self.then is not None and (self.gain[0] > 0 or gain(self.diagnosis.now, self.then) > NO_GAIN)
+        """Whether the change delegates more multiply-adds, or as many in fewer kernels, partitions or bytes.
+
+        The change also helps if it delegates more nodes, but no more kernels and partitions.
+        """
+        if self.then is None:
+            return False
+        found = gain(self.diagnosis.now, self.then)
+        return self.gain[0] > 0 or found > NO_GAIN or (self.gain[1] > 0 and min(found[:4]) >= 0)
 
     @property
     def findings(self) -> tuple[RankedCause, ...]:

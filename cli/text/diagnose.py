@@ -12,8 +12,9 @@ from delegate_sim.diagnosis.causes.loops import UNROLL
 from delegate_sim.diagnosis.diagnosis import Diagnosis
 from delegate_sim.diagnosis.examiner import Cost
 from delegate_sim.diagnosis.ranking import RankedCause
-from delegate_sim.foundation.printable import printable
+from delegate_sim.foundation.printable import and_list, printable
 from delegate_sim.results.compare.api_defaults import api_defaults_text
+from delegate_sim.results.numbers.words import risks_text
 from delegate_sim.results.report.measures import FAILS_LATER, FURTHER, NUMBERS, PREDICTED, outcome_text
 from delegate_sim.results.report.outcome_words import OutcomeWords, words_of
 
@@ -99,6 +100,11 @@ def _without_all_lines(diagnosis: Diagnosis, words: OutcomeWords, width: int, ti
         rest = "" if len(simulated) == len(diagnosis.findings) else " whose result can be simulated"
         yield from heading_lines(f"With all causes fixed{rest}")
         yield from indented(_cost_text(diagnosis.without_all, words), width, "  ")
+        if any(column.of(diagnosis.without_all.measures) for column in NUMBERS):
+            risks = diagnosis.risks_without_all
+            codes = and_list(list(dict.fromkeys([risk.refusal.code for risk in risks])))
+            text = risks_text(risks, f"then {diagnosis.target.delegate.display_name} ")
+            yield from indented(message(f"{text} ({codes})"), width, "  ")
         if times is not None:
             from .timing import bounds_lines
 

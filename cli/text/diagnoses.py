@@ -122,7 +122,8 @@ def advice_lines(diagnosis: Diagnosis, finding: RankedCause | None, width: int, 
     changes: list[tuple[str, Sequence[str], str]] = []
     if finding is not None:
         cause, fix = finding.cause, diagnosis.found_pass(finding)
-        is_split = any(change.kind is ChangeKind.APPLICATION for change in cause.advice.changes)
+        is_of_application = any(change.kind is ChangeKind.APPLICATION for change in cause.advice.changes)
+        is_split = is_of_application and diagnosis.ends_with(cause.nodes)
         listed = _alternatives(cause.advice)
         own = f"{cause.suggestion}: one of these changes:" if listed else f"{cause.suggestion}: {cause.change}"
         changes = [(own, listed, command(SPLIT_TAIL) if is_split else "")]

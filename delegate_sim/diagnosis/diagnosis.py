@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from ..fixing.applying import start
 from ..fixing.passes.base import Pass
+from ..fixing.score import standing_of
+from ..fixing.splitting import trailing
 from ..foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, Table, attributes, within
 from ..foundation.printable import counted
 from ..graph.effort import Effort
 from ..hypothetical.fixed_inputs import open_inputs
 from ..hypothetical.hypothetical_changes import NodeKey
 from ..model.model import Model
-from ..results.numbers.risks import NUMBER_RISKS
+from ..results.numbers.risks import NUMBER_RISKS, NumberRisk, number_risks
 from ..results.report.display import Shown, Times, shown_times, times_tables
 from ..results.report.outcome_words import words_of
 from ..results.report.run_columns import COMPILATION, MODEL, NOT_SIMULATED, STATE, TIME, run_columns
@@ -149,6 +152,18 @@ class Diagnosis(Shown):
     def lacks_operators(self) -> bool:
         """True if the model does not run because custom operators are not registered."""
         return self.run.refusal is not None and self.run.refusal.code == OPERATOR_NOT_REGISTERED.name
+
+    @property
+    def risks_without_all(self) -> Sequence[NumberRisk]:
+        """The nodes that compute other numbers than the CPU if all causes are fixed, with their indices in the model."""
+        examined = self.examiner.simulate(self.blockers.without(self.blockers.causes))
+        return [risk._replace(refusal=examined.change.in_file(risk.refusal)) for risk in number_risks(examined.run)]
+
+    def ends_with(self, nodes: Collection[NodeKey]) -> bool:
+        """Return whether ``fix --split-tail`` can move all these nodes to a second model."""
+        run = simulate(self.model, replace(self.target, assume_ops_registered=True)) if self.lacks_operators else self.run
+        split = trailing(start(self.model), standing_of(run).on_cpu)
+        return split is not None and {NodeKey(0, node.index) for node in split.nodes}.issuperset(nodes)
 
     @functools.cached_property
     def registered_verdict(self) -> str:

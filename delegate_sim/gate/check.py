@@ -353,7 +353,9 @@ class _ModelCheck:
         if entry is None and self.configuration.baseline is not None:
             return replace(case, status=FAILED, findings=(_missing(accept), *case.findings))
         is_rewritable = job.source is None and not run.delegate.is_live_only
-        if is_rewritable and any(finding.level == ERROR and finding.node_name for finding in case.findings):
+        if is_rewritable and any(
+            finding.level == ERROR and (finding.node_name or finding.hint) for finding in case.findings
+        ):
             note = f"to see whether a rewrite of the file helps: {fix_plan_command(model, run.target)}"
             return replace(case, notes=(*case.notes, note))
         return case
@@ -389,7 +391,7 @@ def _missing(accept: str) -> Finding:
 def _nothing_delegated(entry: Entry) -> Iterator[str]:
     """If the delegate takes no node in the baseline entry, yield a warning about what later checks cannot notice."""
     if not entry.measures.is_delegated and entry.measures.nodes:
-        yield "warning: the delegate takes no node of this model, so later checks notice no node that falls back to the CPU"
+        yield "the delegate takes no node of this model, so later checks notice no node that falls back to the CPU"
 
 
 def _rewritten(before: Entry | None, entry: Entry) -> Iterator[str]:

@@ -130,7 +130,7 @@ def judge(
             case = replace(case, notes=(note, *case.notes))
     further = (
         *listing.of(_not_running(run, now, entry)),
-        *listing.of(_expected_idle(target, now, compute, entry)),
+        *listing.of(_expected_idle(run, now, compute, entry)),
         *_over_budget(run, now, compute, budgets, listing),
         *listing.of(risk_findings(run)),
         *([missing_weights(variables)] if (variables := unassigned_variables(model)) else []),
@@ -164,13 +164,14 @@ def _not_running(run: Run, now: Measures, entry: Entry | None) -> Iterator[Findi
     yield Finding(run.refusal.code, WARNING if is_agreed else ERROR, message, run.refusal.hint, place)
 
 
-def _expected_idle(target: Target, now: Measures, compute: ComputeTotals, entry: Entry | None) -> Iterator[Finding]:
+def _expected_idle(run: Run, now: Measures, compute: ComputeTotals, entry: Entry | None) -> Iterator[Finding]:
     if entry is None or now.outcome in NOT_RUNNING or not now.nodes:
         return
     is_same_outcome = (now.outcome == TAKEN) == (entry.measures.outcome == TAKEN)
     if is_same_outcome and _is_idle(now, compute) and _is_idle(entry.measures, entry.compute):
-        verdict = short_verdict(target, now, compute.delegated_multiply_adds, compute.multiply_adds)
-        yield Finding("no-work-delegated", NOTE, f"{verdict} (the baseline expects that)")
+        verdict = short_verdict(run.target, now, compute.delegated_multiply_adds, compute.multiply_adds)
+        why = f": {run.refusal.message}" if run.refusal is not None else ""
+        yield Finding("no-work-delegated", NOTE, f"{verdict} (the baseline expects that){why}")
 
 
 def _is_idle(measures: Measures, compute: ComputeTotals | None) -> bool:

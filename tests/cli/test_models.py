@@ -284,7 +284,7 @@ def test_an_update_warns_of_a_model_of_which_nothing_is_delegated(run, tmp_path,
     monkeypatch.chdir(tmp_path)
     chain_model(["ROUND", "ROUND"]).write(tmp_path / "model.tflite")
     (tmp_path / "delegate-sim.toml").write_text('models = ["*.tflite"]\n[targets.t]\ndelegate = "gpu"\n')
-    assert "warning: the delegate takes no node" in run("check", "--update").stdout
+    assert "note: the delegate takes no node" in run("check", "--update").stdout
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from delegate_sim import load
 from delegate_sim.diagnosis.diagnose import diagnose
 from delegate_sim.diagnosis.goal_search import search
 from delegate_sim.graph.effort import Effort
+from delegate_sim.hypothetical.hypothetical_changes import NodeKey
 from delegate_sim.results.report.measures import FAILS_LATER, TAKEN
 from fixtures.builder import ModelBuilder
 from tests.support.diagnoses import diagnosed, target
@@ -42,6 +45,28 @@ def test_passes_that_are_sought_too_late_are_left_out():
     assert diagnosis.not_simulated == ()
     assert {diagnosis.found_pass(finding) for finding in diagnosis.findings} == {None}
     assert diagnosis.not_simulated == (f"the effect of some changes: {diagnosis.effort.reason}",)
+
+
+def test_the_first_passes_are_tried_also_at_the_limit():
+    diagnosis = spent(diagnosed(chain_model(["ADD", "ROUND", "ADD 4", "ADD"])))
+    passes = {finding.cause.name: diagnosis.pass_for(finding) for finding in diagnosis.findings}
+    assert passes["operator-version:ADD:4"].name == "own-versions"
+
+
+@pytest.mark.parametrize(("ops", "is_tail"), [(["ADD", "ADD", "ROUND"], True), (["ADD", "ROUND", "ADD"], False)])
+def test_only_nodes_at_the_end_can_be_split_off(ops, is_tail):
+    assert diagnosed(chain_model(ops)).ends_with([NodeKey(0, ops.index("ROUND"))]) is is_tail
+
+
+def test_the_wrong_results_with_all_causes_fixed_are_named():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    x, constant = graph.input("x", "INT32", (16, 2)), graph.tensor("c", "INT32", (2,), data=[1, 2])
+    graph.node("ADD", (x, constant), (result := graph.tensor("y", "INT32", (16, 2)),), 9, {})
+    graph.outputs(result)
+    diagnosis = diagnosed(builder, "mldrift")
+    assert (diagnosis.now.measures.wrong_results, diagnosis.without_all.measures.wrong_results) == (0, 1)
+    assert [(risk.node, risk.op, risk.is_certain) for risk in diagnosis.risks_without_all] == [(0, "ADD", True)]
 
 
 def test_a_search_that_has_no_simulations_left_says_so():

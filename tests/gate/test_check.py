@@ -90,13 +90,22 @@ def test_an_update_counts_what_it_did(project, tmp_path):
 def test_a_baseline_that_nothing_can_be_worse_than_is_warned_of(project, tmp_path):
     chain_model(["ROUND"]).write(tmp_path / "round.tflite")
     found = notes(project(update=True))
-    assert found["round.tflite", "phone"][0].startswith("warning: ")
-    assert not any("warning" in note for note in found["classifier.tflite", "phone"])
+    assert found["round.tflite", "phone"][0].startswith("the delegate takes no node")
+    assert not any("takes no node" in note for note in found["classifier.tflite", "phone"])
 
 
 def test_a_model_without_nodes_is_not_warned_of(project, tmp_path):
     chain_model([]).write(tmp_path / "empty.tflite")
-    assert not any("warning" in note for note in notes(project(update=True))["empty.tflite", "phone"])
+    assert not any("takes no node" in note for note in notes(project(update=True))["empty.tflite", "phone"])
+
+
+def test_a_dynamic_model_that_a_delegate_refuses_gets_the_command_for_rewrites(project, tmp_path):
+    upsampler().write(tmp_path / "classifier.tflite")
+    project(["classifier.tflite"], update=True)
+    reshaper(is_dynamic=True).write(tmp_path / "classifier.tflite")
+    (case,) = project(["classifier.tflite"]).results.cases
+    assert [finding.code for finding in case.findings if finding.level == ERROR and finding.hint] == ["dynamic-tensors"]
+    assert any("delegate-sim fix classifier.tflite --delegate nnapi --plan" in note for note in case.notes)
 
 
 def test_a_missing_entry_fails_before_anything_else_is_said(project):

@@ -108,7 +108,7 @@ def unused_lines(log: DeviceLog, columns: int, verbose: bool) -> Iterator[Line]:
 def _summary(summary: LogSummary, columns: int, verbose: bool) -> Iterator[Line]:
     own = summary.delegate
     yield from _result(summary, columns)
-    yield from _counts(own.counts, columns)
+    yield from _counts(own, columns)
     for other in summary.others:
         yield from _other(other, own, columns)
     for count in summary.counts:
@@ -268,7 +268,7 @@ def compiler_lines(compilation: EdgeTpuCompilation, columns: int) -> Iterator[Li
 def _other(other: LogDelegate, own: LogDelegate, columns: int) -> Iterator[Line]:
     after = f", after {message(own.title)}" if other.is_later and own.title else ""
     yield from fact("then" if other.is_later else "also", f"{message(other.title)}{after}: {_outcome(other)}", columns)
-    yield from _counts(other.counts, columns)
+    yield from _counts(other, columns)
 
 
 def _merged(counts: Sequence[Count]) -> list[tuple[Count, list[str]]]:
@@ -292,14 +292,15 @@ def _merged(counts: Sequence[Count]) -> list[tuple[Count, list[str]]]:
     return merged
 
 
-def _counts(counts: Sequence[Count], columns: int) -> Iterator[Line]:
-    for count, sources in _merged(counts):
+def _counts(delegate: LogDelegate, columns: int) -> Iterator[Line]:
+    has_failed = delegate.outcome == FAILED
+    for count, sources in _merged(delegate.counts):
         at_least = "" if count.is_complete else "at least "
         values = (
             ("delegated", count.delegated),
             ("nodes", count.total),
             ("kernels of other delegates", _kernels_before(count) or None),
-            ("left" if count.source == "compiled" else "on the CPU", count.on_cpu),
+            ("left" if count.source == "compiled" or has_failed else "on the CPU", count.on_cpu),
             ("partitions", count.partitions),
             ("delegate kernels", count.kernels),
             ("subgraph", count.subgraph),
@@ -308,7 +309,7 @@ def _counts(counts: Sequence[Count], columns: int) -> Iterator[Line]:
         text = ", ".join(f"{title}: {'' if title == 'subgraph' else at_least}{number:,}" for title, number in given)
         if text:
             by = " and ".join(dict.fromkeys([_SOURCES[source] for source in sources]))
-            yield from fact("counts", f"{text} ({by})", columns)
+            yield from fact("planned" if has_failed else "counts", f"{text} ({by})", columns)
 
 
 _MOST_MERGED = 200

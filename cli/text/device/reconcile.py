@@ -271,7 +271,7 @@ def _recording_flags(log: LogTraits) -> list[str]:
 def _nodes(reconciliation: Reconciliation, width: int, verbose: bool) -> Iterator[Line]:
     """Yield the nodes on the CPU by cause. If the log does not show them and differs, the nodes are those of the simulation."""
     nodes, outcome = reconciliation.nodes, reconciliation.run.outcome
-    is_simulated = reconciliation.evidence == "lines" and reconciliation.status in (UNEXPLAINED, NOT_COMPARED)
+    is_simulated = _are_only_simulated(reconciliation)
     for cause in (DRIVER, LIMIT, UNDECIDED, REFUSED):
         chosen = [node for node in nodes if node.cause == cause]
         if not chosen:
@@ -292,6 +292,12 @@ def _nodes(reconciliation: Reconciliation, width: int, verbose: bool) -> Iterato
             room = None if verbose else max(width - len(start) - 1, 20)
             yield Line(f"{start}{node_list(indices, room)}]")
         yield from more_lines(len(entries) - len(shown), "operator")
+
+
+def _are_only_simulated(reconciliation: Reconciliation) -> bool:
+    """Return whether the CPU nodes are those of the simulation alone. After a kernel failed, all nodes are on the CPU."""
+    is_undone = reconciliation.account is not None and reconciliation.account.kind == "compilation"
+    return reconciliation.evidence == "lines" and (is_undone or reconciliation.status in (UNEXPLAINED, NOT_COMPARED))
 
 
 def _refusals(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
@@ -316,7 +322,7 @@ def _refusals(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
     yield from error_lines(reconciliation.errors, width)
     yield Line("")
     evidence = _EVIDENCE[reconciliation.evidence]
-    if reconciliation.evidence == "lines" and reconciliation.status in (UNEXPLAINED, NOT_COMPARED):
+    if _are_only_simulated(reconciliation):
         evidence = "the log has no table of operators, so it does not show which nodes ran on the CPU"
     yield from paragraph(f"Evidence: {evidence}", width, "", "  ")
 
@@ -335,7 +341,8 @@ def listed_lines(listed: ListedRefusal, width: int) -> Iterator[Line]:
     """Yield the reasons of the device and of the simulation for a refused operator in the log."""
     device = "; ".join(listed.on_device) or ("without a reason" if listed.on_device else "not listed")
     simulated = f"{counted(listed.nodes, 'node')}: needs {'; needs '.join(listed.simulated)}" if listed.nodes else "accepted"
-    sign = "same" if listed.is_same else "differs"
+    same = "same" if listed.has_same_reasons else "same operator, another reason"
+    sign = same if listed.is_same else "differs"
     text = f"{name(listed.op)} ({sign}): on the device {device}; simulated {simulated}"
     yield from paragraph(message(text), width, "  ", "    ")
 

@@ -46,7 +46,8 @@ def matches(trials: Trials, first: Run, levels: Sequence[int], profile: Driver |
         yield from _profile(trials, profile)
     yield from _missing_operations(trials, first)
     has_table = trials.facts.evidence != "lines"
-    if has_table:
+    if has_table or levels:
+        # Without a table, a driver is as likely as another feature level; the first line then says that both fit.
         yield from driver_matches(trials)
     if levels:
         yield _level(trials, levels)
@@ -96,12 +97,13 @@ def _without_cpu(trials: Trials) -> Iterator[Match]:
 
 
 def _compilation(trials: Trials, first: Run) -> Iterator[Match]:
-    """Yield the first simulation if it only lacks the driver's failure to compile a kernel."""
+    """Yield the first simulation if it only lacks the failure to compile or prepare a kernel."""
     facts = trials.facts
     has_failed = facts.is_restored or (facts.application is not None and facts.application[0] == "failed")
     if not has_failed or not facts.driver_errors or facts.dynamic is not None:
         return
-    rest = replace(facts, is_restored=False, application=None, failure="", on_cpu={}, counts={}, kernels={}, listed={})
+    of_plan = replace(facts, is_restored=False, application=None, failure="", kernels_made=None)
+    rest = replace(of_plan, on_cpu={}, counts={}, kernels={}, listed={})
     changes: dict[str, Any] = {}
     minimum = trials.setting.delegate.limits.minimum_option
     if not kernel_count(first.subgraphs[0]) and minimum and minimum not in trials.setting.known:
@@ -117,7 +119,8 @@ def _compilation(trials: Trials, first: Run) -> Iterator[Match]:
         "the nodes were replaced as simulated, but then" if facts.replacements is not None else "after the nodes were replaced,"
     )
     with_options = "".join([f"with {typed}, " for typed in _typed(trials.setting, changes)])
-    text = f"{with_options}{seen} the driver could not compile or prepare a kernel{which}"
+    cause = f": {facts.failure}" if facts.failure else ""
+    text = f"{with_options}{seen} the delegate could not compile or prepare a kernel{which}{cause}"
     yield Match(first, Account("compilation", text, changes))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ...foundation.columns import INTEGER, LIST, YES_OR_NO, Column, Declared, attributes
@@ -43,6 +43,8 @@ class ListedRefusal(Declared):
     """Requirements that the operator's nodes fail in the simulation. Empty if the simulation refuses none of the nodes."""
     nodes: int
     """Number of nodes of this operator that the simulation refuses."""
+    has_same_reasons: bool = True
+    """Whether the device printed the same reasons as the simulated delegate. True if either printed none."""
 
     @property
     def is_same(self) -> bool:
@@ -82,9 +84,7 @@ def listed_refusals(facts: Facts, run: Run) -> tuple[ListedRefusal, ...]:
     """Return the operators that the device or the simulation refuses. Empty if the log has no list of refused operators."""
     if not facts.listed_refusals:
         return ()
-    on_device: dict[str, list[str]] = {}
-    for op, reason in facts.listed_refusals:
-        on_device.setdefault(op.removeprefix(OTHER_KERNEL), []).append(reason)
+    on_device, printed = map(_by_operator, (facts.listed_refusals, read_lines(run.log_lines).listed_refusals))
     needed: dict[str, dict[str, None]] = {}
     nodes: Counter[str] = Counter()
     for subgraph in run.subgraphs:
@@ -96,9 +96,22 @@ def listed_refusals(facts: Facts, run: Run) -> tuple[ListedRefusal, ...]:
             nodes[op] += 1
             needed.setdefault(op, {}).update(dict.fromkeys([reason.needed for reason in reasons]))
     return tuple(
-        ListedRefusal(op, tuple(on_device.get(op, ())), tuple(needed.get(op, ())), nodes[op])
+        ListedRefusal(
+            op,
+            tuple(on_device.get(op, ())),
+            tuple(needed.get(op, ())),
+            nodes[op],
+            not any(on_device.get(op, ())) or not any(printed.get(op, ())) or {*on_device[op]} == {*printed[op]},
+        )
         for op in sorted({*on_device, *needed})
     )
+
+
+def _by_operator(listed: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    reasons: dict[str, list[str]] = {}
+    for op, reason in listed:
+        reasons.setdefault(op.removeprefix(OTHER_KERNEL), []).append(reason)
+    return reasons
 
 
 def refusal_differences(facts: Facts, run: Run) -> tuple[RefusalDifference, ...]:

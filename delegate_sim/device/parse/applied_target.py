@@ -74,9 +74,14 @@ class DeviceSetting:
 
     @property
     def other_levels(self) -> tuple[int, ...]:
-        """Feature levels that the log allows besides the assumed level, highest first. Empty if the level is known."""
-        levels = self.delegate.levels
+        """Feature levels that the log allows besides the assumed level, highest first. Empty if the level is known.
+
+        A given release of the platform sets the level.
+        """
+        levels, platform = self.delegate.levels, self.delegate.behind.platform
         if levels is None or levels.option in self.known:
+            return ()
+        if platform is not None and platform.option in self.known and self.options[platform.option] != platform.alone:
             return ()
         own = self.options[levels.option]
         return tuple(level for level in reversed(levels.known) if level != own and level >= self.lowest_level)

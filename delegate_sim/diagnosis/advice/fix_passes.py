@@ -55,12 +55,13 @@ class PassFinder:
         self.missing = ""
         """The error message if a package that some passes need is not installed; otherwise empty."""
         self._tries = Tries(effort.simulations(_TRIED_AT_LEAST, _TRIED_AT_MOST), effort)
+        self._required = _TRIED_AT_LEAST
 
     def pass_for(self, nodes: Iterable[NodeKey]) -> FoundPass | None:
         """Return the pass that improves the model most, with its result, or None if no pass improves the model.
 
         Passes are applied only to ``nodes``. Less exact passes are tried only if no exact pass helps. The number of tries is
-        limited.
+        limited. If the limit on simulations was reached before, the first passes are tried nevertheless.
         """
         keys = frozenset(nodes)
         graphs = file_graphs(self._model)
@@ -73,7 +74,8 @@ class PassFinder:
                 continue
             if chosen is not None and pass_.exactness > chosen.exactness:
                 break
-            if not self._tries.take():
+            self._required -= 1
+            if not self._tries.take() and self._required < 0:
                 self.has_left_out |= self._effort.is_over
                 break
             self._effort.spend()

@@ -101,7 +101,7 @@ def shape_arguments(plan: FixPlan) -> tuple[str, ...]:
     return shapes_as_typed([(entry["input"], entry["shape"]) for entry in plan.shape_entries])
 
 
-def shapes_as_typed(shapes: Iterable[tuple[str, Iterable[int]]]) -> tuple[str, ...]:
+def shapes_as_typed(shapes: Iterable[tuple[str, Iterable[object]]]) -> tuple[str, ...]:
     """Return the arguments of ``fix`` for the names and sizes of inputs."""
     texts = [f"{name}={','.join(map(str, shape))}" for name, shape in shapes]
     return tuple([argument for text in texts for argument in ("--shape", text)])

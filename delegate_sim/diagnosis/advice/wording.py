@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from ...delegates.options import as_typed, option_value
-from ...foundation.printable import counted
+from ...foundation.printable import command_line, counted
 from ...graph.effort import Effort
 from ...graph.graph import Graph, NodeView
 from ...graph.reachability import no_weights_text, unassigned_variables
@@ -42,6 +42,7 @@ from .boundary_types import boundary_setting
 from .change_kinds import OF_RUNTIME, SUGGESTION_FOR
 from .layer_rewrites import may_help, rewriting
 from .open_sizes import open_sizes_text
+from .plain_fix import shapes_as_typed
 from .surroundings import Others, Surroundings
 
 _TOLD = 3
@@ -68,8 +69,7 @@ _HOW_FIXED = (
     "no None; in PyTorch, export without dynamic shapes. The converter then computes everything that depends on the shapes"
 )
 _FIXED_IN_FILE = (
-    "delegate-sim fix --shape INPUT=SIZES fixes the sizes in the model file, without another conversion, but may keep nodes that "
-    "a new conversion removes"
+    "fixes the sizes in the model file, without another conversion, but may keep nodes that a new conversion removes"
 )
 _UNKNOWN = "the result of this change is not known, because the converter will write other nodes"
 
@@ -294,7 +294,9 @@ class Wording:
         inputs = open_inputs(self.model)
         only_batch = all(-1 not in (tensor.shape_signature or ())[1:] for tensor in inputs)
         how = "a fixed batch" if only_batch else "inputs of fixed sizes"
-        further = f"At the same time, {UNROLLED_LOOP}" if is_loop else _FIXED_IN_FILE
+        told = [(tensor.name, tensor.shape) for tensor in inputs] if len(inputs) <= _TOLD else [("INPUT", ["SIZES"])]
+        in_file = f"{command_line(['fix', *shapes_as_typed(told)])} {_FIXED_IN_FILE}"
+        further = f"At the same time, {UNROLLED_LOOP}" if is_loop else in_file
         return Change(f"convert with {how}, such as {_sizes(inputs)}: {_HOW_FIXED}. {further}")
 
     def _not_loaded(self) -> str:

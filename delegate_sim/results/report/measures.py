@@ -103,6 +103,9 @@ MEASURES = (
 class Measures(Declared):
     """The measures of one run, over all subgraphs.
 
+    The sides of a comparison, the costs in a diagnosis, and the cases of a check have them as ``measures``. For a report,
+    ``to_pandas("runs")`` has these numbers.
+
     ``partitions`` is the sum of ``counted_partitions``. ``border_bytes`` is the total size of all inputs and outputs of
     delegate kernels in one inference, without constants. ``partitions`` and ``border_bytes`` are 0 if no node is delegated. The
     measures of numbers are None if the delegate has no rules for numbers.

@@ -317,6 +317,19 @@ def test_the_best_changes_of_accelerators_are_ordered_by_gain(run, tmp_path):
     assert targets == ["vx", "vx", "mldrift"]
 
 
+def test_more_nodes_in_as_many_kernels_are_among_the_best_changes(run, tmp_path):
+    """Accepting ROUND adds a node and no multiply-adds, and more bytes cross the boundary."""
+    builder = ModelBuilder()
+    layers = Layers(builder.subgraph())
+    dense = layers.node("FULLY_CONNECTED", (layers.input("FLOAT32", 1, 8), layers.weights("FLOAT32", 8, 8), -1), options={})
+    layers.node("CEIL", (layers.node("ROUND", (dense,)),))
+    layers.node("CEIL", (dense,))
+    layers.finish()
+    builder.write(tmp_path / "m.tflite")
+    targets, _ = best_changes(run, tmp_path / "m.tflite", "mldrift", "gpu")
+    assert "gpu" in targets
+
+
 def test_a_raised_limit_that_does_not_help_is_not_among_the_best_changes(run, run_json, tmp_path):
     builder = ModelBuilder()
     layers = Layers(builder.subgraph())

@@ -202,6 +202,32 @@ def test_a_driver_is_likelier_and_the_level_is_named():
     assert (found.account.kind, found.feature_levels) == ("driver", (29,))
 
 
+def test_without_a_table_a_driver_and_the_level_are_both_named():
+    """Only the counts of a log of Android 11, which a driver of Android 13 without these operations gives too."""
+    model = delegate_sim.load(TRANSFORMER)
+    log = read_log(write_log(model, Device(None, {"feature_level": 29}), has_run_order=False, has_summary=False))
+    found = reconcile(model, log)
+    assert (found.account.kind, found.account.is_certain, found.feature_levels) == ("driver", False, (29,))
+    found = reconcile(model, log, setting_of(log, options={"nnapi_runtime": "13"}))
+    assert (found.account.kind, found.account.is_certain, found.feature_levels) == ("driver", False, ())
+
+
+def test_a_gpu_kernel_that_fails_in_init_after_the_nodes_were_replaced_as_simulated():
+    cause = "TfLiteGpuDelegate Init: Not enough memory"
+    log = (
+        "VERBOSE: Replacing 5 out of 5 node(s) with delegate (TfLiteGpuDelegateV2) node, yielding 1 partitions for subgraph 0.\n"
+        f"ERROR: {cause}\nINFO: Created 0 GPU delegate kernels.\n"
+        "ERROR: TfLiteGpuDelegate Prepare: delegate is not initialized\n"
+        "ERROR: Node number 5 (TfLiteGpuDelegateV2) failed to prepare.\n"
+        "ERROR: Restored original execution plan after delegate application failure.\n"
+    )
+    found = reconcile(chain(*["ADD"] * 5), read_log(log))
+    assert (found.status, found.account.kind, found.failure) == ("explained", "compilation", cause)
+    assert (found.device.delegated, found.device.on_cpu, found.simulated.delegated) == (0, 5, 5)
+    other = reconcile(chain(*["ADD"] * 5), read_log(log.replace("Replacing 5", "Replacing 4")))
+    assert other.status == "unexplained"
+
+
 def test_a_level_that_is_given_is_not_questioned():
     model = delegate_sim.load(TRANSFORMER)
     log = read_log(write_log(model, Device(None, {"feature_level": 29}), has_refusals=True))
@@ -405,6 +431,10 @@ def test_operators_that_a_delegate_lists_as_refused():
     found = reconcile(model, read_log(LISTED.format(op="ROUND", taken=4, left=2)))
     assert (found.setting.delegate.name, found.status) == ("gpu", "reproduced")
     assert [(each.op, each.nodes, each.is_same) for each in found.listed_refusals] == [("ROUND", 1, True)]
+    assert found.listed_refusals[0].has_same_reasons
+    other = LISTED.format(op="ROUND", taken=4, left=2).replace("Operation is not supported", "OP is supported, but not its type")
+    (refusal,) = reconcile(model, read_log(other)).listed_refusals
+    assert (refusal.is_same, refusal.has_same_reasons) == (True, False)
     assert (found.device.delegated, found.device.on_cpu) == (4, 2)
 
 
