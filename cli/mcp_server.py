@@ -28,8 +28,8 @@ from .exits import DONE, FINDINGS
 from .options.delegate_flags import with_checked_paths
 
 _SECONDS = 300
-_MOST_OUTPUT = 1 << 28
-"""Largest number of bytes of a command's answer."""
+_MOST_OUTPUT = 1 << 25
+"""Largest number of bytes of a command's answer. Parsed and written again, an answer takes many times as much memory."""
 _LONE_SURROGATE = re.compile(rb"(?<!\\)((?:\\\\)*)\\u(d[89a-f][0-9a-f]{2})")
 """Matches the escape for a byte that is not UTF-8. Commands do not escape other characters with such a code."""
 _INSTRUCTIONS = """\

@@ -8,6 +8,7 @@ import re
 
 import pytest
 
+from delegate_sim.device.parse import source_statements
 from delegate_sim.device.parse.error_meanings import explained_errors
 from delegate_sim.device.parse.log import read_log
 from delegate_sim.device.parse.source_statements import is_specific
@@ -72,3 +73,13 @@ def test_an_unknown_error_is_given_back_with_its_component():
     )
     errors = {error.printed_by: error.meaning for error in explained_errors(log)}
     assert errors["XNNPACK",] == ""
+
+
+def test_each_comparison_costs_steps(monkeypatch):
+    compared, spent = [], []
+    values_of = source_statements._values
+    monkeypatch.setattr(source_statements, "_values", lambda row, line: compared.append(row) or values_of(row, line))
+    monkeypatch.setattr(source_statements, "spend_steps", lambda steps, _: spent.append(steps))
+    SOURCES.of("op node tensor input output type error failed index size not supported invalid delegate get the model")
+    assert compared
+    assert spent.count(source_statements._STEPS_OF_A_COMPARISON) >= len(compared)
