@@ -10,6 +10,7 @@ import functools
 import json
 import os
 import re
+import signal
 import subprocess
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -179,6 +180,12 @@ def make_server(folders: Sequence[str], *, may_write: bool = False) -> Any:
     if may_write:
         server.add_tool(named(_fix(roots)), annotations=ToolAnnotations(read_only_hint=False, open_world_hint=False))
     return server
+
+
+def serve(server: Any) -> None:
+    """Serve on standard input and output. The signal SIGTERM ends the server like Ctrl-C, with the processes of running calls."""
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    server.run("stdio")
 
 
 def _target(roots: Roots, delegate: str, options: Sequence[str] | None, runtime: str | None) -> list[str]:

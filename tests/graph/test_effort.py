@@ -309,5 +309,5 @@ def test_a_changed_model_with_many_more_nodes_costs_more(monkeypatch):
         own.spend(2, changed)
         return own._spent
 
-    assert cost(many_operators(30)) == cost(model) == cost(None)
+    assert cost(many_operators(20)) == cost(model) == cost(None)
     assert cost(many_operators(60)) > cost(None) + 2 * 25
