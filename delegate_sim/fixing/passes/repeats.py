@@ -6,7 +6,7 @@ Keras 3 writes UpSampling2D with nearest interpolation as RESHAPE, TILE and RESH
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from ...foundation.late_numpy import np
@@ -30,20 +30,6 @@ _Repeat = tuple[int, int]
 
 A repeat treats the elements of a tensor as one sequence, which a RESHAPE does not change.
 """
-
-
-class _Repeats:
-    """The repeats of each node, found once although several chains have the node."""
-
-    def __init__(self, work: Work) -> None:
-        self._work = work
-        self._found: dict[int, list[_Repeat] | None] = {}
-
-    def of(self, origin: int, node: Node) -> list[_Repeat] | None:
-        """Return the repeats of a node with the index ``origin`` before the pass, or None if it does more than to repeat."""
-        if origin not in self._found:
-            self._found[origin] = _repeats(self._work, node)
-        return self._found[origin]
 
 
 class _RepeatChain(NamedTuple):
@@ -110,14 +96,19 @@ def _is_sampled_exactly(size: int, result: int) -> bool:
     return bool((scaled == expected).all() and (positions * ((size << 16) // result + 1) >> 16 == expected).all())
 
 
-def _longest(work: Work, last: tuple[int, Node], writers: Mapping[int, tuple[int, Node]], known: _Repeats) -> _RepeatChain | None:
+def _longest(
+    work: Work,
+    last: tuple[int, Node],
+    writers: Mapping[int, tuple[int, Node]],
+    repeats_of: Callable[[Node], list[_Repeat] | None],
+) -> _RepeatChain | None:
     target = work.output(last[1])
     step: tuple[int, Node] | None = last
     steps: list[tuple[int, Node]] = []
     repeats: list[_Repeat] = []
     longest = None
     while step is not None and len(steps) < _MOST_NODES:
-        own = known.of(*step)
+        own = repeats_of(step[1])
         if own is None:
             break
         steps.append(step)
@@ -137,12 +128,12 @@ def _resize_repeated(work: Work) -> None:
         if node.op in _OPS and not node.is_custom and is_whole(node) and len(node.outputs) == 1
     ]
     writers = {node.outputs[0]: (origin, node) for origin, node in moves}
-    known = _Repeats(work)
+    repeats_of = functools.cache(functools.partial(_repeats, work))
     resizes: dict[int, Node] = {}
     replaced: set[int] = set()
     for last in reversed(moves):
         target = work.output(last[1])
-        chain = None if target.index in replaced else _longest(work, last, writers, known)
+        chain = None if target.index in replaced else _longest(work, last, writers, repeats_of)
         if chain is None or not any(work.is_chosen(origin) for origin, _ in chain.steps):
             continue
         size = work.constant(f"{target.name}/size", "INT32", target.shape[1:3])
