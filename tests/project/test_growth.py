@@ -844,7 +844,7 @@ def model_with_open_reshapes(count):
 
 
 def model_with_nodes_for_a_shape(count):
-    """Return a chain of nodes of which only the shape of the result is read."""
+    """Return a chain of nodes. Only the shape of its result is read."""
     open_graph = OpenGraph()
     source = open_graph.source
     for _ in range(count):
