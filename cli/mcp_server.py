@@ -10,6 +10,7 @@ import functools
 import json
 import os
 import re
+import signal
 import subprocess
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -28,8 +29,8 @@ from .exits import DONE, FINDINGS
 from .options.delegate_flags import with_checked_paths
 
 _SECONDS = 300
-_MOST_OUTPUT = 1 << 28
-"""Largest number of bytes of a command's answer."""
+_MOST_OUTPUT = 1 << 25
+"""Largest number of bytes of a command's answer. Parsed and written again, an answer takes many times as much memory."""
 _LONE_SURROGATE = re.compile(rb"(?<!\\)((?:\\\\)*)\\u(d[89a-f][0-9a-f]{2})")
 """Matches the escape for a byte that is not UTF-8. Commands do not escape other characters with such a code."""
 _INSTRUCTIONS = """\
@@ -179,6 +180,12 @@ def make_server(folders: Sequence[str], *, may_write: bool = False) -> Any:
     if may_write:
         server.add_tool(named(_fix(roots)), annotations=ToolAnnotations(read_only_hint=False, open_world_hint=False))
     return server
+
+
+def serve(server: Any) -> None:
+    """Serve on standard input and output. The signal SIGTERM ends the server like Ctrl-C, with the processes of running calls."""
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    server.run("stdio")
 
 
 def _target(roots: Roots, delegate: str, options: Sequence[str] | None, runtime: str | None) -> list[str]:

@@ -8,7 +8,7 @@ import click
 
 from ..console.output_file import FileCommand
 from ..exits import DONE
-from ..mcp_server import make_server
+from ..mcp_server import make_server, serve
 
 _EPILOG = """\b
 Example, in the configuration of an assistant:
@@ -33,5 +33,5 @@ def command(roots: Sequence[str], allow_writing: bool) -> int:
 
     Each tool runs a command and returns the JSON of the command. Tools read only files below the roots.
     """
-    make_server(roots, may_write=allow_writing).run("stdio")
+    serve(make_server(roots, may_write=allow_writing))
     return DONE

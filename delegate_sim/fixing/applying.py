@@ -12,7 +12,7 @@ from ..hypothetical.model_editing import Edited, Editor, NodeKey, edited, unchan
 from ..model.control_dependencies import METADATA_NAME
 from ..model.model import NO_TENSOR, Model, Node
 from ..versions.explanation import expected_version
-from .pass_workspace import TooLargeError, Work, WorkCount
+from .pass_workspace import Growth, TooLargeError, Work, WorkCount
 from .passes.base import Pass
 
 _READ = slice(Node._fields.index("inputs"), None)
@@ -60,6 +60,7 @@ def apply_pass(before: Rewritten, pass_: Pass, nodes: Collection[NodeKey] | None
     if not _has_work(model, pass_, nodes):
         return None
     weights = dict(before.weights)
+    growth = Growth(before.change.original, model)
     chosen: dict[int, set[int]] = {}
     for key in nodes or ():
         chosen.setdefault(key.subgraph, set()).add(key.node)
@@ -68,7 +69,7 @@ def apply_pass(before: Rewritten, pass_: Pass, nodes: Collection[NodeKey] | None
         if editor.subgraph.index not in before.rewritable:
             return
         own = None if nodes is None else chosen.get(editor.subgraph.index, set())
-        pass_.apply(Work(editor, own, weights))
+        pass_.apply(Work(editor, own, weights, growth))
 
     try:
         with ignoring_overflow():

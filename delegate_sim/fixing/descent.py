@@ -157,7 +157,7 @@ class Descent(Generic[Outcome]):
     def standings_of(self, model: Model) -> tuple[Outcome, ...]:
         """Return the outcome of a model on each target."""
         self.simulations += 1
-        self.effort.spend(len(self._targets) + 1)  # rewriting the model takes as long as one simulation
+        self.effort.spend(len(self._targets) + 1, model)  # rewriting the model takes as long as one simulation
         return tuple([evaluate(model, self.effort.cache) for evaluate in self._targets])
 
     def _nodes_for(self, pass_: Pass, standings: Sequence[Outcome]) -> frozenset[NodeKey] | None:

@@ -74,11 +74,13 @@ def _fold(editor: Editor, folded: FoldedGraph) -> None:
             if shape != tensor.shape or tensor.shape_signature is not None:
                 editor.tensors[tensor.index] = tensor._replace(shape=shape, shape_signature=None)
     computed = [node for node in editor.graph.nodes if node.outputs and constants.issuperset(node.outputs)]
-    remaining = [node for node in computed if not set(node.outputs).isdisjoint(editor.outputs)]
-    for node in remaining:
-        for index in node.outputs:
-            editor.tensors[index] = editor.graph.tensors[index]
-    editor.remove([node.index for node in computed if node not in remaining])
+    outputs = frozenset(editor.outputs)
+    gone = [node.index for node in computed if outputs.isdisjoint(node.outputs)]
+    for node in computed:
+        if not outputs.isdisjoint(node.outputs):
+            for index in node.outputs:
+                editor.tensors[index] = editor.graph.tensors[index]
+    editor.remove(gone)
     editor.remove_unread({index for node in computed for index in node.inputs} - set(editor.inputs))
 
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..foundation.late_numpy import MOST_ARRAY_DIMENSIONS, np
-from ..foundation.limits import is_above_limit
+from ..foundation.limits import raised
 from ..hypothetical.model_editing import Editor
 from ..model import schema
 from ..model.model import NO_TENSOR, Allocation, Model, Node, Quantization, Tensor
@@ -25,6 +25,10 @@ SMALL = 1 << 12
 
 Larger constants are computed when the rewritten model is written to a file.
 """
+_MOST_ADDED = 200_000
+"""Largest number of operands that a pass adds, and of tensors that it and earlier passes add, together."""
+_MOST_ELEMENTS = 1 << 22
+"""Largest number of elements of constants that one pass computes, together."""
 _NUMBERS = itertools.count(1)
 
 _GREATEST_SIZE = (1 << 31) - 1
@@ -36,18 +40,43 @@ class TooLargeError(Exception):
     """Raised if a pass needs a size or constant that the format cannot store or that exceeds a limit."""
 
 
+class Growth:
+    """The limits on what a pass adds to a model.
+
+    A shape, not the size of the file, decides how many tensors and elements a pass adds for a node. ``original`` is the model in
+    the file, and ``before`` is the model after earlier passes.
+    """
+
+    def __init__(self, original: Model, before: Model) -> None:
+        self._tensors = raised(_MOST_ADDED) + _tensor_count(original) - _tensor_count(before)
+        self._elements = raised(_MOST_ELEMENTS)
+
+    def spend(self, tensors: int = 0, elements: int = 0) -> None:
+        """Count added tensors or operands, and computed elements. Raise TooLargeError if there are too many."""
+        self._tensors -= tensors
+        self._elements -= elements
+        if min(self._tensors, self._elements) < 0:
+            raise TooLargeError("the pass adds too much to the model")
+
+
+def _tensor_count(model: Model) -> int:
+    return sum([len(subgraph.tensors) for subgraph in model.subgraphs])
+
+
 class Work:
     """One subgraph that a pass rewrites.
 
     ``chosen`` has the nodes to rewrite. If ``chosen`` is None, all nodes may be rewritten.
     """
 
-    def __init__(self, editor: Editor, chosen: Collection[int] | None, weights: dict[int, WorkCount]) -> None:
+    def __init__(
+        self, editor: Editor, chosen: Collection[int] | None, weights: dict[int, WorkCount], growth: Growth | None = None
+    ) -> None:
         self.editor = editor
         self.model: Model = editor.model
         self._chosen = chosen
         self.weights = weights
-        self._zeros = 0
+        self._growth = growth or Growth(editor.model, editor.model)
 
     def is_chosen(self, origin: int) -> bool:
         """Return whether the pass may rewrite a node. ``origin`` is the node's index before the pass."""
@@ -112,6 +141,7 @@ class Work:
     def constant(self, name: str, kind: str, values: Any, quantization: Quantization | None = None) -> int:
         """Add a constant and return its index."""
         array, dtype = np.asarray(values), np.dtype(schema.NUMPY_TYPES[kind])
+        self._growth.spend(elements=array.size if array.size > SMALL else 0)
         if dtype.kind in "iu" and array.size and not np.iinfo(dtype).min <= array.min() <= array.max() <= np.iinfo(dtype).max:
             raise TooLargeError(f"{name} is out of range")
         array = array.astype(dtype)
@@ -119,10 +149,10 @@ class Work:
 
     def zeros(self, name: str, kind: str, count: int, quantization: Quantization | None = None) -> int:
         """Add a vector of zeros and return its index."""
-        self._zeros += max(count, 0)
-        if count < 0 or is_above_limit(self._zeros):
-            raise TooLargeError(f"{name} has too many elements")
-        # bounded: counted above
+        if count < 0:
+            raise TooLargeError(f"{name} has a negative size")
+        self._growth.spend(elements=count if count > SMALL else 0)
+        # bounded: counted above, or small
         return self.computed(name, kind, (count,), lambda: np.zeros(count, schema.NUMPY_TYPES[kind]), quantization)
 
     def computed(
@@ -135,11 +165,16 @@ class Work:
         tensor = _blank(name, kind, shape)._replace(quantization=quantization, allocation=Allocation.CONSTANT)
         if quantization is not None and len(quantization.scales) == 1:
             tensor = tensor._replace(scale=quantization.scale, zero_point=quantization.zero_point)
-        return self.editor.add_tensor(self.with_elements(tensor, compute))
+        return self._added(self.with_elements(tensor, compute))
+
+    def _added(self, tensor: Tensor) -> int:
+        self._growth.spend(tensors=1)
+        return self.editor.add_tensor(tensor)
 
     def with_elements(self, tensor: Tensor, compute: WorkCount) -> Tensor:
         """Return the constant ``tensor`` with the elements that ``compute`` returns."""
         if tensor.element_count <= SMALL:
+            self._growth.spend(elements=tensor.element_count)
             return tensor._replace(value=compute(), data=None, buffer=0, external_buffer=0)
         number = -next(_NUMBERS)
         self.weights[number] = compute
@@ -151,7 +186,7 @@ class Work:
         """Add a constant with the elements of ``tensor`` and another shape, and return its index. No data is copied."""
         value = None if tensor.value is None else np.asarray(tensor.value).reshape(-1)
         named = tensor._replace(name=f"{tensor.name}/of_rank_{len(shape)}", shape=tuple(shape), shape_signature=None, value=value)
-        return self.editor.add_tensor(named)
+        return self._added(named)
 
     def result(self, like: Tensor, label: str, shape: Sequence[int] | None = None, kind: str = "") -> int:
         """Add a tensor for a result, and return its index.
@@ -163,11 +198,12 @@ class Work:
             tensor = tensor._replace(quantization=like.quantization, scale=like.scale, zero_point=like.zero_point)
         if shape is None:
             tensor = tensor._replace(shape_signature=like.shape_signature)
-        return self.editor.add_tensor(tensor)
+        return self._added(tensor)
 
     def node(self, op: str, inputs: Sequence[int], outputs: Sequence[int], **options: Any) -> Node:
         """Return a new node. Its version is set when the pass ends."""
         table = schema.options_table(op)
+        self._growth.spend(tensors=len(inputs) + len(outputs))
         node = Node(-1, op, schema.builtin_code(op), None, 1, tuple(inputs), tuple(outputs), (), None, None)
         return self.editor.with_new_options(node, table, options) if table else node
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
@@ -145,19 +145,23 @@ def standing_of(run: Run) -> Standing:
     work = compute.delegated_multiply_adds, compute.multiply_adds
     on_cpu = _nodes(run, are_all=measures.outcome == PREDICTED)
     risks = tuple(number_risks(run))
-    to_cure = frozenset(_with_constants(run, risks))
+    to_cure = _with_constants(run, risks)
     to_change = _nodes(run, are_all=True) if run.refusal is not None else on_cpu | to_cure
     return Standing(run.target, measures, *work, on_cpu, to_change, run.warnings, to_cure, risks, refusal_text(run))
 
 
-def _with_constants(run: Run, risks: Sequence[NumberRisk]) -> Iterator[NodeKey]:
-    """Yield the nodes at risk, and the nodes that widen their float16 constants."""
-    for risk in risks:
-        if risk.node is not None:
-            graph = run.subgraphs[risk.subgraph].graph
-            writers = [graph.writers.get(tensor, ()) for tensor in graph.nodes[risk.node].inputs]
-            widening = [node for own in writers for node in own if graph.view(node).is_constant_float16_dequantize]
-            yield from [NodeKey(risk.subgraph, index) for index in (risk.node, *[node.index for node in widening])]
+def _with_constants(run: Run, risks: Sequence[NumberRisk]) -> frozenset[NodeKey]:
+    """Return the nodes at risk, and the nodes that widen their float16 constants."""
+    keys = {NodeKey(risk.subgraph, risk.node) for risk in risks if risk.node is not None}
+    graphs = [subgraph.graph for subgraph in run.subgraphs]
+    read = {(key.subgraph, tensor) for key in keys for tensor in graphs[key.subgraph].nodes[key.node].inputs}
+    widening = [
+        NodeKey(subgraph, node.index)
+        for subgraph, tensor in read
+        for node in graphs[subgraph].writers.get(tensor, ())
+        if graphs[subgraph].view(node).is_constant_float16_dequantize
+    ]
+    return frozenset([*keys, *widening])
 
 
 def _nodes(run: Run, *, are_all: bool) -> frozenset[NodeKey]:

@@ -58,8 +58,8 @@ class Split:
     @property
     def between(self) -> tuple[Tensor, ...]:
         """The tensors that the first model passes to the second."""
-        graph = self.whole.model.subgraphs[0]
-        return tuple([graph.tensors[index] for index in self.inputs if index not in graph.inputs])
+        graph = file_graphs(self.whole.model)[0]
+        return tuple([graph.tensors[index] for index in self.inputs if index not in graph.input_indices])
 
 
 def trailing(rewritten: Rewritten, on_cpu: Collection[NodeKey]) -> Split | None:
@@ -82,9 +82,10 @@ def trailing(rewritten: Rewritten, on_cpu: Collection[NodeKey]) -> Split | None:
     nodes.reverse()
     written = {index for node in nodes for index in node.outputs}
     read = dict.fromkeys([index for node in nodes for index in node.inputs if index >= 0 and index not in written])
-    inputs = [index for index in read if not graph.tensors[index].is_constant or index in graph.inputs]
+    inputs = [index for index in read if not graph.tensors[index].is_constant or index in graph.input_indices]
     first_outputs = [index for index in graph.outputs if index not in written]
-    first_outputs += [index for index in inputs if index not in graph.inputs and index not in first_outputs]
+    given = graph.input_indices.union(first_outputs)
+    first_outputs += [index for index in inputs if index not in given]
     outputs = [index for index in graph.outputs if index in written]
     return Split(rewritten, tuple(nodes), tuple(inputs), tuple(outputs), tuple(first_outputs)) if inputs and outputs else None
 
@@ -132,16 +133,18 @@ def _between_names(signature: Signature, split: Split) -> Mapping[int, str]:
 
 
 def _first_signature(signature: Signature, split: Split) -> Signature:
-    outputs = {name: index for name, index in signature.outputs.items() if index in split.first_outputs}
-    names = _between_names(signature, split)
-    added = {names[tensor.index]: tensor.index for tensor in split.between if tensor.index not in outputs.values()}
+    first_outputs = frozenset(split.first_outputs)
+    outputs = {name: index for name, index in signature.outputs.items() if index in first_outputs}
+    names, given = _between_names(signature, split), frozenset(outputs.values())
+    added = {names[tensor.index]: tensor.index for tensor in split.between if tensor.index not in given}
     return replace(signature, outputs={**outputs, **added})
 
 
 def _second_signature(signature: Signature, split: Split) -> Signature:
     names = _between_names(signature, split)
     inputs = {names[index]: index for index in split.inputs if index in names}
-    outputs = {name: index for name, index in signature.outputs.items() if index in split.outputs}
+    own = frozenset(split.outputs)
+    outputs = {name: index for name, index in signature.outputs.items() if index in own}
     return replace(signature, inputs=inputs, outputs=outputs)
 
 
@@ -167,7 +170,8 @@ class _Second:
         self._tensors: list[NewTable] = []
         self.numbers: dict[int, int] = {-1: -1}
         """Index of each tensor in the second model, by its index in the unsplit model."""
-        self._codes = list(dict.fromkeys([operator_code_of(node) for node in split.nodes]))
+        codes = dict.fromkeys([operator_code_of(node) for node in split.nodes])
+        self._codes = {code: number for number, code in enumerate(codes)}
 
     def root(self) -> NewTable:
         """Return the root table (``Model``) of the second model."""
@@ -256,7 +260,7 @@ class _Second:
         table = NewTable(
             "Operator",
             {
-                "opcode_index": self._codes.index(operator_code_of(node)),
+                "opcode_index": self._codes[operator_code_of(node)],
                 "inputs": vector(self._places(node.inputs), "i"),
                 "outputs": vector(self._places(node.outputs), "i"),
                 "intermediates": vector(self._places(node.intermediates), "i"),

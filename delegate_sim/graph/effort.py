@@ -105,9 +105,13 @@ class Effort:
         self._spent = 0
         self._kept = 0
 
-    def spend(self, simulations: int = 1) -> None:
-        """Add simulations of the whole model to the total."""
-        self.spend_nodes(simulations * self._cost)
+    def spend(self, simulations: int = 1, changed: Model | None = None) -> None:
+        """Add simulations of the whole model to the total. ``changed`` is the simulated model, if it is a changed one.
+
+        The nodes that a change adds cost nothing, unless they are many more than the nodes of the model.
+        """
+        added = 0 if changed is None else max(_node_count(changed) - 2 * self._nodes - _LARGE_MODEL, 0)
+        self.spend_nodes(simulations * (self._cost + added * max(added, _LARGE_MODEL) // _LARGE_MODEL))
 
     def spend_nodes(self, nodes: int) -> None:
         """Add the nodes of a simulation to the total."""
@@ -206,11 +210,15 @@ class Effort:
 
     @property
     def _nodes(self) -> int:
-        return sum([len(subgraph.nodes) for subgraph in self._model.subgraphs])
+        return _node_count(self._model)
 
     @functools.cached_property
     def _forms(self) -> int:
         return sum([len(set(node_forms(graph.within(self.cache)))) for graph in file_graphs(self._model)])
+
+
+def _node_count(model: Model) -> int:
+    return sum([len(subgraph.nodes) for subgraph in model.subgraphs])
 
 
 def _reason(limit: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
 
 from ..errors import LimitError
@@ -10,7 +10,7 @@ from ..foundation.limits import how_to_raise, raised
 from ..graph.effort import size_of_body
 from ..graph.graph import file_graphs
 from ..model.model import Allocation, Model, Subgraph
-from ..model.numbers import as_float32
+from ..model.numbers import StoredNumbers, as_float32
 from .converted_versions import with_converted_versions
 from .model_editing import Edited, Editor, NodeKey, edited
 
@@ -50,12 +50,13 @@ def with_float_arithmetic(model: Model, nodes: Collection[NodeKey]) -> Edited:
 
 
 def _cast(editor: Editor, chosen: Collection[int]) -> None:
+    values: dict[Hashable, StoredNumbers | None] = {}
     nodes, editor.nodes = editor.nodes, []
     for origin, node in nodes:
         if origin not in chosen:
             editor.nodes.append((origin, node))
             continue
-        inputs = tuple([_as_float(editor, index) for index in node.inputs])
+        inputs = tuple([_as_float(editor, index, values) for index in node.inputs])
         results = {index: _floating(editor, index) for index in node.outputs if editor.tensor(index).type in _INTEGERS}
         outputs = tuple([results.get(index, index) for index in node.outputs])
         editor.nodes.append((origin, node._replace(inputs=inputs, outputs=outputs)))
@@ -67,14 +68,17 @@ def _floating(editor: Editor, index: int) -> int:
     return editor.add_tensor(editor.tensor(index)._replace(type="FLOAT32", data=None, value=None, allocation=Allocation.ARENA))
 
 
-def _as_float(editor: Editor, index: int) -> int:
+def _as_float(editor: Editor, index: int, values: dict[Hashable, StoredNumbers | None]) -> int:
+    """Return an operand as float. ``values`` has the values of constants, because many constants can share their bytes."""
     tensor = editor.tensor(index)
     if tensor.type not in _INTEGERS:
         return index
     if tensor.is_constant:
-        numbers = editor.model.constant(tensor)
-        value = None if numbers is None else as_float32(numbers)
-        return editor.add_tensor(tensor._replace(type="FLOAT32", data=None, value=value))
+        place = tensor.data or index, tensor.type
+        if place not in values:
+            numbers = editor.model.constant(tensor)
+            values[place] = None if numbers is None else as_float32(numbers)
+        return editor.add_tensor(tensor._replace(type="FLOAT32", data=None, value=values[place]))
     result = _floating(editor, index)
     editor.insert("CAST", index, result)
     return result

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import operator
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -89,6 +90,26 @@ def unchanged(model: Model) -> Edited:
     return Edited(model, tuple([tuple(range(len(graph.nodes))) for graph in file_graphs(model)]), model)
 
 
+class Replacements:
+    """Tensors that replace each other. ``replaced`` maps each tensor to its replacement, which may be replaced as well."""
+
+    def __init__(self, replaced: Mapping[int, int]) -> None:
+        self._replaced = replaced
+        self.known: dict[int, int] = {}
+        """The last replacement of each replaced tensor that was asked for, or that is on the way to one."""
+
+    def last(self, index: int) -> int:
+        """Return the last replacement of a tensor, or the tensor itself. A cycle ends at one of its tensors."""
+        path = []
+        while index in self._replaced and index not in self.known:
+            path.append(index)
+            self.known[index] = index
+            index = self._replaced[index]
+        index = self.known.get(index, index)
+        self.known.update(dict.fromkeys(path, index))
+        return index
+
+
 class Editor:
     """The tensors and nodes of one subgraph during a change. Tensors keep their indices. Nodes may be added and removed."""
 
@@ -138,18 +159,7 @@ class Editor:
         """
         if not replaced:
             return
-        known: dict[int, int] = {}
-
-        def last(index: int) -> int:
-            path = []
-            while index in replaced and index not in known:
-                path.append(index)
-                known[index] = index
-                index = replaced[index]
-            index = known.get(index, index)
-            known.update(dict.fromkeys(path, index))
-            return index
-
+        last = Replacements(replaced).last
         self.nodes = [
             (origin, node._replace(inputs=tuple([last(index) for index in node.inputs]))) for origin, node in self.nodes
         ]
@@ -165,23 +175,22 @@ class Editor:
 
         A node stays if it has side effects, or if a result of the node is still read.
         """
-        candidates = set(unread)
-        while candidates:
-            read = {index for _, node in self.nodes for index in node.inputs}.union(self.outputs)
-            kept: list[tuple[int, Node]] = []
-            gone: list[Node] = []
-            for origin, node in self.nodes:
-                is_dead = (
-                    not candidates.isdisjoint(node.outputs)
-                    and read.isdisjoint(node.outputs)
-                    and not has_side_effects(self.graph, node)
-                )
-                if is_dead:
-                    gone.append(node)
-                else:
-                    kept.append((origin, node))
-            self.nodes = kept
-            candidates = {index for node in gone for index in node.inputs}
+        reads = Counter([*self.outputs, *[index for _, node in self.nodes for index in node.inputs]])
+        writers: dict[int, list[int]] = {}
+        for place, (_, node) in enumerate(self.nodes):
+            for index in node.outputs:
+                writers.setdefault(index, []).append(place)
+        gone: set[int] = set()
+        waiting = [index for index in dict.fromkeys(unread) if not reads[index]]
+        while waiting:
+            for place in writers.get(waiting.pop(), ()):
+                node = self.nodes[place][1]
+                if place in gone or any(reads[index] for index in node.outputs) or has_side_effects(self.graph, node):
+                    continue
+                gone.add(place)
+                reads.subtract(node.inputs)
+                waiting += [index for index in dict.fromkeys(node.inputs) if not reads[index]]
+        self.nodes = [item for place, item in enumerate(self.nodes) if place not in gone]
 
     def add_tensor(self, tensor: Tensor) -> int:
         """Add a tensor and return its index."""

@@ -28,7 +28,8 @@ def _remove(editor: Editor, nodes: Collection[int]) -> None:
     editor.remove(nodes)
     read = _read(editor, ())
     editor.outputs = [index for index in editor.outputs if index not in given]
-    kept = [index for index in editor.inputs if index not in operands or index in read or index in editor.outputs]
+    used = read.union(editor.outputs)
+    kept = [index for index in editor.inputs if index not in operands or index in used]
     editor.inputs = kept + sorted(given & read)
 
 

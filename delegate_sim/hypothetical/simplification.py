@@ -10,7 +10,7 @@ from ..foundation.late_numpy import np
 from ..foundation.limits import element_count
 from ..model.model import OPTIONAL_TENSOR, Node, Tensor
 from ..model.numbers import as_list
-from .model_editing import Editor
+from .model_editing import Editor, Replacements
 
 _SHAPING = ("BROADCAST_TO", "RESHAPE")
 
@@ -102,22 +102,17 @@ def _remove_reshapes_to_the_same(editor: Editor, constants: frozenset[int]) -> N
 
 def _join_reshapes(editor: Editor, constants: frozenset[int]) -> None:
     writers = {index: node for _, node in editor.nodes for index in node.outputs}
-    orphans = set()
+    joined = Replacements(
+        {
+            index: node.input(0)
+            for index, node in writers.items()
+            if node.op == "RESHAPE" and node.inputs and _was_unknown(editor, node, constants)
+        }
+    )
     for position, (origin, node) in enumerate(editor.nodes):
-        first = writers.get(node.input(0)) if node.op == "RESHAPE" else None
-        seen: set[int] = set()
-        while (
-            first is not None
-            and first.op == "RESHAPE"
-            and first.inputs
-            and first.output(0) not in seen
-            and _was_unknown(editor, first, constants)
-        ):
-            seen.add(first.output(0))
-            editor.nodes[position] = origin, node._replace(inputs=(first.input(0), *node.inputs[1:]))
-            first = writers.get(first.input(0))
-        orphans |= seen
-    editor.remove_unread(orphans)
+        if node.op == "RESHAPE" and node.inputs:
+            editor.nodes[position] = origin, node._replace(inputs=(joined.last(node.inputs[0]), *node.inputs[1:]))
+    editor.remove_unread(joined.known)
 
 
 class _Neighbors:
@@ -126,6 +121,9 @@ class _Neighbors:
         self._writers = {index: place for place, (_, node) in enumerate(editor.nodes) for index in node.outputs}
         self._readers = {index: place for place, (_, node) in enumerate(editor.nodes) for index in node.inputs}
         self._reads = Counter([*editor.outputs, *[index for _, node in editor.nodes for index in node.inputs]])
+        widening = [node for node in editor.graph.nodes if editor.graph.view(node).is_constant_float16_dequantize]
+        self.widened = {index: node.input(0) for node in reversed(widening) for index in node.outputs}
+        """The float16 constants that DEQUANTIZE nodes convert to float32, keyed by the result's index."""
 
     def is_shared(self, index: int) -> bool:
         """Return whether a tensor has more than one reader. The caller of the subgraph is a reader of each output."""
@@ -175,7 +173,8 @@ def _layer_before(editor: Editor, node: Node, neighbors: _Neighbors) -> int | No
     if node.op != "ADD" or len(node.inputs) != 2:
         return None
     source, constant = node.inputs
-    if not _is_fixed(editor, constant) or not editor.graph.tensor(node.output(0)).has_unspecified_dimension:
+    is_fixed = editor.tensor(constant).is_constant or constant in neighbors.widened
+    if not is_fixed or not editor.graph.tensor(node.output(0)).has_unspecified_dimension:
         return None
     reshape = neighbors.before(source, "RESHAPE")
     place = neighbors.before(source if reshape is None else editor.nodes[reshape][1].input(0), "FULLY_CONNECTED")
@@ -189,17 +188,6 @@ def _layer_before(editor: Editor, node: Node, neighbors: _Neighbors) -> int | No
     return place if added and shape[-len(added) :] == added and (element_count(added),) == units else None
 
 
-def _is_fixed(editor: Editor, index: int) -> bool:
-    return editor.tensor(index).is_constant or _widens(editor, index) is not None
-
-
-def _widens(editor: Editor, index: int) -> int | None:
-    for node in editor.graph.writers.get(index, ()):
-        if editor.graph.view(node).is_constant_float16_dequantize:
-            return node.input(0)
-    return None
-
-
 def _as_bias(editor: Editor, index: int, neighbors: _Neighbors) -> int:
     own = editor.tensors[index]
     biased = _biased(own)
@@ -207,7 +195,7 @@ def _as_bias(editor: Editor, index: int, neighbors: _Neighbors) -> int:
         return index
     if own.is_constant and neighbors.is_shared(index):
         return editor.add_tensor(biased)
-    for tensor in (index, _widens(editor, index)):
+    for tensor in (index, neighbors.widened.get(index)):
         if tensor is not None:
             editor.tensors[tensor] = _biased(editor.tensors[tensor])
     return index

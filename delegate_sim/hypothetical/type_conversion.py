@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from types import MappingProxyType
 
 from ..foundation.float32 import all_float32, float32
@@ -19,7 +19,7 @@ from ..graph.analysis_cache import AnalysisCache
 from ..graph.graph import Graph, file_graphs
 from ..model import schema
 from ..model.model import NO_TENSOR, Allocation, Model, Node, Quantization, Tensor
-from ..model.numbers import RepeatedNumber, StoredNumbers
+from ..model.numbers import RepeatedNumber, StoredNumbers, bounds
 from .converted_versions import demanded_versions, with_converted_versions, with_versions
 from .model_editing import Edited, Editor, edited, unchanged
 
@@ -166,9 +166,10 @@ def _is_quantized(tensor: Tensor) -> bool:
 
 
 def _widen(editor: Editor, model: Model) -> None:
+    values: dict[Hashable, StoredNumbers | None] = {}
     for tensor in editor.graph.tensors:
         if _is_narrowed(tensor):
-            editor.tensors[tensor.index] = _widened(tensor, model)
+            editor.tensors[tensor.index] = _widened(tensor, model, values)
     replaced = {}
     for place, (origin, node) in enumerate(editor.nodes):
         if node.op == _LSTM and node.intermediates:
@@ -186,19 +187,30 @@ def _only_converts(graph: Graph, node: Node) -> bool:
     return _is_narrowed(graph.tensor(node.input(0))) or _is_narrowed(graph.tensor(node.output(0)))
 
 
-def _widened(tensor: Tensor, model: Model) -> Tensor:
+def _widened(tensor: Tensor, model: Model, values: dict[Hashable, StoredNumbers | None]) -> Tensor:
+    """Return a tensor as float. ``values`` has the values of constants, because many constants can share their bytes."""
     floating = tensor._replace(type="FLOAT32", quantization=None, scale=0.0, zero_point=0, sparsity=None, data=None)
     if not tensor.is_constant:
         return floating
+    parameters = tensor.quantization
+    one_scale = parameters is not None and len(parameters.scales) == 1 and len(parameters.zero_points) == 1
+    scale = (parameters.scale, parameters.zero_point) if parameters is not None and one_scale else None
+    form = tensor.data or tensor.index, tensor.type, tensor.element_count, scale
+    if form not in values:
+        values[form] = _widened_value(tensor, model, scale)
+    return floating._replace(value=values[form])
+
+
+def _widened_value(tensor: Tensor, model: Model, affine: tuple[float, int] | None) -> StoredNumbers | None:
     value: StoredNumbers | None = _zeros("FLOAT32", tensor)
-    parameters, stored = tensor.quantization, model.constant(tensor)
+    stored = model.constant(tensor)
     if stored is not None and len(stored) == tensor.element_count <= _VALUES_KEPT:
         numbers = all_float32(stored)
-        if parameters is not None and len(parameters.scales) == 1 and len(parameters.zero_points) == 1:
-            zero_point, scale = float32(parameters.zero_point), parameters.scale
+        if affine is not None:
+            scale, zero_point = affine[0], float32(affine[1])
             numbers = all_float32([number * scale for number in all_float32([number - zero_point for number in numbers])])
         value = StoredNumbers.of("<f4", numbers)
-    return floating._replace(value=value)
+    return value
 
 
 def _zeros(kind: str, tensor: Tensor) -> RepeatedNumber | None:
@@ -443,7 +455,7 @@ class _Quantizer:
         if not tensor.is_constant or tensor.type != "FLOAT32" or not 0 < tensor.element_count <= _VALUES_KEPT:
             return 0.0
         stored = self.editor.graph.model.constant(tensor)
-        return 0.0 if stored is None else max(map(abs, stored), default=0.0)
+        return max(map(abs, bounds(stored))) if stored is not None and len(stored) else 0.0
 
     def _rescaled(self, index: int, scale: float, zero_point: int) -> int:
         tensor = self._tensor(index)

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import shutil
+import signal
 import sys
 import time
 from pathlib import Path
@@ -252,25 +253,25 @@ def test_an_answer_that_is_too_large(monkeypatch):
 _SLEEPING_SERVER = """\
 import sys
 from delegate_sim_cli import mcp_server
-program = "import os, sys, time; open(sys.argv[1], 'w').write(f'{os.getpid()}\\\\n'); time.sleep(300)"
+program = "import os, sys, time; open(sys.argv[1], 'w').write(f'{os.getpid()} {os.getppid()}\\\\n'); time.sleep(300)"
 mcp_server.python_module = lambda *arguments: [sys.executable, "-c", program, sys.argv[1]]
-mcp_server.make_server(["."]).run("stdio")
+mcp_server.serve(mcp_server.make_server(["."]))
 """
-"""A server whose commands write the number of their process to a file, and then sleep."""
+"""A server whose commands write the numbers of their process and of the server to a file, and then sleep."""
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="asks for processes by number")
-@pytest.mark.parametrize("is_closed", [False, True], ids=["cancelled", "closed"])
-def test_a_call_that_nobody_waits_for_ends_its_process(tmp_path, is_closed):
+@pytest.mark.parametrize("end", ["cancelled", "closed", "terminated"])
+def test_a_call_that_nobody_waits_for_ends_its_process(tmp_path, end):
     mcp = pytest.importorskip("mcp", reason="the extra mcp is not installed")
     from mcp.client.stdio import StdioServerParameters, stdio_client
 
     file = tmp_path / "process"
 
     def wait_until(is_reached):
-        end = time.monotonic() + 30
-        while not is_reached() and time.monotonic() < end:
+        last = time.monotonic() + 30
+        while not is_reached() and time.monotonic() < last:
             time.sleep(0.05)
         return is_reached()
 
@@ -279,7 +280,7 @@ def test_a_call_that_nobody_waits_for_ends_its_process(tmp_path, is_closed):
 
     def has_ended():
         try:
-            os.kill(int(file.read_text()), 0)
+            os.kill(int(file.read_text().split()[0]), 0)
         except ProcessLookupError:
             return True
         return False
@@ -295,7 +296,10 @@ def test_a_call_that_nobody_waits_for_ends_its_process(tmp_path, is_closed):
         async with stdio_client(server) as (read, write), mcp.ClientSession(read, write) as session:
             await session.initialize()
             call = await begun(session)
-            if not is_closed:
+            if end == "terminated":
+                os.kill(int(file.read_text().split()[1]), signal.SIGTERM)
+                assert await asyncio.to_thread(wait_until, has_ended)
+            elif end == "cancelled":
                 call.cancel()
                 assert await asyncio.to_thread(wait_until, has_ended)
                 assert (await session.list_tools()).tools

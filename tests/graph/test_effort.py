@@ -298,3 +298,16 @@ def test_tensors_that_no_node_uses_cost_simulations():
         graph.tensor(f"t{number}", "FLOAT32", (1,))
     graph.node("RELU", [0], [1])
     assert Effort(load(builder.bytes()))._size == 1 + 16 + 40 // 4
+
+
+def test_a_changed_model_with_many_more_nodes_costs_more(monkeypatch):
+    monkeypatch.setattr(effort, "_LARGE_MODEL", 10)
+    model = many_operators(10)
+
+    def cost(changed):
+        own = Effort(model)
+        own.spend(2, changed)
+        return own._spent
+
+    assert cost(many_operators(20)) == cost(model) == cost(None)
+    assert cost(many_operators(60)) > cost(None) + 2 * 25

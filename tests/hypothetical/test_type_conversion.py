@@ -190,3 +190,24 @@ def test_other_weights(conversion, ops, version, scales):
     assert (len(weights.quantization.scales) if weights.quantization else 0) == scales
     if conversion == "float16":
         assert subgraph.tensors[subgraph.nodes[0].inputs[0]].type == "FLOAT16"
+
+
+@pytest.mark.parametrize(
+    ("kind", "change"), [("INT8", {"conversion": "float"}), ("INT32", {"float_nodes": frozenset([NodeKey(0, 0), NodeKey(0, 1)])})]
+)
+def test_constants_over_the_same_bytes_are_converted_once(kind, change):
+    builder, count = ModelBuilder(), 16 if kind == "INT8" else 4
+    graph = builder.subgraph("main")
+    quantization = {"scale": 0.5, "zero_point": 0} if kind == "INT8" else {}
+    tensor, shared = graph.input("x", kind, [count], **quantization), builder.buffer(bytes(range(16)))
+    for _ in range(2):
+        constant, result = (
+            graph.tensor("", kind, [count], buffer=shared, **quantization),
+            graph.tensor("", kind, [count], **quantization),
+        )
+        graph.node("ADD", [tensor, constant], [result], 1, {})
+        tensor = result
+    graph.outputs(tensor)
+    model = changed_model(load(builder.bytes()), HypotheticalChanges(**change))
+    values = [one.value for one in model.subgraphs[0].tensors if one.is_constant and one.type == "FLOAT32"]
+    assert values[0] is values[1]

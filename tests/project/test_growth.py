@@ -808,6 +808,67 @@ def model_with_a_shared_tensor_and_its_baseline(count):
 
 
 command_lines(model_with_a_shared_tensor)(150, ("whatif", "--delegate", "gpu", "--batch", "2"))
+command_lines(model_with_a_shared_tensor)(
+    150, ("analyze", "--delegate", "npu-google", "--option", "partition_strategy=weakly_connected")
+)
+
+
+class OpenGraph:
+    """A graph with an input ``x`` of any batch and 4 columns."""
+
+    def __init__(self):
+        self.builder = ModelBuilder()
+        self.graph = self.builder.subgraph("main")
+        self.source = self.graph.input("x", "FLOAT32", [1, 4], signature=[-1, 4])
+
+    def result(self, *sizes):
+        return self.graph.tensor("", "FLOAT32", [1, *sizes], signature=[-1, *sizes])
+
+    def node(self, op, inputs, result, **options):
+        self.graph.node(op, inputs, [result], options=options or None)
+        return result
+
+    def bytes(self, *outputs):
+        self.graph.outputs(*outputs)
+        return self.builder.bytes()
+
+
+def model_with_open_reshapes(count):
+    open_graph = OpenGraph()
+    source, shapes = open_graph.source, [(4,), (2, 2)]
+    sizes = [open_graph.graph.tensor("", "INT32", [len(shape) + 1], data=[-1, *shape]) for shape in shapes]
+    for number in range(1, count + 1):
+        result = open_graph.result(*shapes[number % 2])
+        source = open_graph.node("RESHAPE", [source, sizes[number % 2]], result)
+    return open_graph.bytes(source)
+
+
+def model_with_nodes_for_a_shape(count):
+    """Return a chain of nodes. Only the shape of its result is read."""
+    open_graph = OpenGraph()
+    source = open_graph.source
+    for _ in range(count):
+        source = open_graph.node("ABS", [source], open_graph.result(4))
+    shape = open_graph.node("SHAPE", [source], open_graph.graph.tensor("", "INT32", [2]), out_type=2)
+    return open_graph.bytes(open_graph.node("RESHAPE", [open_graph.source, shape], open_graph.result(4)))
+
+
+def model_with_an_open_shared_tensor(count):
+    open_graph = OpenGraph()
+    result, shared = open_graph.source, open_graph.graph.tensor("h", "FLOAT32", [1, 4])
+    for _ in range(count):
+        open_graph.node("ABS", [open_graph.source], shared)
+    for _ in range(count):
+        result = open_graph.node("ADD", [result, shared], open_graph.result(4), fused_activation_function=0)
+    return open_graph.bytes(result)
+
+
+for make, size in (
+    (model_with_open_reshapes, 150),
+    (model_with_nodes_for_a_shape, 150),
+    (model_with_an_open_shared_tensor, 500),
+):
+    command_lines(make)(size, ("whatif", "--delegate", "gpu", "--fix-shapes"))
 
 
 @contextlib.contextmanager

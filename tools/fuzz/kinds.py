@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import io
 import json
 import os
 import random
@@ -13,6 +14,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import numpy as np
 
 import delegate_sim
 from delegate_sim.delegates.nnapi.android.device_profile import read_devices
@@ -28,7 +31,7 @@ from fixtures.runtime_logs import runtime_lines
 from tools.fuzz import changes
 from tools.fuzz.changes import Change, changed_text
 from tools.fuzz.children import in_child
-from tools.fuzz.targets import LINK, THEN, Step, run_program, steps
+from tools.fuzz.targets import ARRAYS, LINK, THEN, TOOL, Step, run_program, steps
 
 _OWN_MODEL = "model.tflite"
 _ADDRESS_SPACE = 8 << 30
@@ -364,6 +367,38 @@ def _links() -> list[Seed]:
     return [_with_model(("link.txt", text)) for text in texts]
 
 
+def _tool_calls() -> list[Seed]:
+    """Return calls of the tools of the MCP server."""
+    model = {"model": _OWN_MODEL}
+    calls = (
+        ("analyze", {**model, "delegate": "nnapi", "options": ["android=13"], "runtime": "tf-2.15"}),
+        ("analyze", {"model": "a.zip!/m.tflite", "delegate": "npu-google", "options": ["op_filters=filters.textproto"]}),
+        ("diagnose", {**model, "delegate": "all"}),
+        ("compare", {**model, "other": "a.zip!/m.tflite", "delegate": "gpu"}),
+        ("releases", {**model, "delegate": "nnapi", "options": ["devices=devices.toml"]}),
+        ("rules", {"operator": "CONV_2D", "delegate": "gpu"}),
+        ("explain", {"code": "nnapi-missing-bias"}),
+        ("plan_fix", {**model, "delegate": "gpu"}),
+    )
+    files = (("a.zip", zip_bytes({"m.tflite": _model_bytes()})), ("filters.textproto", _FILTERS), ("devices.toml", _DEVICES))
+    return [_with_model(("call.json", json.dumps({"tool": name, "arguments": given})), *files) for name, given in calls]
+
+
+def _arrays() -> list[Seed]:
+    from delegate_sim.inference.inputs import generated_inputs
+
+    model = delegate_sim.load(_model_bytes())
+    own = model.subgraphs[0]
+    arrays = dict(zip([own.tensors[index].name for index in own.inputs], generated_inputs(model, own, 0, {}), strict=True))
+    seeds = []
+    writers: Sequence[Callable[..., None]] = (np.savez, np.savez_compressed)
+    for write in writers:
+        file = io.BytesIO()
+        write(file, **arrays)
+        seeds.append(_with_model(("inputs.npz", file.getvalue())))
+    return seeds
+
+
 _CHECKS: Sequence[Command] = (
     ("check", "--config", "{}"),
     ("check", "--config", "{}", "--verbose", "--format", "json"),
@@ -574,6 +609,8 @@ KINDS: Mapping[str, Kind] = {
         changed_text("&", "=", "%", "%00", "%0a", "%ED%A0%80", "+", "delegate=", "android=", "#"),
         ((LINK, "{text}", "{model}"), (LINK, "{text}", "{model}"), (LINK, "{text}", "other.tflite")),
     ),
+    "tool": Kind(_tool_calls, changes.changed_json, ((TOOL, "{text}"),)),
+    "arrays": Kind(_arrays, changes.changed_zip, ((ARRAYS, "{}", "{model}"),)),
 }
 
 

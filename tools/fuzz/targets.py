@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import io
 import itertools
 import json
@@ -15,11 +16,13 @@ import urllib.parse
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.errors import DelegateSimError
 from delegate_sim.gate.analysis_cases import analysis_cases
+from delegate_sim.inference.inputs import from_file
 from delegate_sim.model.model import Model
 from delegate_sim.model.reader import load
 from delegate_sim.releases.catalogue import RELEASES, parse_release
@@ -27,6 +30,7 @@ from delegate_sim.results.report.report import Report
 from delegate_sim.runtime.interpreter import simulate
 from delegate_sim.runtime.target import Target
 from delegate_sim.scan.questions import VIEWS
+from delegate_sim_cli import mcp_server
 from delegate_sim_cli.exits import INTERNAL_ERROR
 from delegate_sim_cli.formats import FORMATS
 from delegate_sim_cli.main import program
@@ -56,6 +60,10 @@ THEN = "then"
 """Parts one command from the next."""
 LINK = "link"
 """Lets the browser application's bridge have the fragment of a link, in the place of a command."""
+TOOL = "tool"
+"""Calls a tool of the MCP server with arguments in JSON, in the place of a command."""
+ARRAYS = "arrays"
+"""Reads the inputs of a model from a ``.npz`` file, in the place of a command."""
 _DAMAGE = "damage"
 """Changes some bytes of a file, in the place of a command."""
 _EXPORTS = ("json", "dot", "graphml", "model-explorer")
@@ -192,6 +200,10 @@ class Step(NamedTuple):
             _damage(self.generator, self.words[1])
         elif self.words[0] == LINK:
             run_link(*self.words[1:])
+        elif self.words[0] == TOOL:
+            run_tool(*self.words[1:])
+        elif self.words[0] == ARRAYS:
+            run_arrays(*self.words[1:])
         else:
             run_program(self.words)
 
@@ -261,6 +273,54 @@ def run_link(fragment: str, model: str) -> None:
         answer = json.loads(bridge.run(command))
         if answer["exit"] == INTERNAL_ERROR or _FAULT.search(answer["output"] + answer["error"]):
             raise CommandFailed(f"{' '.join(command)}\n{answer['error'][-_MOST_PRINTED:]}")
+
+
+def run_tool(text: str) -> None:
+    """Call a tool of the MCP server, which may read files below the working directory. The command runs in this process.
+
+    Like the server's package, this refuses arguments of other types.
+    """
+    try:
+        given = json.loads(text)
+    except (ValueError, RecursionError):
+        return
+    roots = mcp_server.Roots((os.path.realpath(os.curdir),))
+    tools = {tool.__name__: tool for tool in mcp_server._tools(roots)}
+    tool, arguments = (tools.get(str(given.get("tool"))), given.get("arguments")) if isinstance(given, dict) else (None, None)
+    if tool is None or not isinstance(arguments, dict):
+        return
+    parameters = inspect.signature(tool).parameters
+    required = {name for name, parameter in parameters.items() if parameter.default is parameter.empty}
+    if not required <= arguments.keys() <= parameters.keys():
+        return
+    if not all(isinstance(value, str) or (key == "options" and _is_list_of_texts(value)) for key, value in arguments.items()):
+        return
+
+    def run_here(name: str, *words: str) -> dict[str, Any]:
+        run_program([name, "--format", "json", *words])
+        return {}
+
+    with patch.object(mcp_server, "run_command", run_here):
+        _refused(lambda: tool(**arguments))
+
+
+def _is_list_of_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def run_arrays(path: str, model: str) -> None:
+    """Read the inputs of a model from a ``.npz`` file."""
+    loaded = load(model)
+    _refused(lambda: from_file(path, loaded, loaded.subgraphs[0]))
+
+
+def _refused(action: Callable[[], Any]) -> None:
+    """Raise CommandFailed if the message of a refusal has what no message may have."""
+    try:
+        action()
+    except DelegateSimError as error:
+        if _FAULT.search(str(error)):
+            raise CommandFailed(str(error)[-_MOST_PRINTED:]) from error
 
 
 _FAULT = re.compile(

@@ -56,11 +56,12 @@ def weakly_connected(graph: Graph, selected: Collection[int]) -> tuple[NodeGroup
             index = parents[index]
         return index
 
-    for index in parents:
-        for tensor in graph.nodes[index].outputs:
-            for reader in graph.readers.get(tensor, ()) if tensor >= 0 else ():
-                if reader.index in parents:
-                    parents[root(index)] = root(reader.index)
+    written = {tensor for index in parents for tensor in graph.nodes[index].outputs if tensor >= 0}
+    for tensor in written:
+        readers = [node.index for node in graph.readers.get(tensor, ()) if node.index in parents]
+        writers = [node.index for node in graph.writers.get(tensor, ()) if node.index in parents]
+        for index in (*writers, *readers[1:]) if readers else ():
+            parents[root(index)] = root(readers[0])
     groups: dict[int, list[int]] = {}
     for index in parents:
         groups.setdefault(root(index), []).append(index)

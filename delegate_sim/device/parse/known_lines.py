@@ -75,6 +75,7 @@ class _KnownStatement:
 _MOST_WORDS = 64
 """Largest number of distinct words of a line that are looked up."""
 _ROWS_IN_A_STEP = 8
+_STEPS_OF_A_COMPARISON = 10
 _MOST_COMPONENTS = 3
 """A statement of more components does not tell which of them prints a line."""
 _LEAST_COVERED, _LEAST_FIXED = 0.5, 0.3
@@ -116,7 +117,7 @@ class SourceStatements:
             for row in rows:
                 if not row.words <= known or (best and row.letters < best[0][0].letters):
                     continue
-                spend_steps(1, "reading the log")
+                spend_steps(_STEPS_OF_A_COMPARISON, "reading the log")
                 if (values := _values(row, line)) is not None:
                     best = [*(best if best and row.letters == best[0][0].letters else []), (row, values)]
         components = sorted({row.component for row, _ in best})

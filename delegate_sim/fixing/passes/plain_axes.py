@@ -34,7 +34,7 @@ def _reverse(work: Work, node: Node) -> Sequence[Node] | None:
     axes, source = axes_of(work, node), work.input(node, 0)
     if axes is None or len(axes) != 1 or not _is_known(work, node) or not 0 < source.shape[axes[0]] <= _MOST_POSITIONS:
         return None
-    descending = range(min(source.shape[axes[0]], _MOST_POSITIONS))[::-1]
+    descending = np.arange(min(source.shape[axes[0]], _MOST_POSITIONS))[::-1]
     indices = work.constant(f"{work.output(node).name}/indices", "INT32", descending)
     return [work.node("GATHER", [source.index, indices], node.outputs, axis=axes[0])]
 

@@ -5,7 +5,8 @@ Keras 3 writes UpSampling2D with nearest interpolation as RESHAPE, TILE and RESH
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from ...foundation.late_numpy import np
@@ -80,6 +81,7 @@ def _is_enlarged(source: Tensor, target: Tensor, repeats: Sequence[_Repeat]) -> 
     return _is_sampled_exactly(source.shape[1], height) and _is_sampled_exactly(source.shape[2], width)
 
 
+@functools.lru_cache(maxsize=64)
 def _is_sampled_exactly(size: int, result: int) -> bool:
     """Return whether the kernels compute the right position for each result along one dimension.
 
@@ -94,14 +96,19 @@ def _is_sampled_exactly(size: int, result: int) -> bool:
     return bool((scaled == expected).all() and (positions * ((size << 16) // result + 1) >> 16 == expected).all())
 
 
-def _longest(work: Work, last: tuple[int, Node], writers: Mapping[int, tuple[int, Node]]) -> _RepeatChain | None:
+def _longest(
+    work: Work,
+    last: tuple[int, Node],
+    writers: Mapping[int, tuple[int, Node]],
+    repeats_of: Callable[[Node], list[_Repeat] | None],
+) -> _RepeatChain | None:
     target = work.output(last[1])
     step: tuple[int, Node] | None = last
     steps: list[tuple[int, Node]] = []
     repeats: list[_Repeat] = []
     longest = None
     while step is not None and len(steps) < _MOST_NODES:
-        own = _repeats(work, step[1])
+        own = repeats_of(step[1])
         if own is None:
             break
         steps.append(step)
@@ -121,11 +128,12 @@ def _resize_repeated(work: Work) -> None:
         if node.op in _OPS and not node.is_custom and is_whole(node) and len(node.outputs) == 1
     ]
     writers = {node.outputs[0]: (origin, node) for origin, node in moves}
+    repeats_of = functools.cache(functools.partial(_repeats, work))
     resizes: dict[int, Node] = {}
     replaced: set[int] = set()
     for last in reversed(moves):
         target = work.output(last[1])
-        chain = None if target.index in replaced else _longest(work, last, writers)
+        chain = None if target.index in replaced else _longest(work, last, writers, repeats_of)
         if chain is None or not any(work.is_chosen(origin) for origin, _ in chain.steps):
             continue
         size = work.constant(f"{target.name}/size", "INT32", target.shape[1:3])

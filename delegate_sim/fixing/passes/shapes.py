@@ -176,7 +176,7 @@ def _gather_without_batches(work: Work, node: Node) -> Sequence[Node] | None:
             work.result(indices, "moved", (count, rows_per_batch)),
         )
         # bounded: is_above_limit
-        before = work.constant(f"{indices.name}/before", "INT32", [[batch * size] for batch in range(count)])
+        before = work.constant(f"{indices.name}/before", "INT32", np.arange(count, dtype=np.int64).reshape(-1, 1) * size)
         nodes += [work.reshape(operand, split), work.node("ADD", [split, before], [moved])]
         operand = moved
     nodes += [work.reshape(operand, rows), work.node("GATHER", [table, rows], [result], axis=0)]

@@ -15,6 +15,8 @@ from .base import Exactness, Pass, node_pass
 
 MOST = 4
 """Largest number of dimensions that delegates support."""
+_MOST_JOINED = 16
+"""Largest number of dimensions that are joined. Kernels of more than one operand support fewer."""
 _LARGEST = 65535
 """The largest size of a dimension that is not the first, which all delegates take."""
 
@@ -31,12 +33,16 @@ _Axis = TypeVar("_Axis", bound=_Sized)
 
 
 def joined(axes: Sequence[_Axis], *joins: Callable[[_Axis, _Axis], _Axis | None], most: int = MOST) -> list[_Axis] | None:
-    """Join neighboring dimensions, beginning with the first, until at most ``most`` are left. Return None if that is impossible.
+    """Join neighboring dimensions, beginning with the first, until at most ``most`` are left.
+
+    Return None if that is impossible, or if there are very many dimensions.
 
     Each function in ``joins`` joins two neighbors, or returns None. A function is used only if the earlier functions cannot
     join any pair. A first dimension of size 1 stays if another pair can be joined, because many delegates need a batch of 1.
     """
     remaining = list(axes)
+    if len(remaining) > _MOST_JOINED:
+        return None
     while len(remaining) > most:
         for join in joins:
             neighbors = enumerate(itertools.pairwise(remaining))

@@ -8,6 +8,7 @@ import re
 
 import pytest
 
+from delegate_sim.device.parse import known_lines
 from delegate_sim.device.parse.error_meanings import explained_errors
 from delegate_sim.device.parse.known_lines import is_specific
 from delegate_sim.device.parse.log import read_log
@@ -72,3 +73,13 @@ def test_an_unknown_error_is_given_back_with_its_component():
     )
     errors = {error.printed_by: error.meaning for error in explained_errors(log)}
     assert errors["XNNPACK",] == ""
+
+
+def test_each_comparison_costs_steps(monkeypatch):
+    compared, spent = [], []
+    values_of = known_lines._values
+    monkeypatch.setattr(known_lines, "_values", lambda row, line: compared.append(row) or values_of(row, line))
+    monkeypatch.setattr(known_lines, "spend_steps", lambda steps, _: spent.append(steps))
+    SOURCES.of("op node tensor input output type error failed index size not supported invalid delegate get the model")
+    assert compared
+    assert spent.count(known_lines._STEPS_OF_A_COMPARISON) >= len(compared)

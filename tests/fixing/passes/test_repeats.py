@@ -9,6 +9,7 @@ import pytest
 from delegate_sim import load
 from delegate_sim.diagnosis.advice.fix_passes import PassFinder
 from delegate_sim.fixing.applying import apply_pass, start
+from delegate_sim.fixing.passes import repeats
 from delegate_sim.fixing.passes.catalogue import PASSES
 from delegate_sim.fixing.passes.repeats import _is_sampled_exactly
 from delegate_sim.graph.effort import Effort
@@ -126,3 +127,11 @@ def test_other_chosen_nodes_change_no_chain():
 )
 def test_rows_that_a_kernel_would_take_from_the_wrong_place(size, result, is_exact):
     assert _is_sampled_exactly(size, result) == is_exact
+
+
+def test_each_node_is_looked_at_once(monkeypatch):
+    seen = []
+    known = repeats._repeats
+    monkeypatch.setattr(repeats, "_repeats", lambda work, node: seen.append(node) or known(work, node))
+    rewritten(repeated([(1, 4, 4, 8)] * 14))
+    assert len(seen) == 14

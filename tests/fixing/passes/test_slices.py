@@ -36,6 +36,10 @@ def test_dimensions_along_which_operands_are_stretched_alike_are_joined(target_s
     assert found == expected
 
 
+def test_very_many_dimensions_are_not_joined():
+    assert joined([TiledAxis(1, 1)] * 17, TiledAxis.joined) is None
+
+
 def test_operands_that_cannot_be_stretched():
     assert shared_axes((2, 3), [(2, 2)]) is None
     assert shared_axes((3,), [(2, 3)]) is None

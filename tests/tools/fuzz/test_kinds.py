@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="commands run in
 
 
 def exit_code(step):
-    if step.words[0] == targets.LINK:
+    if step.words[0] in (targets.LINK, targets.TOOL, targets.ARRAYS):
         step.run()
         return 0
     return targets._captured(lambda: program.main(list(step.words)))[0]
@@ -147,6 +147,16 @@ def test_a_link_cannot_name_a_file(monkeypatch):
     targets.run_link("delegate=nnapi&driver=a.toml&android=11&max_delegated_partitions=3&runtime=none", "model.tflite")
     words = ["analyze", "model.tflite", "--delegate", "nnapi", "--android=11", "--max-delegated-partitions=3"]
     assert sorted(given[0]) == sorted(words)
+
+
+def test_a_tool_gets_only_arguments_of_its_types(monkeypatch):
+    given = []
+    monkeypatch.setattr(targets, "run_program", given.append)
+    for arguments in ('{"code": 1}', "{}", '{"code": "x", "other": "y"}', "[]", '{"code": ["x"]}', '{"code": "x"}'):
+        targets.run_tool(f'{{"tool": "explain", "arguments": {arguments}}}')
+    targets.run_tool('{"tool": "fix"}')
+    targets.run_tool("[")
+    assert given == [["explain", "--format", "json", "--", "x"]]
 
 
 def test_bytes_that_do_not_matter_are_removed():
