@@ -23,10 +23,10 @@ _MOST_NODES_REQUIRED = 1_000_000
 """A question about a model is refused if its required simulations have more nodes than this number."""
 _MOST_NODES_OF_A_QUESTION = 200_000
 """Largest number of nodes in all simulations for one question, such as whether a cause depends on other causes."""
-_WEIGHT_OF_A_FORM = 1
+_WEIGHT_OF_A_FORM = 2
 """Number of nodes that are added to a model's size for each form of node.
 
-Nodes of one form share most results, so the first node of a form takes about twice as long as the others.
+Nodes of one form share most results, so the first node of a form takes longer than the others.
 """
 _WEIGHT_OF_A_SUBGRAPH = 16
 """Number of nodes that are added to a model's size for each subgraph.
