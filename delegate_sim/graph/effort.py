@@ -11,8 +11,7 @@ from ..errors import LimitError
 from ..foundation.limits import how_to_raise, raised
 from ..model.model import Model, Node, Subgraph
 from .analysis_cache import AnalysisCache
-from .forms import node_forms
-from .graph import file_graphs
+from .graph import Graph, file_graphs
 
 _Item = TypeVar("_Item")
 
@@ -24,10 +23,10 @@ _MOST_NODES_REQUIRED = 1_000_000
 """A question about a model is refused if its required simulations have more nodes than this number."""
 _MOST_NODES_OF_A_QUESTION = 200_000
 """Largest number of nodes in all simulations for one question, such as whether a cause depends on other causes."""
-_WEIGHT_OF_A_FORM = 3
+_WEIGHT_OF_A_FORM = 2
 """Number of nodes that are added to a model's size for each form of node.
 
-Nodes of one form (``forms.py``) share most results.
+Nodes of one form share most results, so the first node of a form takes longer than the others.
 """
 _WEIGHT_OF_A_SUBGRAPH = 16
 """Number of nodes that are added to a model's size for each subgraph.
@@ -39,12 +38,12 @@ _OF_A_NEW_FORM = 25
 _LARGE_MODEL = 3500
 """If a model has more nodes than this number, the time for a simulation grows with the square of the number of nodes."""
 _USUAL_OPERANDS = 8
-"""Number of operands and of tensors that are included in the cost of a node.
+"""Number of operands and of tensors that are included in the cost of a node."""
+_LIKE_A_NODE = 4
+"""Number of further operands, or of further tensors of a subgraph, that cost as much as a node.
 
-Each further operand, and each further tensor of a body, costs as much as a node.
+In the body of a composite, which a change may copy, each of them costs as much as a node.
 """
-_TENSORS_LIKE_A_NODE = 4
-"""Number of further tensors of a subgraph that cost as much as a node."""
 _COMPOSITE = "STABLEHLO_COMPOSITE"
 
 
@@ -214,7 +213,8 @@ class Effort:
 
     @functools.cached_property
     def _forms(self) -> int:
-        return sum([len(set(node_forms(graph.within(self.cache)))) for graph in file_graphs(self._model)])
+        graphs = file_graphs(self._model)
+        return sum([graph.results.get("number of forms", (), functools.partial(_count_forms, graph)) for graph in graphs])
 
 
 def _node_count(model: Model) -> int:
@@ -234,7 +234,7 @@ def _sizes(model: Model) -> Mapping[str, int]:
     operands = [len(node.inputs) + len(node.outputs) for subgraph in model.subgraphs for node in subgraph.nodes]
     bodies = _size_of_bodies(model)
     return {
-        f"{sum(operands):,} operands of nodes": sum([count - _USUAL_OPERANDS for count in operands if count > _USUAL_OPERANDS]),
+        f"{sum(operands):,} operands of nodes": sum([max(count - _USUAL_OPERANDS, 0) for count in operands]) // _LIKE_A_NODE,
         f"{sum([len(subgraph.tensors) for subgraph in model.subgraphs]):,} tensors": sum(map(_size_of_tensors, model.subgraphs)),
         f"{len(model.subgraphs):,} subgraphs": _WEIGHT_OF_A_SUBGRAPH * len(model.subgraphs),
         f"{bodies:,} nodes, operands and tensors in the bodies of all composites": bodies,
@@ -242,7 +242,7 @@ def _sizes(model: Model) -> Mapping[str, int]:
 
 
 def _size_of_tensors(subgraph: Subgraph) -> int:
-    return max(len(subgraph.tensors) - _USUAL_OPERANDS * len(subgraph.nodes), 0) // _TENSORS_LIKE_A_NODE
+    return max(len(subgraph.tensors) - _USUAL_OPERANDS * len(subgraph.nodes), 0) // _LIKE_A_NODE
 
 
 def size_of_body(body: Subgraph) -> int:
@@ -267,6 +267,15 @@ def _size_of_bodies(model: Model) -> int:
 def _body(model: Model, node: Node) -> int:
     index = 0 if node.is_custom else int(model.options(node).decomposition_subgraph_index)
     return index if 0 < index < len(model.subgraphs) else 0
+
+
+def _count_forms(graph: Graph) -> int:
+    """Return about how many forms of nodes a graph has (``forms.py``). The elements of constants are not compared."""
+    own = [(one.type, one.shape, one.allocation, one.scale, one.zero_point, one.data and one.data[1]) for one in graph.tensors]
+    operands, options = [*own, None], graph.model.options
+    return len(
+        {(node.op, node.version, options(node), *map(operands.__getitem__, node.inputs + node.outputs)) for node in graph.nodes}
+    )
 
 
 class Tries:

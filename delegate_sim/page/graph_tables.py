@@ -5,6 +5,7 @@ Text that may contain names from a model is made printable and is shortened.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -26,8 +27,7 @@ class PageGraphs:
         self.entries: list[dict[str, Any]] = []
         self._known: dict[Graph, int] = {}
         """The numbers of the graphs so far. Runs of several delegates often share a graph."""
-        self._of_index: dict[int, list[int]] = {}
-        """The numbers of the distinct graphs of each subgraph. Releases and delegates may prepare a subgraph differently."""
+        self._numbers: dict[str, int] = {}
         self._layouts = PageLayouts()
         self._drawings: dict[tuple[int, tuple[tuple[int, ...], ...]], Drawing] = {}
         """The drawings so far, by the number of the graph and the nodes of its partitions."""
@@ -35,12 +35,10 @@ class PageGraphs:
     def number(self, graph: Graph) -> int:
         """Return the number of a graph."""
         if graph not in self._known:
-            entry, alike = _graph_entry(graph), self._of_index.setdefault(graph.index, [])
-            number = next((known for known in alike if self.entries[known] == entry), len(self.entries))
+            entry = _graph_entry(graph)
+            number = self._known[graph] = self._numbers.setdefault(json.dumps(entry), len(self.entries))
             if number == len(self.entries):
                 self.entries.append(entry)
-                alike.append(number)
-            self._known[graph] = number
         return self._known[graph]
 
     def drawn(

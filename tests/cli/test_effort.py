@@ -21,7 +21,7 @@ LOG = Path(__file__).parents[2] / "fixtures" / "logs" / "gpu_refusals.log"
 def little(monkeypatch):
     """A model that a command may simulate three times."""
     model = many_operators(10)
-    monkeypatch.setattr(effort, "_MOST_NODES", 215)
+    monkeypatch.setattr(effort, "_MOST_NODES", 180)
     return model
 
 
@@ -62,7 +62,7 @@ def test_a_command_leaves_out_targets_and_says_so(run, simulations, little, tmp_
 
 @pytest.mark.parametrize("command", ["diagnose", "report"])
 def test_a_command_answers_every_target_with_fewer_simulations(run, little, tmp_path, monkeypatch, command):
-    monkeypatch.setattr(effort, "_MOST_NODES", 16 * 9 * 69)
+    monkeypatch.setattr(effort, "_MOST_NODES", 16 * 9 * 58)
     path = tmp_path / "m.tflite"
     path.write_bytes(bytes(little.content))
     further = ["--output", tmp_path / "page.html"] if command == "report" else []
@@ -138,7 +138,7 @@ def test_a_model_that_is_too_large_for_a_command(run, little, tmp_path, monkeypa
 
 
 def test_a_page_of_a_model_that_is_too_large_for_a_diagnosis(run, little, tmp_path, monkeypatch):
-    monkeypatch.setattr(effort, "_MOST_NODES_REQUIRED", 69 * effort.DRAWING.simulations)
+    monkeypatch.setattr(effort, "_MOST_NODES_REQUIRED", 58 * effort.DRAWING.simulations)
     path = tmp_path / "m.tflite"
     path.write_bytes(bytes(little.content))
     assert run("report", path, "--delegate", "gpu", "--output", tmp_path / "page.html").exit_code == 0
@@ -148,7 +148,7 @@ def test_a_page_of_a_model_that_is_too_large_for_a_diagnosis(run, little, tmp_pa
 def test_the_defaults_of_the_api_are_left_out(run, little, tmp_path, monkeypatch):
     path = tmp_path / "m.tflite"
     path.write_bytes(bytes(little.content))
-    monkeypatch.setattr(effort, "_MOST_NODES", 4 * 69)
+    monkeypatch.setattr(effort, "_MOST_NODES", 4 * 58)
     assert "defaults is not simulated: " in " ".join(run("analyze", path, "--delegate", "nnapi").stdout.split())
 
 

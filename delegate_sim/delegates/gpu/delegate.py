@@ -178,10 +178,11 @@ class GpuDelegate(Delegate):
         The simulated build follows the newest sources. It was not verified for older releases, so a failure in an older release
         is marked as a prediction.
         """
-        is_opengl = options["backend"] != _OPENCL
-        failure = build_partition(
-            decision.graph, subset, allow_quant_ops=options["allow_quant_ops"], release=release, is_opengl=is_opengl
-        )
+        key = options["allow_quant_ops"], release, options["backend"] != _OPENCL
+        builds: dict[Subset, Refusal | None] = decision.graph.results.get("builds", key, dict)
+        if subset not in builds:
+            builds[subset] = build_partition(decision.graph, subset, *key)
+        failure = builds[subset]
         if failure is None or release.is_at_least(NEWEST):
             return failure
         return replace(failure, is_predicted=True)

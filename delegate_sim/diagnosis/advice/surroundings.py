@@ -86,7 +86,7 @@ def _accepted(subgraph: SubgraphRun) -> frozenset[int]:
 
 
 class Others:
-    """Other delegates for the nodes of a run. Each delegate is simulated once, alone and with default options.
+    """Other delegates for the nodes of a run. An analysis simulates each delegate once, alone and with default options.
 
     A delegate that the runtime does not apply to the model takes no nodes.
     """
@@ -94,7 +94,6 @@ class Others:
     def __init__(self, examined: Examined, effort: Effort) -> None:
         self._examined = examined
         self._effort = effort
-        self._taken: dict[str, frozenset[NodeKey]] = {}
 
     def taking(self, nodes: Collection[NodeKey], operators: Collection[str]) -> Iterator[str]:
         """Yield the names of the delegates that accept all nodes in ``nodes``.
@@ -114,11 +113,13 @@ class Others:
         return tuple([find_delegate(name) for name in DELEGATE_NAMES if name not in (own, *PLUGIN_NAMES)])
 
     def _taken_by(self, delegate: Delegate) -> frozenset[NodeKey]:
-        if delegate.name not in self._taken:
-            target = Target(delegate, parse_options(delegate.name, delegate.options, {}), self._examined.run.release)
+        model, release = self._examined.change.model, self._examined.run.release
+
+        def simulated() -> frozenset[NodeKey]:
+            target = Target(delegate, parse_options(delegate.name, delegate.options, {}), release)
             self._effort.spend(target.effort)
-            run = simulate(self._examined.change.model, target, cache=self._effort.cache)
+            run = simulate(model, target, cache=self._effort.cache)
             is_applied = measure(run).outcome == TAKEN
-            accepted = [NodeKey(own.graph.index, node) for own in run.subgraphs if is_applied for node in _accepted(own)]
-            self._taken[delegate.name] = frozenset(accepted)
-        return self._taken[delegate.name]
+            return frozenset([NodeKey(own.graph.index, node) for own in run.subgraphs if is_applied for node in _accepted(own)])
+
+        return self._effort.cache.get("nodes taken", (model, delegate, release), simulated)

@@ -155,7 +155,7 @@ def _parser_of(view: NodeView) -> Parser:
 
 
 def build_partition(
-    graph: Graph, subset: Subset, *, allow_quant_ops: bool, release: Release = NEWEST, is_opengl: bool = False
+    graph: Graph, subset: Subset, allow_quant_ops: bool, release: Release = NEWEST, is_opengl: bool = False
 ) -> Refusal | None:
     """Build the model of one partition of accepted nodes.
 
