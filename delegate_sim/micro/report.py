@@ -33,11 +33,15 @@ _REGISTERED = (
     *(*within("target.source", [Column("size", INTEGER)]), Column("unused", LIST)),
     *within("target.source", [Column("unknown_functions", LIST, source="unknown")]),
 )
+_NODE = (
+    *attributes("subgraph", "index", type=INTEGER),
+    *(*attributes("operator", "status"), Column("multiply_adds", INTEGER), Column("reasons", LIST)),
+)
 APPLICATION = (
     *(*attributes("outcome", "problem"), *attributes("runs", "computes", type=YES_OR_NO)),
     Column("kernels", source="target.kernels"),
     *within("target.runtime", (Column("runtime", source="name"), Column("is_checked", YES_OR_NO, source="is_known"))),
-    *attributes("missing_operators", "failing_node", type=LIST),
+    *(*attributes("missing_operators", "failing_node", type=LIST), Column("refused", LIST, parts=_NODE[:4])),
     Column("operators", LIST, source=lambda report: [operator.name for operator in report.operators]),
     Column("resolver", LIST, source=lambda report: resolver_lines(report.operators, report.variables)),
     *(Column("arena", OBJECT, parts=Arena.columns), *attributes("external_tensors", "unassigned_variables", type=INTEGER)),
@@ -45,10 +49,6 @@ APPLICATION = (
     Column("registered", OBJECT, source=lambda report: report.target.source and report, parts=_REGISTERED, is_optional=True),
 )
 """The columns of what the application must provide."""
-_NODE = (
-    *attributes("subgraph", "index", type=INTEGER),
-    *(*attributes("operator", "status"), Column("multiply_adds", INTEGER), Column("reasons", LIST)),
-)
 
 
 @dataclass(frozen=True)
