@@ -84,7 +84,7 @@ class MicroRuntime(OwnRuntime):
         """Return the run of a model. The taken nodes are those that the runtime could run if it ran the model."""
         application = application_of(target)
         preparation = prepare_model(model, application, assumptions.accepted)
-        report = report_of(model, application, preparation)
+        report = report_of(model, application, preparation, plans=False)
         refusal = _refusal(report)
         is_usable = refusal is None or refusal.code != UNUSABLE.name
         runs = tuple([_subgraph(graph, report.nodes, is_usable) for graph in preparation.graphs])

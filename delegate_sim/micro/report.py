@@ -117,8 +117,8 @@ def analyze(model: Model, target: MicroTarget = _DEFAULT) -> MicroReport:
     return report_of(model, target, prepare_model(model, target))
 
 
-def report_of(model: Model, target: MicroTarget, preparation: Preparation) -> MicroReport:
-    """Return the report on a prepared model."""
+def report_of(model: Model, target: MicroTarget, preparation: Preparation, *, plans: bool = True) -> MicroReport:
+    """Return the report on a prepared model, by default with a plan of the arena."""
     outcome, problem, failing = _outcome(model, preparation)
     missing = [node.operator for node in preparation.nodes if node.status is Status.MISSING]
     return MicroReport(
@@ -129,7 +129,7 @@ def report_of(model: Model, target: MicroTarget, preparation: Preparation) -> Mi
         missing_operators=tuple(dict.fromkeys(missing)),
         failing_node=None if failing is None else (failing.subgraph, failing.index),
         operators=operators_of([node for subgraph in model.subgraphs for node in subgraph.nodes]),
-        arena=plan_arena(model, preparation) if outcome is Outcome.ALLOCATED else None,
+        arena=plan_arena(model, preparation) if plans and outcome is Outcome.ALLOCATED else None,
         external_tensors=count_external_tensors(model),
         unassigned_variables=unassigned_variables(model),
         variables=count_variables(model),
