@@ -132,7 +132,7 @@ class _Trial:
 
     def steps(self, stack: Stack) -> list[StepReconciliation]:
         """Compare the step of every accelerator with the log."""
-        runs = {run.delegate.name: run for run in self.simulated(stack).report.runs}
+        runs = {run.delegate.name: run for run in self.simulated(stack).runs}
         steps: list[StepReconciliation] = []
         for accelerator, delegate in zip(stack.accelerators, delegates_of(stack), strict=True):
             is_alike = all(step.status in (REPRODUCED, NOT_COMPARED) for step in steps)
