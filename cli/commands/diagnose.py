@@ -72,7 +72,7 @@ def command(
     """
     models = Models(paths)
     profiles.check(len(models.paths))
-    is_described = arguments.names_delegate or arguments.several or profiles.paths
+    is_described = arguments.micro or arguments.names_delegate or arguments.several or profiles.paths
     targets = arguments.targets() if is_described else arguments.configured()
     is_single = models.is_single and len(targets) <= 1
 

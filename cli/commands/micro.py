@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import click
 
 from delegate_sim.graph.analysis_cache import AnalysisCache
-from delegate_sim.micro.result import MicroResult
+from delegate_sim.micro.result import MicroResult, micro_result
 from delegate_sim.model.model import Model
-from delegate_sim.runtime.interpreter import simulate
 from delegate_sim.runtime.target import Target
 
 from ..answers import Outputs
@@ -51,10 +50,10 @@ def command(paths: Sequence[str], target: Target, outputs: Outputs, verbose: boo
     """
     results: list[MicroResult] = []
 
-    def report(model: Model, cache: AnalysisCache) -> MicroResult:
-        results.append(MicroResult(model, (simulate(model, target, cache=cache),)))
+    def report(model: Model, _: AnalysisCache) -> MicroResult:
+        results.append(micro_result(model, target))
         return results[-1]
 
     view = View(width(), verbose, names_commands=True)
     code = write_analyses(Models(paths), AnalysisJob([target], report, micro_lines), view, outputs, OpProfileArguments(()))
-    return code or (0 if all(result.application.computes for result in results) else FINDINGS)
+    return code or (0 if all(result.application and result.application.computes for result in results) else FINDINGS)

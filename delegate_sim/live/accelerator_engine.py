@@ -157,7 +157,7 @@ class AcceleratorEngine(Engine):
         result = simulate_stack(model, Stack(parse_accelerators(accelerators), options=options, release=run.release))
         if not result.is_created:
             return LiveDecision(True, f"it fails: {'; '.join(result.notes)}", lines)
-        measures = {_ACCELERATOR_OF[part.delegate.name]: measure(part) for part in result.report.runs}
+        measures = {_ACCELERATOR_OF[part.delegate.name]: measure(part) for part in result.runs}
         taken = {name: (own.delegated_nodes, own.delegate_kernels) for name, own in measures.items() if own.is_delegated}
         return LiveDecision(False, lines=lines, taken=taken)
 

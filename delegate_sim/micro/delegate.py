@@ -84,12 +84,19 @@ class MicroRuntime(OwnRuntime):
         """Return the run of a model. The taken nodes are those that the runtime could run if it ran the model."""
         application = application_of(target)
         preparation = prepare_model(model, application, assumptions.accepted)
-        report = report_of(model, application, preparation)
+        report = report_of(model, application, preparation, plans=False)
         refusal = _refusal(report)
+        if refusal is not None and refusal.code == UNUSABLE.name and _are_all(report.nodes, assumptions.accepted):
+            refusal = None
         is_usable = refusal is None or refusal.code != UNUSABLE.name
         runs = tuple([_subgraph(graph, report.nodes, is_usable) for graph in preparation.graphs])
         outcome = "delegated" if any(run.subsets for run in runs) else "none"
         return Run(target, outcome, refusal, (), tuple(micro_warnings(model, report)), runs)
+
+
+def _are_all(nodes: Sequence[MicroNode], accepted: Mapping[int, frozenset[int]]) -> bool:
+    """Return whether all nodes are assumed to be accepted, and there are nodes. The file is then assumed to be usable."""
+    return bool(nodes) and all(node.index in accepted.get(node.subgraph, ()) for node in nodes)
 
 
 MICRO = MicroRuntime()

@@ -33,11 +33,15 @@ _REGISTERED = (
     *(*within("target.source", [Column("size", INTEGER)]), Column("unused", LIST)),
     *within("target.source", [Column("unknown_functions", LIST, source="unknown")]),
 )
+_NODE = (
+    *attributes("subgraph", "index", type=INTEGER),
+    *(*attributes("operator", "status"), Column("multiply_adds", INTEGER), Column("reasons", LIST)),
+)
 APPLICATION = (
     *(*attributes("outcome", "problem"), *attributes("runs", "computes", type=YES_OR_NO)),
     Column("kernels", source="target.kernels"),
     *within("target.runtime", (Column("runtime", source="name"), Column("is_checked", YES_OR_NO, source="is_known"))),
-    *attributes("missing_operators", "failing_node", type=LIST),
+    *(*attributes("missing_operators", "failing_node", type=LIST), Column("refused", LIST, parts=_NODE[:4])),
     Column("operators", LIST, source=lambda report: [operator.name for operator in report.operators]),
     Column("resolver", LIST, source=lambda report: resolver_lines(report.operators, report.variables)),
     *(Column("arena", OBJECT, parts=Arena.columns), *attributes("external_tensors", "unassigned_variables", type=INTEGER)),
@@ -45,10 +49,6 @@ APPLICATION = (
     Column("registered", OBJECT, source=lambda report: report.target.source and report, parts=_REGISTERED, is_optional=True),
 )
 """The columns of what the application must provide."""
-_NODE = (
-    *attributes("subgraph", "index", type=INTEGER),
-    *(*attributes("operator", "status"), Column("multiply_adds", INTEGER), Column("reasons", LIST)),
-)
 
 
 @dataclass(frozen=True)
@@ -117,8 +117,8 @@ def analyze(model: Model, target: MicroTarget = _DEFAULT) -> MicroReport:
     return report_of(model, target, prepare_model(model, target))
 
 
-def report_of(model: Model, target: MicroTarget, preparation: Preparation) -> MicroReport:
-    """Return the report on a prepared model."""
+def report_of(model: Model, target: MicroTarget, preparation: Preparation, *, plans: bool = True) -> MicroReport:
+    """Return the report on a prepared model, by default with a plan of the arena."""
     outcome, problem, failing = _outcome(model, preparation)
     missing = [node.operator for node in preparation.nodes if node.status is Status.MISSING]
     return MicroReport(
@@ -129,7 +129,7 @@ def report_of(model: Model, target: MicroTarget, preparation: Preparation) -> Mi
         missing_operators=tuple(dict.fromkeys(missing)),
         failing_node=None if failing is None else (failing.subgraph, failing.index),
         operators=operators_of([node for subgraph in model.subgraphs for node in subgraph.nodes]),
-        arena=plan_arena(model, preparation) if outcome is Outcome.ALLOCATED else None,
+        arena=plan_arena(model, preparation) if plans and outcome is Outcome.ALLOCATED else None,
         external_tensors=count_external_tensors(model),
         unassigned_variables=unassigned_variables(model),
         variables=count_variables(model),

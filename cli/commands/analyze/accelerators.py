@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,7 +11,7 @@ from delegate_sim.delegates.devices import each_vendor, full_soc_name, recognize
 from delegate_sim.delegates.registry import ACCELERATORS, APPLIED_BY_DEFAULT
 from delegate_sim.errors import OptionError
 from delegate_sim.releases.catalogue import parse_release
-from delegate_sim.results.report.accelerator_stack import Stack, StackResult, delegates_of, parse_accelerators, simulate_stacks
+from delegate_sim.results.report.accelerator_stack import Stack, delegates_of, parse_accelerators, simulate_stacks
 
 from ...answers import Answer, ModelTable, write_all
 from ...console.terminal import print_warning, width
@@ -26,7 +25,6 @@ from .analysis import Request
 
 if TYPE_CHECKING:
     from delegate_sim.gate.results import Case
-    from delegate_sim.results.report.report import Report
 
 
 def asked_stacks(accelerators: str | None, socs: Sequence[str]) -> list[Stack]:
@@ -68,15 +66,15 @@ def analyze_accelerators(request: Request) -> int:
     view = View(width(), request.verbose)
 
     def answer(path: str) -> Answer:
-        results = [_changed(result, with_adviser) for result in simulate_stacks(read_model(path), stacks)]
+        results = [with_adviser(result) for result in simulate_stacks(read_model(path), stacks)]
 
         def cases(_: bool) -> Sequence[Case]:
             from delegate_sim.gate.analysis_cases import stack_cases
 
-            return [case for result in results for case in stack_cases(_changed(result, with_advice))]
+            return [case for result in results for case in stack_cases(with_advice(result))]
 
         return Answer(
-            lambda: [_changed(result, with_advice).to_dict() for result in results],
+            lambda: [list(with_advice(result).json_parts()) for result in results],
             lambda: stack_lines(results, view, errors),
             lambda: list(map(stacked_row, results)),
             cases=cases,
@@ -120,7 +118,3 @@ def _simulated(socs: Sequence[str], *, has_npu: bool) -> tuple[list[str], dict[s
     if errors and not simulated:
         raise next(iter(errors.values()))
     return simulated, errors
-
-
-def _changed(result: StackResult, change: Callable[[Report], Report]) -> StackResult:
-    return replace(result, report=change(result.report))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import click
@@ -64,11 +63,9 @@ def analyze_live(request: Request) -> int:
         differences.extend([difference_report(model, run, result) for run, result in pairs if run and result.differences])
         every.extend(results)
         report = with_adviser(Report(model, tuple([run for run, _ in pairs if run is not None]), live=tuple(results)))
-        runs = [run for run, result in pairs if run is not None and result.decision.placements is None]
-        simulated = replace(report, runs=tuple(runs))
         return Answer(
             lambda: [report.to_dict(advice=True)],
-            lambda: [*([*report_lines(simulated, view), Line("")] if simulated.runs else []), *live_lines(model, results, view)],
+            lambda: [*([*report_lines(report, view), Line("")] if report.runs else []), *live_lines(model, results, view)],
             lambda: [[result.name, live_verdict(result)] for result in results],
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from typing import TypeVar
 
 from delegate_sim.graph.analysis_cache import AnalysisCache
 from delegate_sim.model.model import Model
@@ -11,8 +12,10 @@ from delegate_sim.results.report.placement import on_cpu
 from delegate_sim.results.report.report import Report
 from delegate_sim.runtime.interpreter import Run
 
+AnyReport = TypeVar("AnyReport", bound=Report)
 
-def with_adviser(report: Report, cache: AnalysisCache | None = None) -> Report:
+
+def with_adviser(report: AnyReport, cache: AnalysisCache | None = None) -> AnyReport:
     """Return a report that computes the advice of a diagnosis on request (``advised_runs``).
 
     ``cache`` is the cache of the model's simulations.
@@ -20,7 +23,7 @@ def with_adviser(report: Report, cache: AnalysisCache | None = None) -> Report:
     return replace(report, adviser=partial(_advised, cache))
 
 
-def with_advice(report: Report) -> Report:
+def with_advice(report: AnyReport) -> AnyReport:
     """Return a report with the advice of a diagnosis as hints."""
     return replace(report, runs=report.advised_runs)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from delegate_sim.foundation.printable import printable, shortened
+from delegate_sim.foundation.printable import shortened
 from delegate_sim.live.comparison import LiveResult
-from delegate_sim.live.engine import CPU, GONE, NPU, UNKNOWN, LivePlacement, SecondStage, figures_text, taken_text
+from delegate_sim.live.engine import CPU, GONE, NPU, SecondStage, taken_text
 from delegate_sim.model.model import Model
 
 from ...console.layout import counted, message, name
@@ -47,10 +47,7 @@ def live_lines(model: Model, results: Sequence[LiveResult], view: View) -> Itera
             notes.append(f"after that {result.decision.end}" if result.decision.lines else result.decision.end)
         if result.decision.taken is not None and result.is_equal:
             notes.append(f"counted by LiteRT: {taken_text(result.decision.taken)}")
-        if result.decision.placements is not None:
-            estimates = figures_text(result.decision.figures)
-            notes += [*([estimates] if estimates else []), *_placements(model, result.decision.placements, view)]
-        elif not result.is_compared:
+        if result.decision.placements is None and not result.is_compared:
             notes += _selection(model, result, view)
         if result.decision.second_stage is not None:
             notes += _second_stage(result.decision.second_stage, view)
@@ -137,32 +134,5 @@ def _listed(nodes: Sequence[int], view: View) -> str:
     return f"{counted(len(nodes), 'node')} [{', '.join(map(str, shown))}{more}]"
 
 
-def _placements(model: Model, placements: Sequence[LivePlacement], view: View) -> Iterator[str]:
-    """Yield the nodes that do not run on the NPU. Also yield the nodes of unknown place with a printed reason."""
-    groups: dict[tuple[str, int, str, str], list[LivePlacement]] = {}
-    for placement in placements:
-        if placement.place in (CPU, GONE) or (placement.place == UNKNOWN and placement.reason):
-            reason = "" if placement.place == GONE else _without_names(model, placement)
-            groups.setdefault((placement.place, placement.subgraph, placement.op, reason), []).append(placement)
-    for (place, subgraph, op, reason), group in sorted(groups.items(), key=lambda item: _ORDER.index(item[0][0])):
-        where = f" of subgraph {subgraph}" if subgraph else ""
-        nodes = _listed([placement.node for placement in group], view)
-        why = f": {shortened(group[0].reason)}" if reason else ""
-        yield f"{_TITLES[place]}{where}: {name(op)}: {nodes}{why}"
-
-
-def _without_names(model: Model, placement: LivePlacement) -> str:
-    """Return a reason without names of tensors, so that nodes with the same reason share an entry."""
-    graph = model.subgraphs[placement.subgraph]
-    node = graph.nodes[placement.node]
-    reason = placement.reason
-    for index in (*node.inputs, *node.outputs):
-        if 0 <= index < len(graph.tensors):
-            reason = reason.replace(f"({printable(graph.tensors[index].name)})", "")
-    return reason
-
-
 _SHOWN = 12
 _STATES = {True: "compiled", False: "not compiled", None: "not known"}
-_TITLES = {CPU: "CPU", GONE: "removed or folded by the compiler", UNKNOWN: "refused by the compiler"}
-_ORDER = tuple(_TITLES)

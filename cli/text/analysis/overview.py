@@ -18,7 +18,6 @@ from delegate_sim.results.report.outcome_words import kernels_title
 from delegate_sim.results.report.plan_strip import file_lengths
 from delegate_sim.results.report.report import Report
 from delegate_sim.results.report.verdict import coverage_verdict, verdict
-from delegate_sim.runtime.interpreter import simulate
 from delegate_sim.runtime.target import target_names
 from delegate_sim.scan.target_totals import TargetTotals
 
@@ -67,13 +66,13 @@ _DEVICES_TEXT = (
 def _micro_lines(model: Model, width: int) -> Iterator[Line]:
     """Yield the verdict for microcontrollers, unless the model is too large for an answer."""
     from delegate_sim.micro.delegate import micro_target
-    from delegate_sim.micro.result import MicroResult
+    from delegate_sim.micro.result import micro_result
 
     try:
-        result = MicroResult(model, (simulate(model, micro_target()),))
-        arena = result.application.arena
+        result = micro_result(model, micro_target())
     except LimitError:
         return
+    arena = None if result.application is None else result.application.arena
     size = "" if arena is None else f"; arena {arena.total:,} bytes"
     text = f"Microcontrollers (delegate-sim micro): {verdict(result.runs[0])}{size}"
     yield from paragraph(text, width, "", "  ")

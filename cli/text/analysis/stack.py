@@ -43,7 +43,7 @@ def stack_lines(results: Sequence[StackResult], view: View, not_simulated: Itera
     for result in results if is_single or view.verbose else ():
         if not is_single:
             yield from heading_lines(f"--- {message(_target(result))} ---")
-        yield from report_lines(result.report, view, failure="" if result.is_created else _not_created(result))
+        yield from report_lines(result, view, failure="" if result.is_created else _not_created(result))
         yield Line("")
         yield from _outcome(result, view)
     yield from _diagnoses(results)
@@ -63,7 +63,7 @@ def _target(result: StackResult) -> str:
 
 def stack_verdict(result: StackResult) -> str:
     """Return the verdict on a stack: the result of the first accelerator, or the reason why CompiledModel is not created."""
-    runs = result.report.runs
+    runs = result.runs
     return f"{message(_target(result))}: {verdict(runs[0]) if result.is_created and runs else _not_created(result)}"
 
 
@@ -79,7 +79,7 @@ def _notes(results: Sequence[StackResult], width: int) -> Iterator[Line]:
     """
     stacks: dict[str, list[str]] = {}
     for result in results:
-        plugins = [run for run in result.report.runs if run.delegate.ranking is Ranking.PLUGINS and result.is_created]
+        plugins = [run for run in result.runs if run.delegate.ranking is Ranking.PLUGINS and result.is_created]
         warnings = [warning for run in plugins for warning in run.warnings]
         for note in dict.fromkeys([*result.notes, *warnings]):
             stacks.setdefault(note, []).append(_target(result))
@@ -101,19 +101,19 @@ def _outcome(result: StackResult, view: View) -> Iterator[Line]:
 
 def _diagnoses(results: Sequence[StackResult]) -> Iterator[Line]:
     """Yield the ``diagnose`` commands for the causes that keep nodes off the NPU."""
-    leaving = {result.report.runs[0].delegate.name: result for result in results if _leaves_nodes(result)}
+    leaving = {result.runs[0].delegate.name: result for result in results if _leaves_nodes(result)}
     if leaving:
         yield from heading_lines("What keeps nodes off the NPU, and what to change:", HINT)
     for delegate, result in leaving.items():
-        run = result.report.runs[0]
+        run = result.runs[0]
         release = [] if str(run.release) == DEFAULT_RELEASE else ["--runtime", str(run.release)]
-        command = command_line(["diagnose", typed_path(result.report.model.path), "--delegate", delegate, *release])
+        command = command_line(["diagnose", typed_path(result.model.path), "--delegate", delegate, *release])
         # The command is not wrapped, so that it can be copied.
         yield Line(f"  {printable(command)}", HINT)
 
 
 def _leaves_nodes(result: StackResult) -> bool:
-    runs = result.report.runs
+    runs = result.runs
     return bool(runs) and runs[0].delegate.ranking is Ranking.PLUGINS and any(True for _ in on_cpu(runs[0]))
 
 

@@ -69,6 +69,7 @@ class VelaCompiler(Delegate):
     counts_cpu_partitions = False
     rules: RuleBook[Any] = RuleBook("vela", (), KINDS, Source(Repository("Arm/ethos-u-vela", ""), "", ""), Unknown(""))
     computes_integers = True
+    has_default_sets = False
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -128,7 +128,7 @@ class _Trial:
         return simulate_stack(self.model, replace(stack, options=options, release=self.release, assume_ops_registered=True))
 
     def steps(self, stack: Stack) -> list[StepReconciliation]:
-        runs = {run.delegate.name: run for run in self.simulated(stack).report.runs}
+        runs = {run.delegate.name: run for run in self.simulated(stack).runs}
         steps: list[StepReconciliation] = []
         for accelerator, delegate in zip(stack.accelerators, delegates_of(stack), strict=True):
             is_alike = all(step.status in (REPRODUCED, NOT_COMPARED) for step in steps)

@@ -116,13 +116,18 @@ class Wording:
         title, advice = self._title_and_advice()
         if self._variables:
             advice = Advice("change-converter-setting", (Change(continued(no_weights_text(self._variables))),))
-        elif setting := boundary_setting(views_of(self.model, self.cause.nodes)):
+        elif self._is_registered and (setting := boundary_setting(views_of(self.model, self.cause.nodes))):
             end = "passes" if "input" in setting else "gets"
             text = f"{setting}: the application then {end} quantized numbers, and the converter does not write these nodes"
             advice = Advice("change-converter-setting", (Change(text),))
         elif sizes := self._open_sizes():
             advice = Advice(SUGGESTION_FOR[Problem.DYNAMIC_SHAPE], (Change(sizes),))
         return replace(self.cause, title=title, found=self._found(demanding), advice=advice)
+
+    @property
+    def _is_registered(self) -> bool:
+        """Whether the cause is not that an application with a runtime of its own lacks the operator: it can register it."""
+        return not (self.last.run.delegate.runs_whole_models and self.cause.identity.problem is Problem.OPERATOR)
 
     def _suggestion(self) -> str:
         """Return the kind of change. An option removes some refusals that have nothing to do with the level of a device."""

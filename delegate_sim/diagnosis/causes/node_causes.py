@@ -24,6 +24,9 @@ from .whole_graph_causes import reason_of
 _NOT_CAUSES = frozenset({Problem.NEIGHBORS, Problem.MODEL, Problem.RELEASE})
 """Kinds of problem that do not become causes. They follow from other problems, or concern the whole graph."""
 
+_LEFT_TO_OTHERS = ("control-flow", "application")
+"""Subjects that are no cause for a runtime that runs whole models, because it has kernels for them."""
+
 _TRIED = (Problem.OPERATOR_VERSION, Problem.TARGET_LEVEL)
 """Kinds of problem for which the search tries other versions or feature levels, once for each node."""
 
@@ -73,6 +76,8 @@ def _of_nodes(search: CauseSearch, state: SearchState) -> Iterator[Evidence]:
 
 def _special_subject(search: CauseSearch, node: NodeView) -> tuple[str, ...] | None:
     subject = special_subject(node)
+    if search.delegate.runs_whole_models and subject is not None and subject[0] in _LEFT_TO_OTHERS:
+        return None
     is_compiled = subject is not None and subject[0] == "compiled"
     return ("compile",) if search.delegate.compiler and not is_compiled else subject
 

@@ -23,13 +23,13 @@ from ...refusal import Refusal, Stage
 from ...releases.catalogue import NEWEST, Release
 from ...runtime.interpreter import Assumptions, Run, simulate_chain
 from ...runtime.target import Target
-from .display import Shown
 from .measures import measure
 from .multiply_adds import compute_of
 from .placement import CPU, placements
 from .report import Report, placement_entries
 from .verdict import if_registered, refusal_text, share_text, subject
 
+_PLACES = ("op", "place", "nodes")
 _SOC = "soc"
 """The name of the option for the SoC. All plugins have this option."""
 _CPU_NAMES = frozenset({CPU, ACCELERATORS["cpu"]})
@@ -53,19 +53,18 @@ class Stack:
     assume_ops_registered: bool = False
 
 
-@dataclass(frozen=True, repr=False)
-class StackResult(Shown):
-    """The result for a model: the run of each accelerator, whether CompiledModel is created, and notes.
+@dataclass(frozen=True, eq=False, repr=False)
+class StackResult(Report):
+    """The runs of all accelerators on a model, whether CompiledModel is created, and notes.
 
     A node is on the NPU if the NPU's plugin selects the node. The vendor's compiler is not simulated, and may reject selected
-    nodes. ``to_dict`` returns plain data with a stable schema. ``placement`` is empty if CompiledModel is not created.
+    nodes. ``placement`` is empty if CompiledModel is not created.
     """
 
-    document = "report"
-    columns = (
-        *within("report", Report.columns[:2]),
-        Column("placement", LIST, source=lambda own: placement_entries(own.report) if own.is_created else ()),
-        *within("report", Report.columns[3:]),
+    columns = (  # type: ignore[assignment]  # one column more than other reports
+        *Report.columns[:2],
+        Column("placement", LIST, source=lambda own: placement_entries(own) if own.is_created else ()),
+        *Report.columns[3:],
         group(
             "compiled_model",
             *within("stack", [Column("accelerators", LIST), Column("soc")]),
@@ -73,15 +72,19 @@ class StackResult(Shown):
         ),
     )
 
-    stack: Stack
-    report: Report
-    is_created: bool
-    notes: tuple[str, ...]
+    stack: Stack = Stack(())
+    is_created: bool = True
+    notes: tuple[str, ...] = ()
+
+    @property
+    def report(self) -> Report:
+        """The result itself, as the report of every step."""
+        return self
 
     def places(self) -> dict[str, Counter[str]]:
         """Count the nodes of each operator at each place. If CompiledModel is not created, the result is empty."""
         by_place: dict[str, Counter[str]] = {}
-        for places in placements(self.report.runs) if self.is_created else ():
+        for places in placements(self.runs) if self.is_created else ():
             for node, place in places:
                 by_place.setdefault(node.op, Counter())[place] += 1
         return by_place
@@ -89,7 +92,7 @@ class StackResult(Shown):
     @property
     def refusal(self) -> str:
         """The reason why CompiledModel is not created. The failure of a plugin is the reason only if there is no other reason."""
-        refused = [] if self.is_created else [run for run in self.report.runs if run.refusal is not None]
+        refused = [] if self.is_created else [run for run in self.runs if run.refusal is not None]
         refused.sort(key=lambda run: run.refusal is not None and run.refusal.stage is Stage.SELECTING)
         return refusal_text(refused[0]) + if_registered(refused[0]) if refused else ""
 
@@ -100,14 +103,17 @@ class StackResult(Shown):
         return f"{target}: CompiledModel is {f'created; nodes run on {where}' if self.is_created else 'not created'}"
 
     def _tables(self) -> Mapping[str, Callable[[], Table]]:
-        return {
-            "places": self._places_table,
-            **self.report._tables(),
-        }
+        return {"places": self._places_table, **super()._tables()}
+
+    def _shown(self) -> Mapping[str, Sequence[str]]:
+        return {"places": _PLACES}
+
+    def _summary(self) -> Sequence[tuple[str, str]]:
+        return [(self._line(), "")]
 
     def _places_table(self) -> Table:
         rows = [(op, place, number) for op, counts in self.places().items() for place, number in counts.most_common()]
-        return Table(("op", "place", "nodes"), rows)
+        return Table(_PLACES, rows)
 
 
 def parse_accelerators(text: str) -> tuple[str, ...]:
@@ -171,7 +177,7 @@ def _simulated(model: Model, stack: Stack, after_npu: Callable[[Stack], StackRes
         is_created = False
         runs = tuple([run if run.refusal is not None else replace(run, refusal=left) for run in runs])
         notes = (*notes, f"{left.message}, so CompiledModel is not created")
-    return StackResult(stack, Report(model, runs, is_chain=True), is_created, notes)
+    return StackResult(model, runs, is_chain=True, stack=stack, is_created=is_created, notes=notes)
 
 
 def _without_npu(stack: Stack) -> Stack:
@@ -312,7 +318,7 @@ def _outcome_without_npu(result: StackResult) -> str:
     if not result.is_created:
         because = f"CompiledModel is not created, because {result.refusal}"
         return because if result.refusal else f"then {result.notes[-1]}"
-    first = result.report.runs[0]
+    first = result.runs[0]
     if accelerators == ("cpu",):
         return "CompiledModel continues with the CPU"
     measures, compute = measure(first), compute_of(first).totals

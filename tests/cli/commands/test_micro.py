@@ -120,6 +120,16 @@ def test_diagnose(run, write):
     assert "micro-missing-operator" in run("diagnose", write(chain("GELU")), "--micro", "--format", "csv").stdout
 
 
+def test_a_file_that_the_runtime_cannot_use_has_one_cause(run_json, write):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    graph.node("RELU", [graph.input("x", "FLOAT32", [1, 4])], [graph.tensor("y", "FLOAT32", [1, 4])])
+    graph.tensor("v", "VARIANT", [1])
+    entry = run_json("diagnose", write(builder), "--micro")
+    assert [cause["codes"] for cause in entry["causes"]] == [["micro-file"]]
+    assert entry["without_all"]["outcome"] == "delegated"
+
+
 def test_the_json_of_several_diagnoses_follows_its_schema(run, write, tmp_path):
     (tmp_path / "c.tflite").write_bytes(b"TFL3")
     write(hybrid(), "b.tflite")
