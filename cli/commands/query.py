@@ -15,7 +15,7 @@ from delegate_sim.foundation.outputs import declare_outputs
 from delegate_sim.scan.journal import ScanError
 from delegate_sim.scan.output import format_for
 from delegate_sim.scan.questions import VIEWS, Result, ask, ask_with_totals
-from delegate_sim.scan.target_totals import TargetTotals
+from delegate_sim.scan.totals import TargetTotals
 
 from ..console.layout import counted, help_rows, message
 from ..console.output_file import FileCommand, output_option

@@ -12,8 +12,8 @@ from delegate_sim.diagnosis.examiner import Cost
 from delegate_sim.foundation.printable import printable
 from delegate_sim.results.report.outcome_words import words_of
 from delegate_sim.runtime.target import LabeledTarget
-from delegate_sim.sweeping.differences import SAMPLES
 from delegate_sim.sweeping.rows import SweepRow, percent
+from delegate_sim.sweeping.sweep import SAMPLES
 from delegate_sim.sweeping.sweep_result import Swept
 
 from ..console.layout import counted, item_list, message, name, share

@@ -26,8 +26,7 @@ from ..foundation.work_budget import work_budget
 from ..llm.sections import ProtobufError, ProtobufMessage
 from ..model.precompiled import precompiled
 from ..model.reader import load
-from .binary_xml import XmlError
-from .manifest import DeclaredLibrary, Manifest, merged, read_manifest
+from .manifest import DeclaredLibrary, Manifest, XmlError, merged, read_manifest
 from .needs import HTP_VERSIONS, NEEDS, Need
 
 APP_SUFFIXES = (".apk", ".aab", ".aar")

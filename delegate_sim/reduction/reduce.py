@@ -15,11 +15,9 @@ from ..foundation.limits import how_to_raise, raised
 from ..model.model import Model
 from ..model.reader import load
 from ..releases.catalogue import NEWEST
-from ..verification.bisection import FAILED, RIGHT, find_window
-from ..verification.cuts import Cutter
+from ..verification.cuts import FAILED, RIGHT, Cutter, find_window
 from .failures import FailureComparison, FailureTest, ObservedFailure, run_candidate
-from .generated import can_generate
-from .part_writing import ContentKind, ModelPart, PartWriter
+from .part_writing import ContentKind, ModelPart, PartWriter, can_generate
 
 _MOST_SECONDS = 1800
 """The time limit for all runs, in seconds. A quarter of it is left for replacing names and weights."""

@@ -19,7 +19,7 @@ from delegate_sim.results.report.plan_strip import file_lengths
 from delegate_sim.results.report.report import Report
 from delegate_sim.results.report.verdict import coverage_verdict
 from delegate_sim.runtime.target import target_names
-from delegate_sim.scan.target_totals import TargetTotals
+from delegate_sim.scan.totals import TargetTotals
 
 from ...console.layout import counted, name, share
 from ...console.terminal import Line, columns, has_colors
