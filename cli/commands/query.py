@@ -86,7 +86,6 @@ def _text(totals: Mapping[str, TargetTotals], name: str | None, result: Result) 
 
 
 def _cause_lines(causes: Sequence[Mapping[str, Any]]) -> Iterator[Line]:
-    """Yield the causes that keep the most multiply-adds on the CPU, as a numbered list with titles and advice."""
     numbers: dict[str, int] = {}
     for number, cause in enumerate(causes[:_CAUSES_SHOWN], 1):
         start = f"{number}. {cause['title']} ({cause['code']})" if cause["title"] else f"{number}. {cause['code']}"
@@ -106,7 +105,6 @@ def _cause_lines(causes: Sequence[Mapping[str, Any]]) -> Iterator[Line]:
 
 
 def _change_lines(changes: Sequence[Mapping[str, Any]]) -> Iterator[Line]:
-    """Yield the changes that help the most models, as a numbered list."""
     for number, change in enumerate(changes[:_CAUSES_SHOWN], 1):
         yield from paragraph(message(f"{number}. {change['change']}"), width(), "", "   ")
         alone = f"; no other change needed for {counted(change['alone'], 'model')}" if change["alone"] else ""

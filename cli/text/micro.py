@@ -122,7 +122,6 @@ def _warnings(answer: MicroAnswer, width: int) -> Iterator[Line]:
 
 
 def _groups(nodes: Sequence[MicroNode]) -> list[list[MicroNode]]:
-    """Group nodes of one operator with reasons that differ only in numbers, largest groups first."""
     groups: dict[tuple[object, ...], list[MicroNode]] = {}
     for node in nodes:
         reasons = tuple((reason.code, without_numbers(reason.message)) for reason in node.reasons)

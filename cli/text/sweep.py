@@ -143,7 +143,6 @@ def _best_text(sweep: Swept, target: LabeledTarget) -> str:
 
 
 def _best(sweep: Swept, target: LabeledTarget) -> SweepRow | None:
-    """Return the best row for a target, if it has delegated nodes."""
     best = sweep.best_for(target.label)
     return best if best is not None and _takes(sweep, target, best) else None
 

@@ -189,7 +189,6 @@ class _AppFiles:
         return bytes(content[:])
 
     def manifest(self) -> Manifest:
-        """Return the manifest of all modules. Raises BundleError and XmlError."""
         manifest = merged([read_manifest(self.read(member)) for member in self.manifests])
         if self.format == "apk":
             # Android's default is to extract the libraries.
@@ -278,7 +277,6 @@ class _Contents:
         """The libraries of the phone that the manifest declares."""
 
     def targets(self) -> Iterator[AppTarget]:
-        """Yield the targets that the application may use, on each of their ABIs."""
         needs: dict[str, list[Need]] = defaultdict(list)
         for need in NEEDS:
             needs[need.target].append(need)

@@ -237,7 +237,6 @@ class _PartFile:
         self._variables: dict[str, str] = {"": ""}
 
     def root(self) -> NewTable:
-        """Return the table of the whole model."""
         model, part = self._model, self._part
         used = {index: self._writer.tensors_of(part, index) for index in self._order}
         places = {index: {tensor: place for place, tensor in enumerate(tensors)} for index, tensors in used.items()}

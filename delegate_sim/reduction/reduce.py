@@ -116,7 +116,6 @@ class _Reducer:
         self._is_complete = True
 
     def result(self) -> Reduction:
-        """Reduce the model. See ``reduce_model``."""
         original = b"".join(map(bytes, pieces(self._original.content)))
         self._failure = self._stable_failure(original)
         self._note("original", sum([len(graph.nodes) for graph in self._original.subgraphs]), len(original))
@@ -152,7 +151,6 @@ class _Reducer:
         )
 
     def _stable_failure(self, content: bytes) -> ObservedFailure:
-        """Run the original model twice, and return its failure."""
         self._runs += 2
         first = self._test.run(content)
         if first is None:
@@ -287,7 +285,6 @@ class _Reducer:
                 waiting += [tried[middle:], tried[:middle]]
 
     def _kept(self, reduced: Model) -> Iterator[KeptContent]:
-        """Yield the content of the original model that the reduced model has."""
         part, original = self._part, self._writer.model
         nodes = self._writer.nodes_of(part)
         has = {

@@ -208,13 +208,11 @@ class _Judge:
         """The float model of each converter."""
 
     def diagnoses(self, row: SweepRow) -> Iterator[tuple[str, Diagnosis]]:
-        """Yield the diagnosis of the latest row on each target."""
         assert row.number == len(self.rows)
         for target, diagnosis in zip(self._targets, self._latest, strict=True):
             yield target.label, diagnosis
 
     def row(self, trial: SweepTrial, conversion: Conversion) -> SweepRow:
-        """Simulate and diagnose a conversion, and return its row."""
         row = SweepRow(len(self.rows) + 1, conversion, trial.origin)
         if conversion.failure is None:
             row = self._judged(row)

@@ -90,7 +90,6 @@ class Cutter:
         return Cut(load(content), entry, tuple(inputs), tuple(outputs))
 
     def _ends(self, start: int, stop: int) -> tuple[list[int], list[int]]:
-        """Return the inputs and outputs of a part."""
         inside = self.steps[start:stop]
         written = dict.fromkeys([index for node in inside for index in node.outputs if index >= 0])
         read = dict.fromkeys([index for node in inside for index in node.inputs if index >= 0])

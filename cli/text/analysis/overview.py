@@ -64,7 +64,6 @@ _DEVICES_TEXT = (
 
 
 def _micro_lines(model: Model, width: int) -> Iterator[Line]:
-    """Yield the verdict for microcontrollers, unless the model is too large for an answer."""
     from delegate_sim.micro.report import analyze
     from delegate_sim.micro.target import MicroTarget
     from delegate_sim.micro.verdict import micro_verdict

@@ -123,7 +123,6 @@ class _Kernel:
         return None
 
     def values(self, node: Node) -> Sequence[int]:
-        """Return the operands and results of a node that become values of XNNPACK's graph."""
         return [index for index in (*self.operands(node), *node.outputs) if index >= 0]
 
     def lacks_datatype(self, index: int) -> bool:
@@ -146,7 +145,6 @@ class _Kernel:
         return failure or weights_of_other_shape(view, self.visit) or variable_read_twice(view, self.positions, self.outputs)
 
     def mixed(self, node: NodeView, *datatypes: str | None) -> Refusal | None:
-        """Return the failure of a node with incompatible datatypes."""
         description = ", ".join(name or "no bias" for name in datatypes)
         return kernel_failure("xnnpack-kernel-mixed-types", node.node.index, op=node.op, found=description)
 

@@ -110,8 +110,6 @@ VALUES: dict[str, Operand] = {"ASSIGN_VARIABLE": operand(1, "value"), "READ_VARI
 
 
 class _Resource:
-    """A resource tensor: its variable, the variable's VAR_HANDLE node, and a tensor with the variable's type and shape."""
-
     __slots__ = ("handle", "value", "variable")
 
     def __init__(self, variable: tuple[str, str], handle: int) -> None:

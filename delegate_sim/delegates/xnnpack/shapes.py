@@ -122,7 +122,6 @@ def _window_is_larger(node: NodeView) -> bool:
 
 
 def _window(node: NodeView) -> tuple[int, int]:
-    """Return the height and width of a convolution's dilated window."""
     _, height, width, _ = node.input(1).shape
     options = node.options
     return (height - 1) * options.dilation_h_factor + 1, (width - 1) * options.dilation_w_factor + 1
