@@ -17,7 +17,6 @@ from ...model.model import Node, Tensor
 from ...model.numbers import FlatNumbers, StoredNumbers, as_list, distinct
 from ...refusal import Refusal
 from ...releases.catalogue import parse_release
-from .node_visit import Visit
 from .rules.calls import ATTENTION
 from .rules.checks import MAX_RANK
 from .shapes import (
@@ -30,7 +29,7 @@ from .shapes import (
     variable_read_twice,
     weights_of_other_shape,
 )
-from .target import datatype, kernel_failure, scales_of
+from .target import Visit, datatype, kernel_failure, scales_of
 
 _FIRST_OPERAND_ONLY = frozenset(
     {"MEAN", "PAD", "REDUCE_MAX", "REDUCE_MIN", "RESHAPE", "RESIZE_BILINEAR", "SLICE", "STRIDED_SLICE", "SUM", "TRANSPOSE"}

@@ -14,9 +14,8 @@ from ...model.model import Tensor
 from ...model.numbers import as_list
 from ...refusal import Refusal
 from ...releases.catalogue import Release, parse_release
-from .node_visit import Visit
 from .rules.checks import padding_mode
-from .target import kernel_failure
+from .target import Visit, kernel_failure
 
 _OF_EQUAL_RANK = frozenset({"BATCH_MATMUL", "CONCATENATION"})
 """Operators that fail if an operand has no shape. All other operators treat an operand without a shape as a scalar."""
