@@ -1,4 +1,4 @@
-"""Devices that users can name: SoCs with their phones, and the boards of ``boards.py``.
+"""Devices that users can name: SoCs with their phones, and the boards of ``registry.py``.
 
 The name of a SoC may omit the vendor, ignore case, or be the name of a phone. The SoCs are in ``socs.json``.
 """
