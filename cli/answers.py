@@ -124,8 +124,6 @@ _WITH_NOTES, _WITHOUT_NOTES, _VERDICTS = "cases with notes", "cases", "verdicts"
 
 
 class _Answers:
-    """The parts of the output for each model, in the requested formats."""
-
     def __init__(self, models: Models, table: ModelTable) -> None:
         self._models = models
         self._table = table
@@ -134,14 +132,12 @@ class _Answers:
         self.parts: list[tuple[str, dict[str, Any]]] = []
 
     def text(self, path: str, answer: Answer) -> Iterator[Line]:
-        """Yield the text about a model."""
         if not self._models.is_single:
             yield Line(f"=== {printable(path)} ===", HEADING)
         yield from answer.lines()
         self._footer = max(self._footer, answer.footer(), key=len)
 
     def add(self, path: str, answer: Answer, forms: Iterable[str]) -> None:
-        """Store the parts of an answer that the formats need."""
         parts: dict[str, Any] = {}
         for kind in dict.fromkeys(map(self._kind, forms)):
             if kind == "text":
@@ -199,7 +195,6 @@ class _Answers:
         return Results("analyze", (*cases, *unreadable), tuple(verdicts))
 
     def end(self) -> Iterator[Line]:
-        """Yield the footer, and the error messages of unreadable models."""
         yield from self._footer
         if not self._models.is_single:
             from .text.many import unanswered_lines
@@ -207,7 +202,6 @@ class _Answers:
             yield from unanswered_lines(self._messages(), width())
 
     def table_lines(self) -> Iterator[Line]:
-        """Yield the table of many models."""
         unreadable, columns = self._models.unreadable, self._table.columns
         if self._table.lines is not None:
             yield from self._table.lines(self._of("text"), unreadable)

@@ -148,7 +148,6 @@ class _ReasonGroup:
 
 
 def _fallback_groups(run: Run) -> list[_ReasonGroup]:
-    """Return groups of the nodes that stay on the CPU, largest groups first."""
     groups: dict[tuple[object, ...], _ReasonGroup] = {}
     for subgraph, index, reasons in on_cpu(run):
         op = subgraph.graph.nodes[index].op

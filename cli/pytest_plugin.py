@@ -67,7 +67,6 @@ class DelegateSim:
         return Analysis(report, name)
 
     def _find(self, model: str | os.PathLike[str] | bytes | Model) -> tuple[Model | bytes, str]:
-        """Return a model, or the bytes of a model, and the name to use in messages."""
         if isinstance(model, bytes):
             return model, "the given bytes"
         if not isinstance(model, str | os.PathLike):

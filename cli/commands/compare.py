@@ -183,7 +183,6 @@ def _second_values(arguments: TargetArguments) -> dict[str, str]:
 
 
 def _settings(pairs: Sequence[str]) -> dict[str, str]:
-    """Return the settings that apply only to side B, keyed by name."""
     settings = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")

@@ -219,7 +219,6 @@ def _progress(path: str) -> Callable[[str], None]:
 
 @contextmanager
 def _naming(file: str) -> Iterator[None]:
-    """Put the path of the written file into the message of an OSError."""
     try:
         yield
     except OSError as error:

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from delegate_sim.delegates.boards import folded
-from delegate_sim.delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES, GRAPHICS_ACCELERATOR, find_delegate
+from delegate_sim.delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES, GRAPHICS_ACCELERATOR, find_delegate, folded
 from delegate_sim.foundation.outputs import OutputFile, declare_outputs
 from delegate_sim.gate.configuration import DEFAULT_BASELINE, OWN_FILE
 from delegate_sim.gate.source_models import CONSENT_OPTION

@@ -15,7 +15,7 @@ from delegate_sim.foundation.outputs import declare_outputs
 from delegate_sim.scan.journal import ScanError
 from delegate_sim.scan.output import format_for
 from delegate_sim.scan.questions import VIEWS, Result, ask, ask_with_totals
-from delegate_sim.scan.target_totals import TargetTotals
+from delegate_sim.scan.totals import TargetTotals
 
 from ..console.layout import counted, help_rows, message
 from ..console.output_file import FileCommand, output_option
@@ -86,7 +86,6 @@ def _text(totals: Mapping[str, TargetTotals], name: str | None, result: Result) 
 
 
 def _cause_lines(causes: Sequence[Mapping[str, Any]]) -> Iterator[Line]:
-    """Yield the causes that keep the most multiply-adds on the CPU, as a numbered list with titles and advice."""
     numbers: dict[str, int] = {}
     for number, cause in enumerate(causes[:_CAUSES_SHOWN], 1):
         start = f"{number}. {cause['title']} ({cause['code']})" if cause["title"] else f"{number}. {cause['code']}"
@@ -106,7 +105,6 @@ def _cause_lines(causes: Sequence[Mapping[str, Any]]) -> Iterator[Line]:
 
 
 def _change_lines(changes: Sequence[Mapping[str, Any]]) -> Iterator[Line]:
-    """Yield the changes that help the most models, as a numbered list."""
     for number, change in enumerate(changes[:_CAUSES_SHOWN], 1):
         yield from paragraph(message(f"{number}. {change['change']}"), width(), "", "   ")
         alone = f"; no other change needed for {counted(change['alone'], 'model')}" if change["alone"] else ""

@@ -62,8 +62,6 @@ used, or the run that --run selects.
 
 
 class _Outputs(NamedTuple):
-    """The format, the file (None for standard output), and whether text is verbose."""
-
     form: str
     output: str | None
     verbose: bool
@@ -330,8 +328,6 @@ def _refine(path: str, reconciliation: Reconciliation, log: str) -> Learning:
 
 
 class _MeasuredTimes(NamedTuple):
-    """The names of the logs, and the profiles given in addition."""
-
     path: str
     profiles: OpProfileArguments
 

@@ -8,7 +8,7 @@ import click
 
 from delegate_sim.delegates.registry import LIVE_NAMES
 from delegate_sim.foundation.files import write_chunks
-from delegate_sim.live.process import SECONDS
+from delegate_sim.live.engine import SECONDS
 from delegate_sim.reduction.failures import FailureTest, LiveTest, NumbersTest, ProgramTest
 from delegate_sim.reduction.reduce import reduce_model
 from delegate_sim.verification.verify import PLACES

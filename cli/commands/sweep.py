@@ -63,8 +63,6 @@ class _Best(NamedTuple):
 
 
 class _Table(NamedTuple):
-    """The format of the table, and the rows whose Python code is shown."""
-
     form: str
     shown: Sequence[int]
     no_code: bool

@@ -101,7 +101,6 @@ class ProgressLine(Progress):
 
     @property
     def _columns(self) -> int:
-        """The current width of the terminal."""
         try:
             return os.get_terminal_size(self._stream.fileno()).columns or _WIDTH
         except (OSError, ValueError):

@@ -290,7 +290,6 @@ def _one_value(ctx: click.Context, parameter: click.Parameter, values: Sequence[
 
 
 def _spellings(option: Option) -> list[str]:
-    """Return the flags of an option, with dashes."""
     return [f"--{flag.replace('_', '-')}" for flag in (option.flag, *option.other_flags) if flag]
 
 

@@ -11,9 +11,17 @@ from typing import Any
 import click
 
 from delegate_sim.delegates.base import Delegate
-from delegate_sim.delegates.boards import DEVICE_VARIABLE, GROUP_NAMES, DelegateOnDevice
 from delegate_sim.delegates.options import DEFAULT_SETS, parse_options
-from delegate_sim.delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES, VELA_NAMES, find_delegate, plugin_of
+from delegate_sim.delegates.registry import (
+    DEFAULT_DELEGATE,
+    DELEGATE_NAMES,
+    DEVICE_VARIABLE,
+    GROUP_NAMES,
+    VELA_NAMES,
+    DelegateOnDevice,
+    find_delegate,
+    plugin_of,
+)
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
 from delegate_sim.runtime.target import Target, target_names
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from delegate_sim.fixing.bundle_fix import BundleFix
 from delegate_sim.foundation.printable import command_line, printable, typed_path
-from delegate_sim.live.litert_lm.engine import LiveBundle
+from delegate_sim.live.litert_lm import LiveBundle
 from delegate_sim.llm.bundle import JUDGED
 from delegate_sim.llm.contents import BundleContents, SectionContents
 from delegate_sim.llm.report import STARTS, BackendReport

@@ -45,8 +45,6 @@ class _Statement:
 
 @dataclass(frozen=True, slots=True)
 class _ComparisonGroup:
-    """Nodes with the same statements, divided by subgraph, operator and found values."""
-
     statements: tuple[_Statement, ...]
     variants: dict[tuple[int, str, str], list[ComparedNode]]
 
@@ -285,7 +283,6 @@ def _row(title: str, a: int | None, b: int | None) -> tuple[str, str, str, str]:
 
 
 def _reasons(state: State | None, place: str = "") -> tuple[_Statement, ...]:
-    """Return a statement for each reason why a node stays on the CPU."""
     reasons = () if state is None else state.reasons
     if not reasons:
         return (_Statement(f"{place}the node is not offered to any delegate"),)

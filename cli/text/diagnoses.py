@@ -20,7 +20,7 @@ from delegate_sim.results.report.measures import TAKEN, outcome_text
 from delegate_sim.results.report.outcome_words import OutcomeWords, kernels_title, words_of
 from delegate_sim.results.report.verdict import coverage_verdict
 from delegate_sim.runtime.target import Target, target_names
-from delegate_sim.scan.target_totals import TargetTotals
+from delegate_sim.scan.totals import TargetTotals
 
 from ..console.layout import counted, message, name
 from ..console.terminal import Line

@@ -139,7 +139,6 @@ def _command_without(plan: FixPlan, conflict: Conflict) -> str:
 
 
 def _approximate_lines(plan: FixPlan, width: int) -> Iterator[Line]:
-    """If approximate passes give a better result, yield a sentence about this result."""
     if plan.approximate is not None:
         better = _better_results(plan, plan.approximate)
         yield from paragraph(f"With --allow approximate: {better}", width, style=HEADING)
@@ -245,7 +244,6 @@ def answer_text(plan: FixPlan, fixed: Fixed | None, hint: str, complete: str = "
 
 
 def _shape_lines(plan: FixPlan, width: int, style: str = "") -> Iterator[Line]:
-    """If fixed sizes of inputs give a better result, yield a sentence about this result, and the command."""
     other = plan.with_shapes
     if other is None:
         return
@@ -291,7 +289,6 @@ def _verdict(plan: FixPlan, before: Standing, after: Standing) -> str:
 
 
 def _hint(plan: FixPlan) -> str:
-    """Return advice for a model that no pass improves."""
     left = dict.fromkeys([words_of(standing.delegate.name).left for standing in plan.before])
     has_failed = any(standing.measures.outcome in NOT_RUNNING for standing in plan.before)
     what = "why the model does not run" if has_failed else f"what keeps nodes {' or '.join(left)}"

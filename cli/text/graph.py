@@ -90,7 +90,6 @@ def _operator(node: Node) -> str:
 
 
 def _operands(graph: Graph, title: str, indices: Iterable[int], width: int) -> Iterator[Line]:
-    """Yield a line for each tensor. The first line starts with the title."""
     last = str(max(len(graph.tensors) - 1, 0))
     digits = len(last)
     for index in indices:

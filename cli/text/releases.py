@@ -131,7 +131,6 @@ def answers(table: ReleaseTable) -> Iterator[str]:
 
 
 def _spans(rows: Sequence[ReleaseRow]) -> list[list[ReleaseRow]]:
-    """Group consecutive releases with equal results."""
     spans: list[list[ReleaseRow]] = []
     for row in rows:
         last = spans[-1][-1] if spans else None
@@ -144,7 +143,6 @@ def _spans(rows: Sequence[ReleaseRow]) -> list[list[ReleaseRow]]:
 
 
 def _neighbors(chosen: Sequence[ReleaseRow], rows: Sequence[ReleaseRow]) -> list[list[ReleaseRow]]:
-    """Return the chosen rows in groups of consecutive rows."""
     groups = groupby(rows, lambda row: row in chosen)
     return [list(own) for is_chosen, own in groups if is_chosen]
 

@@ -200,7 +200,6 @@ def _link_targets(book: RuleBook[Any], rules: Mapping[str, OpRule[Any] | None]) 
 
 
 def _sources(book: RuleBook[Any], op: str, rule: OpRule[Any]) -> list[Source]:
-    """Return the upstream sources of a rule and its checks, without duplicates."""
     places = [*book.sources_of(rule), *[book.source_of(check, rule) for check in rule.all_checks]]
     return list(dict.fromkeys([place.of_operator(op) for place in places]))
 

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from delegate_sim.foundation.printable import command_line, typed_path
 from delegate_sim.scan.output import causes_path
 from delegate_sim.scan.scan import Scanned
-from delegate_sim.scan.target_totals import TargetTotals
-from delegate_sim.scan.totals import Totals
+from delegate_sim.scan.totals import TargetTotals, Totals
 
 from ..console.layout import counted, message, share
 from ..console.terminal import Line

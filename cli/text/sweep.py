@@ -12,8 +12,8 @@ from delegate_sim.diagnosis.examiner import Cost
 from delegate_sim.foundation.printable import printable
 from delegate_sim.results.report.outcome_words import words_of
 from delegate_sim.runtime.target import LabeledTarget
-from delegate_sim.sweeping.differences import SAMPLES
 from delegate_sim.sweeping.rows import SweepRow, percent
+from delegate_sim.sweeping.sweep import SAMPLES
 from delegate_sim.sweeping.sweep_result import Swept
 
 from ..console.layout import counted, item_list, message, name, share
@@ -143,7 +143,6 @@ def _best_text(sweep: Swept, target: LabeledTarget) -> str:
 
 
 def _best(sweep: Swept, target: LabeledTarget) -> SweepRow | None:
-    """Return the best row for a target, if it has delegated nodes."""
     best = sweep.best_for(target.label)
     return best if best is not None and _takes(sweep, target, best) else None
 

@@ -106,7 +106,6 @@ def analyze(
 
 
 def _live_report(model: Model, target: Target) -> Report:
-    """Run a real delegate, and return a report with its decision and the simulation."""
     from ..live.comparison import comparable_release, run_and_compare
     from ..live.live_runs import ready_engine
     from ..page.viewer import PageViewer
@@ -303,7 +302,6 @@ def whatif(
 
 
 def _timed(comparison: Comparison, timings: Sequence[Timing]) -> Comparison:
-    """Return a comparison with times, or the unchanged comparison if there are none."""
     if not timings:
         return comparison
     from ..timing.fixes import timed_comparison

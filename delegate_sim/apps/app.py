@@ -26,8 +26,7 @@ from ..foundation.work_budget import work_budget
 from ..llm.sections import ProtobufError, ProtobufMessage
 from ..model.precompiled import precompiled
 from ..model.reader import load
-from .binary_xml import XmlError
-from .manifest import DeclaredLibrary, Manifest, merged, read_manifest
+from .manifest import DeclaredLibrary, Manifest, XmlError, merged, read_manifest
 from .needs import HTP_VERSIONS, NEEDS, Need
 
 APP_SUFFIXES = (".apk", ".aab", ".aar")
@@ -190,7 +189,6 @@ class _AppFiles:
         return bytes(content[:])
 
     def manifest(self) -> Manifest:
-        """Return the manifest of all modules. Raises BundleError and XmlError."""
         manifest = merged([read_manifest(self.read(member)) for member in self.manifests])
         if self.format == "apk":
             # Android's default is to extract the libraries.
@@ -279,7 +277,6 @@ class _Contents:
         """The libraries of the phone that the manifest declares."""
 
     def targets(self) -> Iterator[AppTarget]:
-        """Yield the targets that the application may use, on each of their ABIs."""
         needs: dict[str, list[Need]] = defaultdict(list)
         for need in NEEDS:
             needs[need.target].append(need)

@@ -162,7 +162,6 @@ class _Opened:
         self._file_size, self._unpacked = unpacking.file_size, unpacking.unpacked
 
     def unpacking(self) -> UnpackedBytes:
-        """Return a new count for bytes that are decompressed from members of this bundle."""
         return UnpackedBytes(self._file_size, self._unpacked)
 
 

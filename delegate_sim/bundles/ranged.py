@@ -226,7 +226,6 @@ def local_content(path: str) -> Content:
 
 
 def _joined_runs(ranges: Iterable[tuple[int, int]]) -> list[list[tuple[int, int]]]:
-    """Join adjacent ranges into groups of limited size."""
     runs: list[list[tuple[int, int]]] = []
     for start, end in ranges:
         if runs and runs[-1][-1][1] == start and end - runs[-1][0][0] <= _LONGEST_RUN:

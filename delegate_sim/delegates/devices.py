@@ -1,4 +1,4 @@
-"""Devices that users can name: SoCs with their phones, and the boards of ``boards.py``.
+"""Devices that users can name: SoCs with their phones, and the boards of ``registry.py``.
 
 The name of a SoC may omit the vendor, ignore case, or be the name of a phone. The SoCs are in ``socs.json``.
 """
@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import OptionError
 from ..foundation.printable import suggestion
-from .boards import (
+from .options import parse_options
+from .registry import (
     ANDROID,
     BOARD,
     BOARDS,
+    CLOSED_PLUGIN_NAMES,
     COMPUTERS,
     CORE_ML,
     CPU,
@@ -27,15 +29,16 @@ from .boards import (
     NNAPI,
     OLDER_GPU,
     PHONES,
+    PLUGIN_NAMES,
     SEVERAL_SOCS,
     WEBGPU,
     DelegateOnDevice,
     board_hint,
     find_board,
+    find_delegate,
     folded,
+    plugin_of,
 )
-from .options import parse_options
-from .registry import CLOSED_PLUGIN_NAMES, PLUGIN_NAMES, find_delegate, plugin_of
 
 ALL = "all"
 """The name that chooses one SoC of each vendor."""

@@ -178,7 +178,6 @@ class _Output:
 
     @property
     def content(self) -> bytes:
-        """The bytes that are kept."""
         return b"".join((self._first, self._last[-self._half :]))
 
     def _read(self, descriptor: int) -> None:
@@ -209,7 +208,6 @@ def signal_name(number: int) -> str:
 
 
 def _end(process: Process) -> None:
-    """End a process and all processes of its session."""
     if os.name == "posix":
         with suppress(OSError):  # it has just ended
             os.killpg(process.pid, signal.SIGKILL)

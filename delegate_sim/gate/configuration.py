@@ -14,9 +14,8 @@ from typing import Any
 from ..bundles.model_files import FilePattern, matching_files, models_below
 from ..bundles.stores import is_pattern
 from ..delegates.base import Delegate
-from ..delegates.boards import DelegateOnDevice
 from ..delegates.options import RELEASE, boolean, option_names, parse_options, with_path, without_release
-from ..delegates.registry import DELEGATE_NAMES
+from ..delegates.registry import DELEGATE_NAMES, DelegateOnDevice
 from ..errors import DelegateSimError, LimitError, OptionError
 from ..foundation.files import read_whole
 from ..foundation.limits import how_to_raise, raised

@@ -10,9 +10,8 @@ from typing import Any
 
 from ..bundles.model_files import FilePattern
 from ..delegates.base import Delegate
-from ..delegates.boards import GROUP_NAMES, DelegateOnDevice
 from ..delegates.options import DEFAULT_SETS
-from ..delegates.registry import find_live
+from ..delegates.registry import GROUP_NAMES, DelegateOnDevice, find_live
 from ..errors import OptionError
 from ..foundation.limits import how_to_raise, raised
 from ..foundation.outputs import is_within

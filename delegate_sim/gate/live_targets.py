@@ -7,7 +7,7 @@ from typing import Any
 
 from ..errors import OptionError
 from ..live.comparison import LiveResult, comparable_release, compare_live, difference_report
-from ..live.engines import find_engine
+from ..live.live_runs import find_engine
 from ..model.model import Model
 from ..results.report.findings import ERROR, Finding
 from ..runtime.interpreter import simulate

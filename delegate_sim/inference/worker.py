@@ -121,7 +121,6 @@ class _ModelSide:
         return float(self._do("run", lambda: _timed(interpreter.invoke)))
 
     def run_signature(self, key: str, inputs: dict[str, Any]) -> dict[str, Any]:
-        """Run a signature, and return its outputs by name."""
         runner = self._do("load", lambda: self._interpreter.get_signature_runner(key))
         outputs: dict[str, Any] = self._do("run", lambda: runner(**inputs))
         return outputs

@@ -1,17 +1,161 @@
-"""The interface of an engine: a delegate's real code on this host."""
+"""The interface of an engine, a delegate's real code on this host, and the process in which the code runs.
+
+The process has limits on time and memory. A crash is a result, not an exception.
+
+Some tools rewrite the model file. To identify nodes afterwards, node outputs get unique names, which are appended to the bytes of
+the model file. The new names change verdicts only if options select nodes by name.
+"""
 
 from __future__ import annotations
 
+import re
+import struct
+import subprocess
+import sys
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ..bundles.ranged import pieces
 from ..delegates.base import Delegate
 from ..delegates.decision import FileNode
 from ..delegates.options import OptionValues
 from ..foundation.columns import INTEGER, LIST, NUMBER, YES_OR_NO, Column, Declared, attributes
+from ..foundation.limits import how_to_raise, raised
+from ..foundation.processes import python_module, run, signal_name
 from ..model.model import Model
+from ..model.options import FileTable
 from ..runtime.interpreter import Run
+
+SECONDS = 120
+MEMORY = 16 << 30
+"""Limit on the address space, in bytes. Above the limit, a process prints an error or crashes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The end of a process. ``status`` is the exit code, a negative signal number, or None after a timeout."""
+
+    status: int | None
+    output: str
+    seconds: int | None = None
+    """The time limit in seconds, or None for ``SECONDS``."""
+
+    @property
+    def words(self) -> str:
+        """Description of the failure, or "" if the process succeeded."""
+        if self.status is None:
+            return f"it was stopped after {raised(self.seconds or SECONDS):,} seconds{how_to_raise()}"
+        if self.status < 0:
+            return f"it crashed ({signal_name(-self.status)})"
+        return "" if self.status == 0 else f"it failed with status {self.status}"
+
+
+def run_module(name: str, arguments: Sequence[str], environment: Mapping[str, str], folder: str) -> Finished:
+    """Run a module as a process of this Python in a folder, and wait until the process ends."""
+    return run_limited(python_module(name, *arguments), environment, folder)
+
+
+def run_limited(command: Sequence[str], environment: Mapping[str, str], folder: str, seconds: int | None = None) -> Finished:
+    """Run a command in a folder, and wait until the process ends. The default of ``seconds`` is ``SECONDS``."""
+    try:
+        process = run(command, environment, seconds=raised(seconds or SECONDS), folder=folder, prepare=_limit_memory)
+    except subprocess.TimeoutExpired as expired:
+        return Finished(None, (expired.output or b"").decode("utf-8", "replace"), seconds)
+    except OSError as error:
+        return Finished(127, str(error), seconds)
+    return Finished(process.returncode, process.stdout.decode("utf-8", "replace"), seconds)
+
+
+def _limit_memory() -> None:
+    try:
+        import resource
+    except ImportError:  # the process then runs without this limit
+        return
+
+    most = min(raised(MEMORY), sys.maxsize)
+    limits = [limit for limit in (most, *resource.getrlimit(resource.RLIMIT_AS)) if limit != resource.RLIM_INFINITY]
+    resource.setrlimit(resource.RLIMIT_AS, (min(limits), min(limits)))  # a limit above the hard limit is an error
+
+
+_ALIGNMENT = 4
+NUMBERED_NAME = re.compile(r"@(\d{1,9}):(\d{1,9})@")
+
+
+def result_names(model: Model) -> Mapping[str, FileNode]:
+    """Return the nodes, keyed by the name of their first output.
+
+    A node is omitted if the name is empty, or if another tensor has the name.
+    """
+    counts = Counter([tensor.name for graph in model.subgraphs for tensor in graph.tensors])
+    nodes = {
+        graph.tensors[node.outputs[0]].name: (graph.index, node.index)
+        for graph in model.subgraphs
+        for node in graph.nodes
+        if node.outputs and node.outputs[0] >= 0
+    }
+    return {name: place for name, place in nodes.items() if name and counts[name] == 1}
+
+
+def with_distinct_names(model: Model) -> bytes:
+    """Return the bytes of the model file with a unique name for the first output of every node.
+
+    Outputs without a name field do not change.
+    """
+    places = _places_without_name(model)
+    used_names = {tensor.name for graph in model.subgraphs for tensor in graph.tensors}
+    names = {}
+    for subgraph, tensor in places:
+        name = f"{model.subgraphs[subgraph].tensors[tensor].name}/{subgraph}:{tensor}"
+        while name in used_names:
+            name += "'"
+        used_names.add(name)
+        names[subgraph, tensor] = name
+    return _renamed(model, names)
+
+
+def with_numbered_names(model: Model) -> bytes:
+    """Return the bytes of the model file, with the name from ``numbered_name`` for every tensor.
+
+    Tensors without a name field do not change.
+    """
+    places = [(graph.index, tensor) for graph in model.subgraphs for tensor in range(len(graph.tensors))]
+    return _renamed(model, {place: numbered_name(*place) for place in places})
+
+
+def numbered_name(subgraph: int, tensor: int) -> str:
+    """Return the name that ``with_numbered_names`` gives to a tensor. ``NUMBERED_NAME`` is the pattern of these names."""
+    return f"@{subgraph}:{tensor}@"
+
+
+def _renamed(model: Model, names: Mapping[tuple[int, int], str]) -> bytes:
+    content = bytearray()
+    for piece in pieces(model.content):
+        content += piece
+    if not names:
+        return bytes(content)
+    tables = [subgraph.children("tensors") for subgraph in FileTable.root(model.content).children("subgraphs")]
+    for (subgraph, tensor), name in names.items():
+        where = tables[subgraph][tensor].place("name")
+        if not where:
+            continue
+        content += bytes(-len(content) % _ALIGNMENT)
+        struct.pack_into("<I", content, where, len(content) - where)
+        text = name.encode("utf-8", "replace")
+        content += struct.pack("<I", len(text)) + text + b"\0"
+    return bytes(content)
+
+
+def _places_without_name(model: Model) -> list[tuple[int, int]]:
+    """Return the first output, as (subgraph, tensor), of each node that ``result_names`` omits."""
+    known = set(result_names(model).values())
+    return [
+        (graph.index, node.outputs[0])
+        for graph in model.subgraphs
+        for node in graph.nodes
+        if node.outputs and node.outputs[0] >= 0 and (graph.index, node.index) not in known
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,9 @@
-"""Runs of delegates that cannot be simulated.
+"""Runs of delegates that cannot be simulated, and the engines of the delegates whose real code can run on this host.
 
 The real code decides. Its decision becomes a run, in the same form as the result of a simulation.
+
+LiteRT's wheel contains most of this code. Some delegates need a library from the vendor. delegate-sim neither includes nor
+downloads the code.
 """
 
 from __future__ import annotations
@@ -11,8 +14,11 @@ from dataclasses import replace
 from ..delegates.base import Delegate
 from ..delegates.decision import Decision
 from ..delegates.npu.partitioning import in_running_order
+from ..delegates.registry import LIVE_NAMES, find_live
 from ..delegates.small.vela import CONSTRAINT, NOT_COMPILED, UNEXPLAINED
+from ..delegates.traits import AcceleratorTraits, PluginTraits, VelaTraits
 from ..errors import OptionError
+from ..foundation.packages import Runtime
 from ..foundation.printable import counted, shortened
 from ..graph.analysis_cache import AnalysisCache
 from ..graph.effort import COMPARISON, Effort
@@ -26,8 +32,32 @@ from ..rules.rule import ACCEPTED, Reason, Verdict
 from ..runtime.compiler_plugins import whole_graphs
 from ..runtime.interpreter import REFUSED, Run, SubgraphRun, simulate
 from ..runtime.target import Target
-from .engine import CPU, GONE, NPU, Engine, LiveDecision, LivePlacement, figures_text
-from .engines import find_engine
+from .engine import CPU, GONE, NPU, Engine, LiveDecision, LivePlacement, NoEngine, figures_text
+from .litert_engines import AcceleratorEngine, RuntimeEngine
+from .plugin_engine import PluginEngine
+from .vela import VelaEngine
+
+
+def find_engine(delegate: Delegate, runtime: Runtime | None = None, sdks: Sequence[str] = ()) -> Engine:
+    """Return a delegate's engine. The engine's ``lacks`` names the requirements that are missing on this host.
+
+    ``runtime`` is LiteRT as another Python has it, for engines of plugins and accelerators. ``sdks`` are the folders of vendors'
+    SDKs. A vendor's missing library is detected only when the engine runs.
+    """
+    traits = delegate.live
+    if traits is None:
+        return NoEngine(delegate, "an engine for this platform")
+    if isinstance(traits, AcceleratorTraits):
+        return AcceleratorEngine(delegate, traits, runtime)
+    if isinstance(traits, VelaTraits):
+        return VelaEngine(delegate, traits)
+    return PluginEngine(delegate, traits, runtime, sdks) if isinstance(traits, PluginTraits) else RuntimeEngine(delegate)
+
+
+def engines(sdks: Sequence[str] = ()) -> Iterator[Engine]:
+    """Yield all engines. ``sdks`` are the folders of vendors' SDKs."""
+    for name in LIVE_NAMES:
+        yield find_engine(find_live(name), sdks=sdks)
 
 
 def run_target(model: Model, target: Target, cache: AnalysisCache | None = None) -> Run:

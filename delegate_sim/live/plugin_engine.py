@@ -20,9 +20,18 @@ from ..model.model import Model, Node, Subgraph
 from ..model.precompiled import is_dispatch, precompiled
 from ..model.reader import load
 from ..runtime.interpreter import Run
-from .engine import BuiltPartition, Engine, LiveDecision, LiveNode, LivePartition, SecondStage
-from .naming import result_names, with_distinct_names
-from .process import Finished, run_limited
+from .engine import (
+    BuiltPartition,
+    Engine,
+    Finished,
+    LiveDecision,
+    LiveNode,
+    LivePartition,
+    SecondStage,
+    result_names,
+    run_limited,
+    with_distinct_names,
+)
 
 _TOOL = Path("tools", "apply_plugin_main")
 _PREFIX = re.compile(r"^\w+: \[[^\]]*\] ")

@@ -11,9 +11,9 @@ from typing import NamedTuple
 from ..delegates.options import parse_options
 from ..foundation.columns import LIST, OBJECT, YES_OR_NO, Column, Declared, attributes
 from ..model.reader import load
+from . import litert_lm
 from .engine import Engine, SecondStage
-from .engines import engines
-from .litert_lm import engine as litert_lm
+from .live_runs import engines
 from .plugin_engine import PluginEngine
 
 _MODEL = (

@@ -206,7 +206,6 @@ def _above(own: Sequence[int], edges: Edges, all_small: Set[int]) -> tuple[dict[
 
 
 def _size(piece: Mapping[int, Place]) -> Place:
-    """Return the size of a connected part in columns and rows."""
     return max([x for x, _ in piece.values()]) + 1, max([y for _, y in piece.values()]) + 1
 
 

@@ -397,7 +397,6 @@ class _FoldingInterpreter(_Interpreter):
         self._foldings: dict[int, Folding] = {}
 
     def folded_graph(self, index: int) -> FoldedGraph:
-        """Prepare and fold a subgraph."""
         subgraph = self.subgraph(index)
         self._prepare(subgraph)
         return self._foldings[index].freeze()
@@ -424,7 +423,6 @@ _Interface = tuple[tuple[str, tuple[int, ...], Allocation, float, int], ...]
 
 
 def _interface(subgraph: KernelSubgraph) -> _Interface:
-    """Return the properties of a subgraph's inputs and outputs that a calling node may set."""
     tensors = [subgraph.tensors[index] for index in (*subgraph.inputs, *subgraph.outputs) if index >= 0]
     return tuple([(tensor.type, tensor.shape, tensor.allocation, tensor.scale, tensor.zero_point) for tensor in tensors])
 

@@ -17,8 +17,8 @@ from ..delegates.registry import find_live
 from ..errors import DelegateSimError, LimitError, OptionError
 from ..foundation.printable import command_line, printable, shortened
 from ..foundation.processes import clean_environment, signal_name
+from ..live.engine import SECONDS, Finished, run_limited
 from ..live.live_runs import ready_engine
-from ..live.process import SECONDS, Finished, run_limited
 from ..live.trial import lacking
 from ..model.model import Model
 from ..model.reader import load

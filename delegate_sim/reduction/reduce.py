@@ -15,11 +15,9 @@ from ..foundation.limits import how_to_raise, raised
 from ..model.model import Model
 from ..model.reader import load
 from ..releases.catalogue import NEWEST
-from ..verification.bisection import FAILED, RIGHT, find_window
-from ..verification.cuts import Cutter
+from ..verification.cuts import FAILED, RIGHT, Cutter, find_window
 from .failures import FailureComparison, FailureTest, ObservedFailure, run_candidate
-from .generated import can_generate
-from .part_writing import ContentKind, ModelPart, PartWriter
+from .part_writing import ContentKind, ModelPart, PartWriter, can_generate
 
 _MOST_SECONDS = 1800
 """The time limit for all runs, in seconds. A quarter of it is left for replacing names and weights."""
@@ -118,7 +116,6 @@ class _Reducer:
         self._is_complete = True
 
     def result(self) -> Reduction:
-        """Reduce the model. See ``reduce_model``."""
         original = b"".join(map(bytes, pieces(self._original.content)))
         self._failure = self._stable_failure(original)
         self._note("original", sum([len(graph.nodes) for graph in self._original.subgraphs]), len(original))
@@ -154,7 +151,6 @@ class _Reducer:
         )
 
     def _stable_failure(self, content: bytes) -> ObservedFailure:
-        """Run the original model twice, and return its failure."""
         self._runs += 2
         first = self._test.run(content)
         if first is None:
@@ -289,7 +285,6 @@ class _Reducer:
                 waiting += [tried[middle:], tried[:middle]]
 
     def _kept(self, reduced: Model) -> Iterator[KeptContent]:
-        """Yield the content of the original model that the reduced model has."""
         part, original = self._part, self._writer.model
         nodes = self._writer.nodes_of(part)
         has = {

@@ -55,8 +55,6 @@ class Unknown:
 
 
 class _Asked(NamedTuple):
-    """A check for one target, with the texts of the refusal."""
-
     finder: Callable[[NodeView, Any], str | None]
     code: str
     kind: str
@@ -66,8 +64,6 @@ class _Asked(NamedTuple):
 
 
 class _Checks(NamedTuple):
-    """The checks of one operator for one target. If a node meets the check ``early``, it is accepted at once."""
-
     early: Callable[[NodeView, Any], str | None] | None
     checks: tuple[_Asked, ...]
     accepted: Callable[[NodeView], Verdict]

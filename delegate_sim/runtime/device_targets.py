@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ..delegates.boards import WITHOUT_DELEGATE, DelegateOnDevice
 from ..delegates.devices import delegates_of_group, find_device
 from ..delegates.options import parse_options
-from ..delegates.registry import find_delegate
+from ..delegates.registry import WITHOUT_DELEGATE, DelegateOnDevice, find_delegate
 from ..errors import OptionError
 from ..foundation.printable import and_list
 from ..releases.catalogue import Release

@@ -122,7 +122,6 @@ class _Chain:
         """Whether a delegate without the dynamic-tensors flag was applied. All shapes are known after this delegate."""
 
     def apply(self, target: Target) -> None:
-        """Apply one more delegate."""
         delegate, options = target.delegate, target.options
         if delegate.is_plugin:
             self._compile(target)

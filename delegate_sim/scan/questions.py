@@ -20,7 +20,7 @@ from .journal import ScanError
 from .output import format_for, read_tables, table_files
 from .reading import batches, total_size
 from .schema import COLUMNS, RUNS, declaration, sql_type
-from .target_totals import TargetTotals
+from .totals import TargetTotals
 
 BEFORE = "before_"
 """Prefix for the table names of an earlier scan."""

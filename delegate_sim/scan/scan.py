@@ -14,10 +14,9 @@ from ..bundles.address import split_address
 from ..errors import LimitError, OutputError
 from ..foundation.files import beside
 from ..foundation.outputs import OutputFile, declare_outputs, files_kept
-from .cluster import answers_on
 from .job import Job, JobAnswer, TargetSpec, stored_name
 from .journal import Journal, ScanError, ScanRows
-from .local import answers_here
+from .local import answers_here, answers_on
 from .output import Format, format_for, read_tables
 from .schema import CAUSES, RUNS
 from .totals import Totals

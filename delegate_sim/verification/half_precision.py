@@ -16,8 +16,7 @@ from ..foundation.late_numpy import np
 from ..graph.graph import Graph, file_graph
 from ..inference.inputs import InputArray
 from ..model.model import Model, Node, Tensor
-from .execution import CPU, EntryPoint, ExecutionError, ModelExecutor, ProcessExecutor, RunningTime, entries
-from .samples import entry_inputs
+from .execution import CPU, EntryPoint, ExecutionError, ModelExecutor, ProcessExecutor, RunningTime, entries, entry_inputs
 
 LARGEST = 65504.0
 """The largest number of float16."""

@@ -18,17 +18,16 @@ from ..foundation.printable import printable
 from ..hypothetical.model_editing import NodeKey
 from ..inference.difference import TensorDifference
 from ..inference.inputs import InputArray
-from ..live.accelerator_engine import INSTALL, driver_environment, with_driver
-from ..live.engines import find_engine
+from ..live.litert_engines import INSTALL, driver_environment, with_driver
+from ..live.live_runs import find_engine
 from ..live.trial import lacking
 from ..model.model import Model
 from ..releases.catalogue import NEWEST, Release, parse_release
 from ..results.numbers.risks import NUMBER_RISK, NumberRisk, number_risks
 from ..runtime.interpreter import Run, simulate
 from ..runtime.target import Target
-from .bisection import FAILED, RIGHT, WRONG, Window, find_window
 from .comparison import ErrorTolerance, compared, step_of, tolerance_for, with_float_weights
-from .cuts import Cutter
+from .cuts import FAILED, RIGHT, WRONG, Cutter, Window, find_window
 from .execution import (
     ACCELERATOR,
     CPU,
@@ -41,8 +40,8 @@ from .execution import (
     ProcessExecutor,
     RunningTime,
     entries,
+    entry_inputs,
 )
-from .samples import entry_inputs
 
 PLACES = (GRAPHICS_ACCELERATOR, ACCELERATORS["cpu"], CPU)
 """The code that can run a model: LiteRT's GPU accelerator, the CPU's delegate, or the optimized kernels of the CPU."""

@@ -5,8 +5,7 @@ from contextlib import nullcontext
 
 import pytest
 
-from delegate_sim.apps.binary_xml import XmlError
-from delegate_sim.apps.manifest import DeclaredLibrary, Manifest, read_manifest
+from delegate_sim.apps.manifest import DeclaredLibrary, Manifest, XmlError, read_manifest
 from delegate_sim.errors import LimitError
 from delegate_sim.foundation.work_budget import work_budget
 from fixtures.bundles import binary_xml, manifest, protobuf_xml, text_xml

@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 from delegate_sim.delegates.registry import DELEGATE_NAMES
-from delegate_sim.live.litert_lm.engine import LiveBundle
+from delegate_sim.live.litert_lm import LiveBundle
 from delegate_sim.llm.engine import run_engine
 from delegate_sim.llm.report import BundleReplacement, engine_document
 from delegate_sim.results.report.outcome_words import NOT_COMPILED

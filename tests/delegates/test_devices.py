@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from delegate_sim.delegates.boards import BOARDS, GROUP_NAMES, SEVERAL_SOCS, board_hint
 from delegate_sim.delegates.devices import (
     GROUPS,
     NAMES,
@@ -16,7 +15,7 @@ from delegate_sim.delegates.devices import (
     recognized_soc_name,
 )
 from delegate_sim.delegates.options import parse_options
-from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
+from delegate_sim.delegates.registry import BOARDS, DELEGATE_NAMES, GROUP_NAMES, SEVERAL_SOCS, board_hint, find_delegate
 from delegate_sim.errors import OptionError
 
 DEVICES = [

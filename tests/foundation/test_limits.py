@@ -29,7 +29,7 @@ from delegate_sim.graph.analysis_cache import AnalysisCache
 from delegate_sim.hypothetical.hypothetical_changes import HypotheticalChanges, changed
 from delegate_sim.hypothetical.type_conversion import as_int8
 from delegate_sim.inference import difference, inputs
-from delegate_sim.live import process
+from delegate_sim.live import engine
 from delegate_sim.model import flatbuffer, parsing
 from delegate_sim.model.numbers import RepeatedNumber
 from delegate_sim.prepare import kernel, preparation
@@ -230,8 +230,8 @@ def test_the_memory_of_a_real_delegate(monkeypatch, soft, hard, limit):
     monkeypatch.setattr(resource, "RLIM_INFINITY", -1)
     monkeypatch.setattr(resource, "getrlimit", lambda which: (soft, hard))
     monkeypatch.setattr(resource, "setrlimit", lambda which, limit: given.append((which, limit)))
-    monkeypatch.setattr(process, "MEMORY", 1000)
-    process._limit_memory()
+    monkeypatch.setattr(engine, "MEMORY", 1000)
+    engine._limit_memory()
     monkeypatch.setattr(supervisor, "_control_process", lambda *_: None)
     supervisor._limited(1000)
     expected = [(resource.RLIMIT_AS, limit), (resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, limit)]
@@ -239,7 +239,7 @@ def test_the_memory_of_a_real_delegate(monkeypatch, soft, hard, limit):
 
 
 def test_a_process_that_is_stopped_for_its_time():
-    assert process.Finished(None, "").words.endswith(f" 120 seconds{RAISES}")
+    assert engine.Finished(None, "").words.endswith(f" 120 seconds{RAISES}")
 
 
 DOCUMENTED = re.findall(r"\| ([\d,]+) \| `([\w.]+)\.(\w+)` \|", (Path(__file__).parents[2] / "SECURITY.md").read_text("utf-8"))

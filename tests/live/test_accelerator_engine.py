@@ -13,9 +13,9 @@ from delegate_sim import analyze, load
 from delegate_sim.delegates.registry import find_delegate
 from delegate_sim.errors import OptionError
 from delegate_sim.foundation import packages
-from delegate_sim.live import accelerator_engine, process
+from delegate_sim.live import engine, litert_engines
 from delegate_sim.live.comparison import compare_live
-from delegate_sim.live.engines import find_engine
+from delegate_sim.live.live_runs import find_engine
 from fixtures.builder import ModelBuilder
 from tests.support.delegates.mldrift_build_cases import CASES, model_of
 from tests.support.live.graphs import models
@@ -88,11 +88,11 @@ def printed(monkeypatch, tmp_path):
     (tmp_path / "libLiteRtWebGpuAccelerator.so").touch()
     monkeypatch.setattr(packages, "package_folder", lambda name: tmp_path)
     monkeypatch.setattr(packages, "runtime_release", lambda: "litert-2.3.0")
-    monkeypatch.setattr(accelerator_engine, "driver_environment", dict)
+    monkeypatch.setattr(litert_engines, "driver_environment", dict)
 
     def make(*lines, status=0):
-        finished = process.Finished(status, "\n".join(lines))
-        monkeypatch.setattr(accelerator_engine, "run_limited", lambda *_: finished)
+        finished = engine.Finished(status, "\n".join(lines))
+        monkeypatch.setattr(litert_engines, "run_limited", lambda *_: finished)
 
     return make
 
@@ -171,7 +171,7 @@ def test_a_failure_of_the_delegate_of_the_cpu(printed):
 def test_without_a_device_nothing_is_said(printed, model):
     printed("error", status=1)
     found = compared(model)
-    assert (found.is_run, found.differences, found.decision.lacks) == (False, (), accelerator_engine.INSTALL)
+    assert (found.is_run, found.differences, found.decision.lacks) == (False, (), litert_engines.INSTALL)
 
 
 def test_options_that_it_cannot_be_given(printed, model):
@@ -182,22 +182,22 @@ def test_options_that_it_cannot_be_given(printed, model):
 
 def test_what_is_lacking(printed, monkeypatch, tmp_path):
     assert find_engine(find_delegate("mldrift")).lacks == ""
-    monkeypatch.setattr(accelerator_engine, "driver_environment", lambda: None)
-    assert find_engine(find_delegate("mldrift")).lacks == accelerator_engine.INSTALL
+    monkeypatch.setattr(litert_engines, "driver_environment", lambda: None)
+    assert find_engine(find_delegate("mldrift")).lacks == litert_engines.INSTALL
     (tmp_path / "libLiteRtWebGpuAccelerator.so").unlink()
     assert "pip install ai-edge-litert" in find_engine(find_delegate("mldrift")).lacks
 
 
 def test_chromiums_driver_serves_where_the_system_has_none(monkeypatch, tmp_path):
-    monkeypatch.setattr(accelerator_engine, "_BROWSER_FOLDERS", (str(tmp_path),))
-    monkeypatch.setattr(accelerator_engine, "_DRIVER_FOLDERS", (str(tmp_path / "icd.d"),))
-    for name in accelerator_engine._NAMED_BY:
+    monkeypatch.setattr(litert_engines, "_BROWSER_FOLDERS", (str(tmp_path),))
+    monkeypatch.setattr(litert_engines, "_DRIVER_FOLDERS", (str(tmp_path / "icd.d"),))
+    for name in litert_engines._NAMED_BY:
         monkeypatch.delenv(name, raising=False)
-    assert accelerator_engine.driver_environment() is None
+    assert litert_engines.driver_environment() is None
     for name in ("libvulkan.so.1", "vk_swiftshader_icd.json"):
         (tmp_path / name).touch()
-    assert accelerator_engine.driver_environment()["VK_ICD_FILENAMES"] == str(tmp_path / "vk_swiftshader_icd.json")
+    assert litert_engines.driver_environment()["VK_ICD_FILENAMES"] == str(tmp_path / "vk_swiftshader_icd.json")
     (tmp_path / "icd.d").mkdir()
     (tmp_path / "icd.d" / "driver.json").touch()
-    monkeypatch.setattr(accelerator_engine.ctypes.util, "find_library", lambda name: "libvulkan.so.1")
-    assert accelerator_engine.driver_environment() == {}
+    monkeypatch.setattr(litert_engines.ctypes.util, "find_library", lambda name: "libvulkan.so.1")
+    assert litert_engines.driver_environment() == {}

@@ -8,7 +8,7 @@ import pytest
 
 import delegate_sim
 from delegate_sim.delegates.registry import find_delegate
-from delegate_sim.live import process
+from delegate_sim.live import engine
 from delegate_sim.live.comparison import compare_live
 from delegate_sim.live.engine import LiveDecision, LiveNode
 from tests.support.delegates.npu_models import chain
@@ -65,7 +65,7 @@ def test_a_failure_that_is_not_simulated(tool):
 
 
 def test_too_long(tool, monkeypatch):
-    monkeypatch.setattr(process, "SECONDS", 1)
+    monkeypatch.setattr(engine, "SECONDS", 1)
     tool(end="time.sleep(60)")
     assert "DELEGATE_SIM_LIMITS" in compared().decision.end
 

@@ -19,7 +19,7 @@ from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import find_live
 from delegate_sim.foundation import packages
 from delegate_sim.live.comparison import compare_live, run_live
-from delegate_sim.live.engines import find_engine
+from delegate_sim.live.live_runs import find_engine
 from tests.support.delegates.npu_models import chain, with_composites
 
 _OPS = ("RELU", "TANH", "NEG", "ABS", "ELU", "CEIL", "EXP", "RELU6", "SQRT", "ADD")

@@ -13,7 +13,7 @@ from delegate_sim import analyze, load
 from delegate_sim.delegates.registry import find_delegate
 from delegate_sim.errors import OptionError
 from delegate_sim.live.comparison import compare_live
-from delegate_sim.live.engines import find_engine
+from delegate_sim.live.live_runs import find_engine
 from delegate_sim.runtime.delegate_application import VALIDATION_PREFIX
 
 pytest.importorskip("ai_edge_litert", reason="needs the runtime: install the extra 'live'")

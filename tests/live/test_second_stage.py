@@ -9,10 +9,10 @@ import pytest
 
 import delegate_sim
 from delegate_sim.delegates.registry import find_delegate
-from delegate_sim.live import engines
+from delegate_sim.live import live_runs
 from delegate_sim.live.comparison import run_and_compare
 from delegate_sim.live.engine import BuiltPartition, SecondStage
-from delegate_sim.live.runtime_engine import _second_stage
+from delegate_sim.live.litert_engines import _second_stage
 from delegate_sim.reduction.failures import LiveTest
 from tests.support.delegates.npu_models import chain, compiled
 from tests.support.live.plugin_tool import find_engine, stand_in
@@ -140,7 +140,7 @@ def test_the_kernel_that_fails_in_the_run():
 @pytest.mark.parametrize("name", ["xnnpack", "mldrift"])
 def test_kernels_are_built_and_run(name):
     pytest.importorskip("ai_edge_litert", reason="needs the runtime: install the extra 'live'")
-    engine = engines.find_engine(find_delegate(name))
+    engine = live_runs.find_engine(find_delegate(name))
     if engine.lacks:
         pytest.skip(f"lacks {engine.lacks}")
     model = delegate_sim.load(chain(["RELU", "NEG", "L2_NORMALIZATION"]).bytes())

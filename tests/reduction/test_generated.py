@@ -7,7 +7,7 @@ import pytest
 
 from delegate_sim.model.model import NO_TENSOR, Quantization
 from delegate_sim.model.schema import BITS_PER_ELEMENT, NUMPY_TYPES
-from delegate_sim.reduction.generated import can_generate, generated_bytes
+from delegate_sim.reduction.part_writing import can_generate, generated_bytes
 
 QUANTIZED = Quantization("affine", np.ones(1), np.zeros(1), 0)
 

@@ -17,10 +17,9 @@ import pytest
 
 from delegate_sim.foundation.files import LARGEST_IN_MEMORY, file_content
 from delegate_sim.scan import scan as scanning
-from delegate_sim.scan.cluster import answers_on
 from delegate_sim.scan.job import Job, answer
 from delegate_sim.scan.journal import ScanError
-from delegate_sim.scan.local import answers_here
+from delegate_sim.scan.local import answers_here, answers_on
 from delegate_sim.scan.output import causes_path
 from delegate_sim.scan.scan import Workers, scan
 from delegate_sim.scan.schema import CAUSES, RUNS
@@ -149,7 +148,7 @@ def test_a_file_that_shrinks_may_end_a_worker_but_not_the_scan(with_a_deadly_mod
 def test_a_model_that_ends_the_workers_of_a_cluster_takes_no_other_with_it(with_a_deadly_model, monkeypatch):
     distributed = pytest.importorskip("distributed", reason="--scheduler needs distributed")
     dask = pytest.importorskip("dask")
-    monkeypatch.setattr("delegate_sim.scan.cluster.answers_to", ends_its_process)
+    monkeypatch.setattr("delegate_sim.scan.local.answers_to", ends_its_process)
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
@@ -312,7 +311,7 @@ def test_a_cluster_finds_the_same_although_a_worker_is_killed(zoo, tmp_path):
 
 def test_a_scheduler_that_is_not_there(zoo, monkeypatch):
     pytest.importorskip("distributed", reason="--scheduler needs distributed")
-    monkeypatch.setattr("delegate_sim.scan.cluster._SECONDS_TO_CONNECT", 0.2)
+    monkeypatch.setattr("delegate_sim.scan.local._SECONDS_TO_CONNECT", 0.2)
     with pytest.raises(ScanError, match="no Dask scheduler answers"):
         scan(zoo, [NNAPI], "z.csv", Workers(scheduler="tcp://127.0.0.1:9"))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from delegate_sim.results.report.measures import TAKEN
-from delegate_sim.scan.target_totals import TargetTotals
+from delegate_sim.scan.totals import TargetTotals
 
 
 def totals(delegated: int, numbers=((), ())) -> TargetTotals:

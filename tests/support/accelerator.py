@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from delegate_sim.delegates.registry import find_delegate
-from delegate_sim.live.engines import find_engine
+from delegate_sim.live.live_runs import find_engine
 
 ENGINE = find_engine(find_delegate("mldrift"))
 live = pytest.mark.skipif(not ENGINE.is_ready, reason=f"LiteRT's GPU cannot be run here: it lacks {ENGINE.lacks}")

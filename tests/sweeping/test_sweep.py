@@ -9,7 +9,6 @@ from delegate_sim.conversion.convert import Failure, FailureKind
 from delegate_sim.conversion.settings import FLOAT, parse_settings
 from delegate_sim.errors import OptionError
 from delegate_sim.runtime.target import with_labels
-from delegate_sim.sweeping import differences as differences_module
 from delegate_sim.sweeping import search as search_module
 from delegate_sim.sweeping import sweep as sweep_module
 from delegate_sim.sweeping.sweep import sweep
@@ -201,7 +200,7 @@ def test_the_difference_is_from_the_float_model(swept):
 def test_a_difference_is_measured_once(swept, monkeypatch):
     pytest.importorskip("ai_edge_litert", reason="needs the runtime: install the extra 'fix'")
     first, _ = swept(PHONE)
-    monkeypatch.setattr(differences_module, "compare_models", None)
+    monkeypatch.setattr(sweep_module, "compare_models", None)
     second, _ = swept(PHONE)
     assert [row.error for row in second.rows] == [row.error for row in first.rows] == [0, 0]
 
@@ -210,7 +209,7 @@ def test_a_difference_that_cannot_be_measured_says_why(swept, monkeypatch):
     import delegate_sim.inference.difference as inference
 
     monkeypatch.setattr(inference, "_PACKAGE", "no_such_package")
-    monkeypatch.setattr(differences_module, "_RUNTIMES", ())
+    monkeypatch.setattr(sweep_module, "_RUNTIMES", ())
     found, _ = swept(PHONE)
     assert [row.error for row in found.rows] == [0, None], "the float model needs no measurement"
     assert "pip install '.[fix]'" in found.rows[1].no_difference

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from delegate_sim.verification.bisection import FAILED, RIGHT, WRONG, Window, find_window
+from delegate_sim.verification.cuts import FAILED, RIGHT, WRONG, Window, find_window
 
 MOST_RUNS = 27
 """Bisecting 300 steps takes 9 runs, and the search for the window at most twice as many."""

@@ -12,11 +12,19 @@ import pytest
 from delegate_sim import load
 from delegate_sim.errors import FixError, LimitError, MissingPackageError, OptionError
 from delegate_sim.foundation import packages
-from delegate_sim.live import accelerator_engine
-from delegate_sim.verification import execution, samples
+from delegate_sim.live import litert_engines
+from delegate_sim.verification import execution
 from delegate_sim.verification.comparison import ErrorTolerance
-from delegate_sim.verification.execution import CPU, DEFAULT, REFERENCE, EntryPoint, ExecutionError, ProcessExecutor, entries
-from delegate_sim.verification.samples import entry_inputs
+from delegate_sim.verification.execution import (
+    CPU,
+    DEFAULT,
+    REFERENCE,
+    EntryPoint,
+    ExecutionError,
+    ProcessExecutor,
+    entries,
+    entry_inputs,
+)
 from delegate_sim.verification.verify import Verifier, verify_on
 from fixtures.builder import ModelBuilder
 from tests.support.accelerator import live
@@ -123,7 +131,7 @@ def test_unknown_places_are_refused():
 
 
 def test_a_missing_driver_is_named(monkeypatch):
-    monkeypatch.setattr(accelerator_engine, "driver_environment", lambda: None)
+    monkeypatch.setattr(litert_engines, "driver_environment", lambda: None)
     monkeypatch.setattr("delegate_sim.verification.verify.driver_environment", lambda: None)
     with pytest.raises(MissingPackageError, match="apt install chromium-common"):
         Verifier("mldrift", python="/nowhere/python")
@@ -258,7 +266,7 @@ def test_all_runs_share_a_time_limit(monkeypatch):
 
 def test_samples_of_a_signature_are_made_when_it_is_reached(monkeypatch):
     made = []
-    monkeypatch.setattr(samples, "generated_samples", lambda _, graph, count: made.append(graph.index) or [])
+    monkeypatch.setattr(execution, "generated_samples", lambda _, graph, count: made.append(graph.index) or [])
     model = chain(["ABS"], signatures=("one", "two"))
     arrays = entry_inputs(model, entries(model), [], 2)
     next(arrays)

@@ -21,7 +21,7 @@ from delegate_sim.gate.results import CASE, Results
 from delegate_sim.graph.graph import Inspected
 from delegate_sim.inference.difference import Difference
 from delegate_sim.live.comparison import LiveResult
-from delegate_sim.live.litert_lm.engine import LiveBundle
+from delegate_sim.live.litert_lm import LiveBundle
 from delegate_sim.llm.contents import BundleContents
 from delegate_sim.llm.report import BackendReport
 from delegate_sim.micro.result import MicroResult

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from delegate_sim.delegates.boards import BOARDS, folded
 from delegate_sim.delegates.devices import SOCS
 from delegate_sim.delegates.nnapi.android.runtime import RUNTIMES, android_of, highest_level_of
-from delegate_sim.delegates.registry import CLOSED_PLUGIN_NAMES, PLUGIN_NAMES
+from delegate_sim.delegates.registry import BOARDS, CLOSED_PLUGIN_NAMES, PLUGIN_NAMES, folded
 from tools.docs.command_matrix import matrix_rows
 from tools.docs.sections import with_section
 

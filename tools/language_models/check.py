@@ -11,7 +11,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from delegate_sim.live.litert_lm.engine import run_bundle
+from delegate_sim.live.litert_lm import run_bundle
 from delegate_sim.llm.bundle import CPU, GPU
 from delegate_sim.llm.engine import run_engine
 

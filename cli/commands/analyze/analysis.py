@@ -226,7 +226,7 @@ def _table_lines(job: AnalysisJob, view: View, rows: Sequence[ModelRow], unreada
 
 
 def _totals(cases: Sequence[Case]) -> tuple[str, ...]:
-    from delegate_sim.scan.target_totals import TargetTotals
+    from delegate_sim.scan.totals import TargetTotals
 
     totals: dict[str, TargetTotals] = {}
     for case in cases:

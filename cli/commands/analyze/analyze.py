@@ -123,7 +123,6 @@ def _analyze_delegates(request: Request) -> int:
 
 
 def _analysis(request: Request, targets: Sequence[Target]) -> AnalysisJob:
-    """Return the requested kind of analysis: an overview, delegates on their own, or a chain."""
     delegates, is_chain = request.arguments.delegates, request.is_chain
     if not delegates:
         return overview(targets)

@@ -10,7 +10,7 @@ import click
 
 from delegate_sim.bundles.formats import LITERTLM, format_at
 from delegate_sim.errors import ModelError, OptionError
-from delegate_sim.live.litert_lm.engine import LiveBundle, lacking, run_bundle
+from delegate_sim.live.litert_lm import LiveBundle, lacking, run_bundle
 from delegate_sim.llm.bundle import DELEGATES, JUDGED, parsed_backend
 from delegate_sim.llm.engine import KNOWN_OPTIONS, run_engine
 from delegate_sim.llm.report import engine_document

@@ -19,7 +19,7 @@ from delegate_sim.results.report.plan_strip import file_lengths
 from delegate_sim.results.report.report import Report
 from delegate_sim.results.report.verdict import coverage_verdict, verdict
 from delegate_sim.runtime.target import target_names
-from delegate_sim.scan.target_totals import TargetTotals
+from delegate_sim.scan.totals import TargetTotals
 
 from ...console.layout import counted, name, share
 from ...console.terminal import Line, columns, has_colors
@@ -64,7 +64,6 @@ _DEVICES_TEXT = (
 
 
 def _micro_lines(model: Model, width: int) -> Iterator[Line]:
-    """Yield the verdict for microcontrollers, unless the model is too large for an answer."""
     from delegate_sim.micro.delegate import micro_target
     from delegate_sim.micro.result import micro_result
 

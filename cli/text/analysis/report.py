@@ -271,7 +271,6 @@ def _counted_differently(run: SubgraphRun, whole: Run, counts_own: bool) -> str:
 
 
 def _multiply_adds(words: OutcomeWords, compute: Compute, total: int, delegated: int, view: View) -> Iterator[Line]:
-    """Yield a line with the counts of multiply-adds, if the model has multiply-adds."""
     if compute.has_programs:
         yield from _fact("multiply-adds", "not known, because the file does not have those of compiled programs", view)
     elif total:

@@ -143,7 +143,6 @@ def _setting(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
 
 
 def _tallies(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
-    """Yield the log lines and the numbers of the device and of the simulation. Log lines are neither wrapped nor styled."""
     yield from tally_lines(reconciliation.device, reconciliation.simulated, width, reconciliation.setting.delegate)
 
 

@@ -109,15 +109,12 @@ class _BuildProblem(NamedTuple):
 
 
 class _Built(NamedTuple):
-    """A layer in the network, with the tensors of the layers before it."""
-
     node: NodeView
     layer: Layer
     call: Query
 
     @property
     def at(self) -> int:
-        """The index of the node."""
         return self.node.node.index
 
 
@@ -133,8 +130,6 @@ def build_failure(graph: Graph, subset: Subset, target: ArmnnTarget) -> Refusal 
 
 
 class _Network:
-    """The network of a partition while it is built."""
-
     def __init__(self, graph: Graph, subset: Subset, target: ArmnnTarget) -> None:
         self.graph = graph
         self.subset = subset
@@ -272,7 +267,6 @@ class _Network:
             yield _BuildProblem(built.at, value, needed, text if said else "")
 
     def _backend_of(self, built: _Built) -> str:
-        """Return the backend that a layer is assigned to."""
         backends = self.target.backends
         return next((name for name in backends if not BACKENDS[name].problems(built.layer.name, built.call)), "")
 

@@ -153,7 +153,6 @@ def _creation_lines(options: OptionValues) -> Iterator[str]:
 
 
 def _node_lines(graph: Graph, nodes: Any, target: ArmnnTarget) -> Iterator[str]:
-    """Yield the lines that the delegate prints while it visits nodes."""
     forms = node_forms(graph)
     of_accepted = graph.shared.get("armnn lines", (target,), FormTable[int, tuple[str, ...]])
     for index in nodes:
@@ -172,7 +171,6 @@ def _node_lines(graph: Graph, nodes: Any, target: ArmnnTarget) -> Iterator[str]:
 
 
 def _operator_lines(graph: Graph, refused: list[int]) -> Iterator[str]:
-    """Yield a line for each operator with a refused node, by code."""
     names = schema.enum_names("BuiltinOperator")
     for code in sorted({graph.nodes[index].builtin_code for index in refused}):
         yield f"ERROR: Operator {names.get(code, '')} [{code}] is not supported by armnn_delegate."

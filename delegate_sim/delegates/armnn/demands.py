@@ -77,8 +77,6 @@ class Query(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _OperandFacts:
-    """The values that a template may name."""
-
     subject: Any
     problem: object
 

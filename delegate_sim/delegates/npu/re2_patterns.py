@@ -188,7 +188,6 @@ class _Parser:
             self._add(only(ord(character)), 1)
 
     def _add(self, ranges: Sequence[Range], length: int, *, is_negated: bool = False) -> None:
-        """Add a character of the ranges, or outside of them, and skip ``length`` characters of the pattern."""
         spend_steps(_STEPS_FOR_A_UNIT + _STEPS_FOR_A_RANGE * len(ranges), ACTIVITY)
         if self.groups[-1].flags & re.IGNORECASE:
             ranges = with_other_case(ranges)
@@ -196,7 +195,6 @@ class _Parser:
         self.position += length
 
     def _add_position(self, text: str, length: int) -> None:
-        """Add a position that the text describes in the syntax of ``re``, and skip ``length`` characters of the pattern."""
         spend_steps(_STEPS_FOR_A_UNIT, ACTIVITY)
         self.groups[-1].alternatives[-1].append(re.compile(text, re.ASCII | (self.groups[-1].flags & re.MULTILINE)))
         self.position += length

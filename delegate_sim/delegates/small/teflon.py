@@ -75,7 +75,6 @@ def _scales(which: Operand) -> Check[object]:
 
 
 def _different(tensor: Tensor) -> tuple[int, int]:
-    """Return the numbers of different scales and zero points."""
     given = tensor.quantization
     if given is None or not given.is_affine:
         return 0, 0

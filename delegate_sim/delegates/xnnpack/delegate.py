@@ -28,10 +28,19 @@ from ..options import Option, OptionValues, boolean, integer
 from ..traits import LogTraits, ReleaseHistory, RuntimeTraits
 from .experts import is_mixture, printed_lines
 from .kernel_creation import build_partition
-from .node_visit import UNPACKING, VALUES, Visit
 from .rules import RULES
 from .shapes import window_beyond_input
-from .target import DEFAULT_FLAGS, DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM, DYNAMIC_TENSORS_FROM, FAILURES, FLAGS, XnnpackTarget
+from .target import (
+    DEFAULT_FLAGS,
+    DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM,
+    DYNAMIC_TENSORS_FROM,
+    FAILURES,
+    FLAGS,
+    UNPACKING,
+    VALUES,
+    Visit,
+    XnnpackTarget,
+)
 
 NUMBER_KINDS = kinds_in("delegates/xnnpack", "numbers", is_shared=True, stage=Stage.COMPUTING, effect=Effect.WRONG_NUMBERS)
 """The kinds of nodes with other numbers, by code."""

@@ -18,7 +18,7 @@ from ...releases.catalogue import Release, parse_release
 from ...rules.kinds import ATTRIBUTE, CONSTANT, OPERAND_COUNT, SHAPE, TENSOR_TYPE, Kind
 from ...rules.rule import LITERT, Check, OpRule, Source, Verdict, op_rule
 from ...rules.vocabulary import check
-from .node_visit import Visit
+from .target import Visit
 
 EXPERTS = "moe"
 

@@ -17,7 +17,6 @@ from ...model.model import Node, Tensor
 from ...model.numbers import FlatNumbers, StoredNumbers, as_list, distinct
 from ...refusal import Refusal
 from ...releases.catalogue import parse_release
-from .node_visit import Visit
 from .rules.calls import ATTENTION
 from .rules.checks import MAX_RANK
 from .shapes import (
@@ -30,7 +29,7 @@ from .shapes import (
     variable_read_twice,
     weights_of_other_shape,
 )
-from .target import datatype, kernel_failure, scales_of
+from .target import Visit, datatype, kernel_failure, scales_of
 
 _FIRST_OPERAND_ONLY = frozenset(
     {"MEAN", "PAD", "REDUCE_MAX", "REDUCE_MIN", "RESHAPE", "RESIZE_BILINEAR", "SLICE", "STRIDED_SLICE", "SUM", "TRANSPOSE"}
@@ -123,7 +122,6 @@ class _Kernel:
         return None
 
     def values(self, node: Node) -> Sequence[int]:
-        """Return the operands and results of a node that become values of XNNPACK's graph."""
         return [index for index in (*self.operands(node), *node.outputs) if index >= 0]
 
     def lacks_datatype(self, index: int) -> bool:
@@ -146,7 +144,6 @@ class _Kernel:
         return failure or weights_of_other_shape(view, self.visit) or variable_read_twice(view, self.positions, self.outputs)
 
     def mixed(self, node: NodeView, *datatypes: str | None) -> Refusal | None:
-        """Return the failure of a node with incompatible datatypes."""
         description = ", ".join(name or "no bias" for name in datatypes)
         return kernel_failure("xnnpack-kernel-mixed-types", node.node.index, op=node.op, found=description)
 

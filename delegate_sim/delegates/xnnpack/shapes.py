@@ -14,9 +14,8 @@ from ...model.model import Tensor
 from ...model.numbers import as_list
 from ...refusal import Refusal
 from ...releases.catalogue import Release, parse_release
-from .node_visit import Visit
 from .rules.checks import padding_mode
-from .target import kernel_failure
+from .target import Visit, kernel_failure
 
 _OF_EQUAL_RANK = frozenset({"BATCH_MATMUL", "CONCATENATION"})
 """Operators that fail if an operand has no shape. All other operators treat an operand without a shape as a scalar."""
@@ -122,7 +121,6 @@ def _window_is_larger(node: NodeView) -> bool:
 
 
 def _window(node: NodeView) -> tuple[int, int]:
-    """Return the height and width of a convolution's dilated window."""
     _, height, width, _ = node.input(1).shape
     options = node.options
     return (height - 1) * options.dilation_h_factor + 1, (width - 1) * options.dilation_w_factor + 1

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...delegates.base import Delegate
-from ...delegates.boards import DelegateOnDevice
 from ...delegates.options import Option, OptionValues, boolean, canonical_names, parse_options
 from ...delegates.registry import (
     ACCELERATORS,
@@ -17,6 +16,7 @@ from ...delegates.registry import (
     DELEGATE_NAMES,
     DISPATCH_KERNEL,
     PLUGIN_NAMES,
+    DelegateOnDevice,
     find_delegate,
 )
 from ...errors import OptionError

@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from delegate_sim.live.litert_lm import engine
-from delegate_sim.live.litert_lm.engine import LiveBundle
+from delegate_sim.live import litert_lm
+from delegate_sim.live.litert_lm import LiveBundle
 from fixtures.language_models import bundle, decoder, embedder
 
 RANK5 = decoder(operators={"decode": ["RESHAPE5"]})
@@ -157,7 +157,7 @@ def test_the_real_engine_beside_the_simulation(source, run, monkeypatch, answers
 
 
 def test_without_the_engine_there_is_one_clear_line(source, run, monkeypatch):
-    monkeypatch.setattr(engine.packages, "package_folder", lambda name: None)
+    monkeypatch.setattr(litert_lm.packages, "package_folder", lambda name: None)
     result = run("analyze", source, "--live")
     assert result.exit_code == 2
     assert "pip install '.[litert-lm]'" in " ".join(result.stderr.split())

@@ -6,9 +6,8 @@ import pytest
 
 from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.xnnpack.delegate import OPTIONS, XnnpackDelegate
-from delegate_sim.delegates.xnnpack.node_visit import Visit
 from delegate_sim.delegates.xnnpack.rules import RULES
-from delegate_sim.delegates.xnnpack.target import FLAGS
+from delegate_sim.delegates.xnnpack.target import FLAGS, Visit
 from delegate_sim.errors import OptionError
 from delegate_sim.graph.graph import file_graph
 from delegate_sim.model.reader import load

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from delegate_sim.delegates.xnnpack.node_visit import Visit
 from delegate_sim.delegates.xnnpack.rules import RULES
-from delegate_sim.delegates.xnnpack.target import DEFAULT_FLAGS, FLAGS, XnnpackTarget, datatype
+from delegate_sim.delegates.xnnpack.target import DEFAULT_FLAGS, FLAGS, Visit, XnnpackTarget, datatype
 from delegate_sim.graph.graph import NodeView
 from delegate_sim.model.model import Quantization
 from delegate_sim.releases.catalogue import KNOWN_RELEASES, parse_release

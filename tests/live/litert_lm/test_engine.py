@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from delegate_sim.live.litert_lm import engine
-from delegate_sim.live.litert_lm.engine import run_bundle, try_engine
-from delegate_sim.live.process import Finished
+from delegate_sim.live import litert_lm
+from delegate_sim.live.engine import Finished
+from delegate_sim.live.litert_lm import run_bundle, try_engine
 from delegate_sim.llm.engine import run_engine
 from fixtures.language_models import bundle, decoder
 
@@ -36,14 +36,14 @@ def stand_in(monkeypatch):
     """Return a function that replaces the engine by the end of its process, its log and the stage that it reached."""
 
     def replace_by(status, output, stage):
-        monkeypatch.setattr(engine.packages, "package_folder", lambda name: Path("/"))
-        monkeypatch.setattr(engine.accelerator_engine, "driver_environment", dict)
+        monkeypatch.setattr(litert_lm.packages, "package_folder", lambda name: Path("/"))
+        monkeypatch.setattr(litert_lm.litert_engines, "driver_environment", dict)
 
         def run_module(name, arguments, environment, folder):
             Path(arguments[2]).write_text(stage, encoding="utf-8")
             return Finished(status, output)
 
-        monkeypatch.setattr(engine, "run_module", run_module)
+        monkeypatch.setattr(litert_lm, "run_module", run_module)
 
     return replace_by
 
@@ -107,9 +107,9 @@ def test_what_the_host_lacks(stand_in, report, monkeypatch):
     stand_in(3, "Failed to initialize WebGPU environment: INTERNAL: No adapters found\n", "engine")
     assert not run_bundle(report(decoder(), "gpu")).is_run
     assert "gpu_artisan" in run_bundle(report(decoder(), "gpu_artisan")).lacks
-    monkeypatch.setattr(engine.accelerator_engine, "driver_environment", lambda: None)
+    monkeypatch.setattr(litert_lm.litert_engines, "driver_environment", lambda: None)
     assert "Vulkan" in run_bundle(report(decoder(), "gpu")).lacks
-    monkeypatch.setattr(engine.packages, "package_folder", lambda name: None)
+    monkeypatch.setattr(litert_lm.packages, "package_folder", lambda name: None)
     assert try_engine() == "litert-lm-api: pip install '.[litert-lm]'"
 
 

@@ -12,8 +12,8 @@ from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import VELA_NAMES, find_delegate, find_live
 from delegate_sim.errors import OptionError
 from delegate_sim.foundation import packages
-from delegate_sim.live import process
-from delegate_sim.live.engines import find_engine
+from delegate_sim.live import engine
+from delegate_sim.live.live_runs import find_engine
 from tests.support.delegates.npu_models import chain
 from tests.support.live.vela_process import REFUSED, compiled, stand_in
 
@@ -102,7 +102,7 @@ def test_a_hang_keeps_what_was_printed(monkeypatch, model, tmp_path):
     (package / "__init__.py").write_text("", encoding="utf-8")
     (package / "__main__.py").write_text(f"import time\nprint({REFUSED!r})\ntime.sleep(60)\n", encoding="utf-8")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    monkeypatch.setattr(process, "SECONDS", 5)
+    monkeypatch.setattr(engine, "SECONDS", 5)
     decision = decide(model)
     assert "5 seconds" in decision.end
     assert "Must be INT8" in decision.placements[1].reason

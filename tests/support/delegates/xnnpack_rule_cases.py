@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from delegate_sim.delegates.xnnpack.node_visit import Visit
 from delegate_sim.delegates.xnnpack.rules import RULES
-from delegate_sim.delegates.xnnpack.target import DEFAULT_FLAGS, FLAGS, XnnpackTarget
+from delegate_sim.delegates.xnnpack.target import DEFAULT_FLAGS, FLAGS, Visit, XnnpackTarget
 from delegate_sim.model.model import Quantization
 from delegate_sim.releases.catalogue import NEWEST
 from tests.support.delegates.cases import CaseTable

@@ -7,7 +7,7 @@ import sys
 import delegate_sim
 from delegate_sim.delegates.registry import find_delegate
 from delegate_sim.foundation import packages
-from delegate_sim.live import engines
+from delegate_sim.live import live_runs
 from delegate_sim.live.comparison import compare_live
 from tests.support.delegates.npu_models import chain
 
@@ -48,7 +48,7 @@ def stand_in(tmp_path, monkeypatch):
 
 
 def find_engine(name):
-    return engines.find_engine(find_delegate(name))
+    return live_runs.find_engine(find_delegate(name))
 
 
 def compared(name="npu-intel", **options):

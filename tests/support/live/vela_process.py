@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from delegate_sim.foundation import packages
-from delegate_sim.live.process import Finished
-from delegate_sim.live.vela import engine as vela
+from delegate_sim.live import vela
+from delegate_sim.live.engine import Finished
 from tests.support.delegates.npu_models import chain
 
 REFUSED = (

@@ -2,7 +2,7 @@
 
 Source: ``ArmnnSubgraph::VisitNode`` (``delegate/classic/src/armnn_delegate.cpp``) and the file of each operator, as a table in
 ``operators.json``. It lists the steps of a visit in order: ``layer`` is a layer, with the line that asks for it and the name of
-the question (``asks``), and ``checks.py`` has the other steps. The demands of the backends on layers are in ``reference.py`` and
+the question (``asks``), and ``checks.py`` has the other steps. The demands of the backends on layers are in ``steps.py`` and
 ``compute_library.py``. No rule looks at an operator's version.
 """
 

@@ -136,7 +136,6 @@ def _wide_size(node: NodeView) -> tuple[int, int] | None:
 
 
 def _joined_ranks(node: NodeView) -> None:
-    """Raise Thrown for operands of another rank than the first."""
     rank = node.input(0).rank
     for position, info in enumerate(input_infos(node)):
         if info.rank != rank:

@@ -150,7 +150,6 @@ LSTM_STATES = (operand(18, "output state"), operand(19, "cell state"))
 
 
 def _lstm_parts(node: NodeView) -> dict[str, Info]:
-    """Return the weights that the backends are asked about, by name."""
     parts = {name: input_info(node, position) for position, name in LSTM_WEIGHTS.items() if operand(position).is_given(node)}
     if not {"InputToInputWeights", "RecurrentToInputWeights", "InputGateBias"} <= parts.keys():
         for name in ("InputToInputWeights", "RecurrentToInputWeights", "CellToInputWeights", "InputGateBias"):

@@ -60,7 +60,6 @@ class _AddedForNode(NamedTuple):
     """For each new DEQUANTIZE, the tensor, the type, and the number of the result in the part."""
 
     def add_to(self, builder: PartitionBuilder, node: Node) -> None:
-        """Add the same for another node of the form."""
         assert builder.model is not None
         operands = node.inputs + node.outputs + node.intermediates
         mapped, start = builder.mapped, builder.operand_count

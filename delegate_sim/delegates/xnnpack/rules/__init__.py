@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from ....rules.book import RuleBook, Unknown
 from ....rules.rule import family_rules, modules_of_families
-from ..node_visit import Visit
-from ..target import KINDS
+from ..target import KINDS, Visit
 from . import layers
 from .checks import SOURCE
 

@@ -18,8 +18,7 @@ from ....rules.kinds import ATTRIBUTE, CONSTANT, HYBRID, NEIGHBOR, OPERAND_VALUE
 from ....rules.operands import OUTPUT, Operand, at_most, between, operand
 from ....rules.rule import Check, OpRule, op_rule
 from ....rules.vocabulary import check, check_for_target, option, rank, unset, where
-from ..node_visit import Visit, densifies_constant
-from ..target import EIGHT_BIT_TYPES, datatype, float32_ratio, is_normal, only_scale
+from ..target import EIGHT_BIT_TYPES, Visit, datatype, densifies_constant, float32_ratio, is_normal, only_scale
 from .checks import (
     BOUNDING_ACTIVATION,
     EIGHT_BITS,

@@ -14,7 +14,7 @@ from ....rules.kinds import NEIGHBOR, OPERATOR
 from ....rules.operands import OUTPUT, at_least
 from ....rules.rule import Check, op_rule
 from ....rules.vocabulary import check, check_for_target, rank
-from ..node_visit import VALUES, Visit
+from ..target import VALUES, Visit
 from .checks import FLOAT_OR_8_BITS_ARITHMETIC, PREPARATION, SOURCE, method, of_types, xnnpack_rule
 from .layers import ATTENTION_CHECKS, ATTENTION_SOURCE
 

@@ -21,8 +21,17 @@ from ....rules.kinds import HYBRID, QUANTIZATION, TENSOR_TYPE
 from ....rules.operands import OUTPUT, Numbers, Operand, at_most, exactly, listed, operand
 from ....rules.rule import LITERT, Check, OpRule, Source
 from ....rules.vocabulary import activation, check, check_for_target, constant, has_elements, operand_count, rank, typed
-from ..node_visit import Visit
-from ..target import EIGHT_BIT_TYPES, QS8, QU8, XnnpackTarget, are_usable_scales, has_one_scale, is_usable_zero_point, scales_of
+from ..target import (
+    EIGHT_BIT_TYPES,
+    QS8,
+    QU8,
+    Visit,
+    XnnpackTarget,
+    are_usable_scales,
+    has_one_scale,
+    is_usable_zero_point,
+    scales_of,
+)
 
 T = TypeVar("T")
 

@@ -24,7 +24,7 @@ from ....rules.operands import OUTPUT, between, operand, result
 from ....rules.rule import Check, OpRule
 from ....rules.vocabulary import check, check_for_target, refused_if, where_given
 from ..experts import MIXTURE
-from ..node_visit import Visit
+from ..target import Visit
 from .checks import (
     BIAS,
     BOUNDING_ACTIVATION,

@@ -15,8 +15,7 @@ from ....rules.kinds import ATTRIBUTE, HYBRID, QUANTIZATION, SHAPE, TENSOR_TYPE,
 from ....rules.operands import OUTPUT, at_least, between
 from ....rules.rule import Check
 from ....rules.vocabulary import check, check_for_target, option, rank, refused_if, unset, where_given
-from ..node_visit import Visit
-from ..target import QS8, QU8, datatype, has_one_scale, scales_of
+from ..target import QS8, QU8, Visit, datatype, has_one_scale, scales_of
 from .checks import (
     BIAS,
     BOUNDING_ACTIVATION,

@@ -13,8 +13,7 @@ from ....rules.kinds import ATTRIBUTE, OPERAND_VALUE, QUANTIZATION, RANK, SHAPE,
 from ....rules.operands import OUTPUT, Operand, at_least, between, counted, operand
 from ....rules.rule import Check
 from ....rules.vocabulary import check, check_for_target, operand_count, option, where
-from ..node_visit import Visit
-from ..target import EIGHT_BIT_TYPES, has_one_scale, other_parameters, scales_of
+from ..target import EIGHT_BIT_TYPES, Visit, has_one_scale, other_parameters, scales_of
 from .checks import (
     ANY_RANK,
     FLOAT32_OR_8_BITS,

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from delegate_sim.delegates.xnnpack.node_visit import Visit
 from delegate_sim.delegates.xnnpack.rules import arithmetic
+from delegate_sim.delegates.xnnpack.target import Visit
 from tests.support.delegates.xnnpack_rule_cases import (
     ACTIVATION,
     ATTRIBUTE,

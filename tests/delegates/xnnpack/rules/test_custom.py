@@ -9,9 +9,8 @@ import struct
 
 import pytest
 
-from delegate_sim.delegates.xnnpack.node_visit import Visit
 from delegate_sim.delegates.xnnpack.rules import RULES, calls
-from delegate_sim.delegates.xnnpack.target import XnnpackTarget
+from delegate_sim.delegates.xnnpack.target import Visit, XnnpackTarget
 from delegate_sim.graph.graph import file_graph
 from delegate_sim.model.reader import load
 from delegate_sim.releases.catalogue import parse_release

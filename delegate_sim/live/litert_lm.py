@@ -15,21 +15,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ...foundation import packages
-from ...foundation.columns import LIST, YES_OR_NO, Column, Declared, attributes
-from ...foundation.printable import install_command
-from ...llm.bundle import CPU, GPU, NPU
-from ...llm.compiled import replacement_in
-from ...llm.report import CRASH, ENGINE, FAILS_LATER, REFUSED, STARTS, BackendReport, BundleReplacement
-from .. import accelerator_engine
-from ..process import Finished, run_module
-from .worker import REFUSED_STATUS
+from ..foundation import packages
+from ..foundation.columns import LIST, YES_OR_NO, Column, Declared, attributes
+from ..foundation.printable import install_command
+from ..llm.bundle import CPU, GPU, NPU
+from ..llm.compiled import replacement_in
+from ..llm.report import CRASH, ENGINE, FAILS_LATER, REFUSED, STARTS, BackendReport, BundleReplacement
+from . import litert_engines
+from .engine import Finished, run_module
+from .litert_lm_worker import REFUSED_STATUS
 
 NAME = "litert-lm"
 PACKAGE, _MODULE = "litert-lm-api", "litert_lm"
 BACKENDS = (CPU, GPU, NPU)
 """The backends that the Python package offers."""
-_WORKER = "delegate_sim.live.litert_lm.worker"
+_WORKER = "delegate_sim.live.litert_lm_worker"
 _FAILED = re.compile(r"(?:[EWI]\d{4} .*?\] )?Failed to (?:create engine|create session|run prefill|run decode): (?P<text>.*)")
 _FURTHER = "└"
 _VERBOSE = re.compile(r"(?:VERBOSE|INFO): ")
@@ -81,8 +81,8 @@ def lacking(backend: str = CPU) -> str:
         return f"{PACKAGE}: {install_command('litert-lm')}"
     if backend not in BACKENDS:
         return f"a Python interface to {backend.lower()}, which {PACKAGE} does not have"
-    if backend == GPU and accelerator_engine.driver_environment() is None:
-        return accelerator_engine.INSTALL
+    if backend == GPU and litert_engines.driver_environment() is None:
+        return litert_engines.INSTALL
     return ""
 
 
@@ -111,7 +111,7 @@ def run_bundle(report: BackendReport) -> LiveBundle:
         finished, stage = _run(os.path.abspath(report.path), arguments, folder)
     lines = finished.output.splitlines()
     if report.backend == GPU and any(_NO_ADAPTER in line for line in lines):
-        return LiveBundle(report.backend, software(), lacks=accelerator_engine.INSTALL)
+        return LiveBundle(report.backend, software(), lacks=litert_engines.INSTALL)
     outcome = _outcome(finished, stage)
     live = LiveBundle(
         report.backend, software(), outcome, None if outcome == STARTS else stage, _error(lines), _replacements(lines)
@@ -125,7 +125,7 @@ def _run(path: str, arguments: dict[str, Any], folder: str) -> tuple[Finished, s
     The stage is empty if all stages ended.
     """
     stage = Path(folder, "stage")
-    environment = accelerator_engine.with_driver(accelerator_engine.driver_environment())
+    environment = litert_engines.with_driver(litert_engines.driver_environment())
     finished = run_module(_WORKER, [path, json.dumps(arguments), str(stage)], environment, folder)
     return finished, stage.read_text(encoding="utf-8") if stage.is_file() else ENGINE
 

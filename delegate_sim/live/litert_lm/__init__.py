@@ -1,1 +1,0 @@
-"""LiteRT-LM's real engine, which runs on bundles."""

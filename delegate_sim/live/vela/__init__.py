@@ -1,1 +1,0 @@
-"""Run Arm's compiler Vela, and read its output."""
