@@ -165,21 +165,28 @@ def _best_changes(diagnoses: Sequence[Diagnosis], *, has_joint_fix: bool) -> Seq
 
 
 def _changes(diagnoses: Sequence[Diagnosis]) -> Iterator[_Change]:
+    """Yield the changes for each cause that help. A cause that is a partner of another cause has no change of its own."""
     for diagnosis in diagnoses:
-        is_of_sizes = False
-        for place, finding in enumerate(diagnosis.findings):
-            change = _Change(diagnosis, finding, finding.alone)
-            before = diagnosis.findings[:place]
-            if finding.needs and not change.helps and {own.cause.identity for own in before} == {*finding.needs}:
-                change = replace(change, then=finding.together, partners=tuple(before))
-            if change.helps:
-                is_of_sizes |= finding.cause.remedy.fixed_inputs
-                yield replace(change, fix=diagnosis.shaped_fix if finding.cause.remedy.fixed_inputs else None)
-            elif not finding.cause.is_simulated and awaits_compiler(diagnosis.target.delegate, diagnosis.now.measures):
-                yield replace(change, then=None)
-        shaped = None if is_of_sizes else diagnosis.shaped_fix
-        if shaped is not None and shaped.cost is not None:
-            yield _Change(diagnosis, None, shaped.cost, shaped)
+        found = [*_single_changes(diagnosis)]
+        partners = {own.cause.identity for change in found for own in change.partners}
+        yield from [change for change in found if change.finding is None or change.finding.cause.identity not in partners]
+
+
+def _single_changes(diagnosis: Diagnosis) -> Iterator[_Change]:
+    is_of_sizes = False
+    for place, finding in enumerate(diagnosis.findings):
+        change = _Change(diagnosis, finding, finding.alone)
+        before = diagnosis.findings[:place]
+        if finding.needs and not change.helps and {own.cause.identity for own in before} == {*finding.needs}:
+            change = replace(change, then=finding.together, partners=tuple(before))
+        if change.helps:
+            is_of_sizes |= finding.cause.remedy.fixed_inputs
+            yield replace(change, fix=diagnosis.shaped_fix if finding.cause.remedy.fixed_inputs else None)
+        elif not finding.cause.is_simulated and awaits_compiler(diagnosis.target.delegate, diagnosis.now.measures):
+            yield replace(change, then=None)
+    shaped = None if is_of_sizes else diagnosis.shaped_fix
+    if shaped is not None and shaped.cost is not None:
+        yield _Change(diagnosis, None, shaped.cost, shaped)
 
 
 def _with_leading_pass(change: _Change) -> _Change:
