@@ -76,8 +76,10 @@ class ConfigurationTable:
     def finish(self, *, only_similar: bool = False) -> None:
         """Raise ConfigurationProblem for the first key that was not read, or that is also similar to a key that was read."""
         for name in self.content:
+            if name in self._known:
+                continue
             near = get_close_matches(name, self._known, n=1)
-            if name not in self._known and (near or not only_similar):
+            if near or not only_similar:
                 known = f"did you mean {near[0]}?" if near else f"the keys are {', '.join(sorted(self._known))}"
                 raise ConfigurationProblem((*self.key, name), f"there is no such key; {known}", is_unknown=True)
 
