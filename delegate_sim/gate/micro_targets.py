@@ -14,15 +14,14 @@ from ..foundation.parsing.invalid_value import InvalidValueError
 from ..foundation.printable import shortened
 from ..graph.reachability import unassigned_variables
 from ..micro.arena import Arena
-from ..micro.delegate import application_of, micro_target
-from ..micro.report import analyze
+from ..micro.delegate import evaluated, micro_target
 from ..micro.resolver import ResolverSource, read_resolver
 from ..micro.target import UNUSABLE, parse_kernels
 from ..model.model import Model
 from ..results.numbers.words import risk_findings
 from ..results.report.findings import ERROR, WARNING, Finding, missing_weights, node_finding
 from ..results.report.placement import code_of, on_cpu
-from ..runtime.interpreter import Run, simulate
+from ..runtime.interpreter import Run
 from ..runtime.target import Target
 from .configuration_table import ConfigurationProblem, ConfigurationTable, parse_count, parse_text, path_below
 from .results import FAILED, PASSED, Case, TargetIdentity
@@ -54,8 +53,8 @@ def _resolver(root: str, named: str, key: tuple[str | int, ...]) -> ResolverSour
 
 def micro_case(name: str, path: str, model: Model, target: Target, identity: TargetIdentity, max_arena: int | None) -> Case:
     """Check a model on a target of kind micro."""
-    run = simulate(model, target)
-    arena = analyze(model, application_of(target)).arena
+    run, report = evaluated(model, target)
+    arena = report.arena
     findings = (*_findings(model, run), *([] if max_arena is None or arena is None else _over_budget(arena, max_arena)))
     is_failed = any(finding.level == ERROR for finding in findings)
     notes = () if arena is None else (f"arena: about {arena.total:,} bytes for a 32-bit build, head {arena.head:,}",)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from ..delegates.decision import Decision
 from ..delegates.options import Option, OptionValues, parse_options
@@ -82,16 +83,29 @@ class MicroRuntime(OwnRuntime):
 
     def evaluate(self, model: Model, target: Target, assumptions: Assumptions) -> Run:
         """Return the run of a model. The taken nodes are those that the runtime could run if it ran the model."""
-        application = application_of(target)
-        preparation = prepare_model(model, application, assumptions.accepted)
-        report = report_of(model, application, preparation, plans=False)
-        refusal = _refusal(report)
-        if refusal is not None and refusal.code == UNUSABLE.name and _are_all(report.nodes, assumptions.accepted):
-            refusal = None
-        is_usable = refusal is None or refusal.code != UNUSABLE.name
-        runs = tuple([_subgraph(graph, report.nodes, is_usable) for graph in preparation.graphs])
-        outcome = "delegated" if any(run.subsets for run in runs) else "none"
-        return Run(target, outcome, refusal, (), tuple(micro_warnings(model, report)), runs)
+        return evaluated(model, target, assumptions.accepted, plans=False)[0]
+
+
+def evaluated(
+    model: Model, target: Target, accepted: Mapping[int, frozenset[int]] = MappingProxyType({}), *, plans: bool = True
+) -> tuple[Run, MicroReport]:
+    """Return the run of a model, and the report on it, by default with a plan of the arena.
+
+    ``accepted`` has the nodes that are assumed to be accepted, by subgraph.
+    """
+    application = application_of(target)
+    preparation = prepare_model(model, application, accepted)
+    report = report_of(model, application, preparation, plans=plans)
+    refusal = _refusal(report)
+    if refusal is not None and refusal.code == UNUSABLE.name and _are_all(report.nodes, accepted):
+        refusal = None
+    is_usable = refusal is None or refusal.code != UNUSABLE.name
+    nodes: dict[int, list[MicroNode]] = {graph.index: [] for graph in preparation.graphs}
+    for node in report.nodes:
+        nodes[node.subgraph].append(node)
+    runs = tuple([_subgraph(graph, nodes[graph.index], is_usable) for graph in preparation.graphs])
+    outcome = "delegated" if any(run.subsets for run in runs) else "none"
+    return Run(target, outcome, refusal, (), tuple(micro_warnings(model, report)), runs), report
 
 
 def _are_all(nodes: Sequence[MicroNode], accepted: Mapping[int, frozenset[int]]) -> bool:
@@ -128,9 +142,8 @@ def _refusal(report: MicroReport) -> Refusal | None:
 
 
 def _subgraph(graph: Graph, nodes: Sequence[MicroNode], is_usable: bool) -> SubgraphRun:
-    own = [node for node in nodes if node.subgraph == graph.index]
-    verdicts = {node.index: Verdict(node.status is Status.OK, node.reasons) for node in own}
-    taken = tuple([node.index for node in own if node.status is Status.OK]) if is_usable else ()
-    left = tuple([node.index for node in own if node.index not in set(taken)])
+    verdicts = {node.index: Verdict(node.status is Status.OK, node.reasons) for node in nodes}
+    taken = tuple([index for index, verdict in verdicts.items() if verdict.is_supported and is_usable])
+    left = tuple([index for index, verdict in verdicts.items() if not verdict.is_supported])
     subsets = tuple([Subset(are_taken, part, (), ()) for are_taken, part in ((True, taken), (False, left)) if part and taken])
     return SubgraphRun(graph, Decision(graph, verdicts, taken, subsets), subsets, subsets)

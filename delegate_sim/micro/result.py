@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..foundation.columns import Column, group, within
+from ..graph.effort import SIMULATION, Effort
 from ..model.model import Model
 from ..results.report.report import Report
-from ..runtime.interpreter import simulate
 from ..runtime.target import Target
-from .delegate import application_of
-from .report import APPLICATION, MicroReport, analyze
+from .delegate import evaluated
+from .report import APPLICATION, MicroReport
 from .target import PACKAGE
 
 
@@ -28,4 +28,6 @@ class MicroResult(Report):
 
 def micro_result(model: Model, target: Target) -> MicroResult:
     """Return the run of a model, with the arena. Raises LimitError if the model is too large."""
-    return MicroResult(model, (simulate(model, target),), application=analyze(model, application_of(target)))
+    Effort(model).require(SIMULATION)
+    run, report = evaluated(model, target)
+    return MicroResult(model, (run,), application=report)
