@@ -393,7 +393,7 @@ def _other_failure(log: DeviceLog, delegate: Delegate, names: set[str]) -> str:
     lines = without_errors_of_others(log, names, is_certain=True)
     lines = replace(lines, statements=lines.statements_of(*kinds_with("is_certain")))
     if delegate.is_applied_by_default and lines.dynamic_tensor is not None:
-        return NONE
+        return FAILED if log.has(Event.DEFAULT_LEFT_OUT) else NONE
     return _failure(lines, names)
 
 
