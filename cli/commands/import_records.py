@@ -9,7 +9,7 @@ import click
 
 from delegate_sim.delegates.registry import DELEGATE_NAMES
 from delegate_sim.device.records.reading import read_records
-from delegate_sim.device.records.scoreboard import score_records
+from delegate_sim.device.records.scoreboard import DIFFERENT, EQUAL, score_records
 
 from ..console.output_file import FileCommand
 from ..console.terminal import result_options, width, write_result
@@ -83,4 +83,4 @@ def command(
     records = [record for path in dict.fromkeys(files) for record in read_records(path)]
     board = score_records(records, {os.path.basename(path): path for path in model_paths(models)}, delegate, release)
     write_result(form, output, board.to_dict, lambda: scoreboard_lines(board, width(), verbose))
-    return FINDINGS if board.different or not board.equal else DONE
+    return FINDINGS if board.count(DIFFERENT) or not board.count(EQUAL) else DONE

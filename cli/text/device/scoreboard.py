@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from delegate_sim.device.compare.reconcile import NOT_COMPARED
-from delegate_sim.device.records.scoreboard import EQUAL, ComparedValue, RecordScore, Scoreboard
+from delegate_sim.device.records.scoreboard import DIFFERENT, EQUAL, ComparedValue, RecordScore, Scoreboard
 
 from ...console.layout import counted, message
 from ...console.terminal import Line
@@ -38,7 +38,7 @@ _STYLES = {EQUAL: GOOD, NOT_COMPARED: ""}
 
 def scoreboard_lines(board: Scoreboard, width: int, verbose: bool) -> Iterator[Line]:
     """Yield the counts, the classes of differences with their meanings, and each record. Different records come first."""
-    counts = f"{board.equal} equal, {board.different} different, {board.not_compared} not compared"
+    counts = f"{board.count(EQUAL)} equal, {board.count(DIFFERENT)} different, {board.count(NOT_COMPARED)} not compared"
     yield from paragraph(f"{counted(len(board.scores), 'record')}: {counts}", width, "", "  ", style=HEADING)
     for name, count in board.classes.most_common():
         yield from paragraph(f"{count} {name}: {CLASSES[name]}", width, "  ", "    ")

@@ -179,9 +179,11 @@ def has_inner_operators(log: DeviceLog) -> bool:
 
 def has_hidden_kernels(log: DeviceLog) -> bool:
     """Return whether tables list operators inside kernels of the CPU library, but no kernels."""
+    if not has_inner_operators(log):
+        return False
     ops = {row.op for table in log.run_orders.values() for row in table.rows}
     ops.update(op for summary in log.summaries.values() for op in summary.counts)
-    return has_inner_operators(log) and not any(op == UNNAMED_KERNEL or delegate_named(op) is not None for op in ops)
+    return not any(op == UNNAMED_KERNEL or delegate_named(op) is not None for op in ops)
 
 
 _TURNS = kinds_with("is_turn")

@@ -277,7 +277,8 @@ def _simulated_delegate(log: DeviceLog, delegate: Delegate) -> LogDelegate:
         names |= {plain_name(UNNAMED_KERNEL)}
     name = library_of(log) if delegate.log.libraries else ""
     counts, outcome = _counts_and_outcome(log, names, is_requested=bool(name) or is_switched_on(delegate, log))
-    absent = [line for line in log.statements_of(Event.NOT_REGISTERED) if not LogMeanings(log).is_benign(line)]
+    meanings = LogMeanings(log)
+    absent = [line for line in log.statements_of(Event.NOT_REGISTERED) if not meanings.is_benign(line)]
     missing = {ACCELERATORS.get(accelerator_of(line.values["name"]).casefold()) for line in absent}
     if outcome == REQUESTED and delegate.name in missing:
         outcome = NOT_CREATED
@@ -392,7 +393,7 @@ def _other_failure(log: DeviceLog, delegate: Delegate, names: set[str]) -> str:
     lines = without_errors_of_others(log, names, is_certain=True)
     lines = replace(lines, statements=lines.statements_of(*kinds_with("is_certain")))
     if delegate.is_applied_by_default and lines.dynamic_tensor is not None:
-        return NONE
+        return FAILED if log.has(Event.DEFAULT_LEFT_OUT) else NONE
     return _failure(lines, names)
 
 
@@ -452,17 +453,17 @@ def _words(line: str) -> set[str]:
 
 
 def _has_failed_runtime(log: DeviceLog, names: set[str]) -> bool:
-    return any(part in name for name in names for part in (DISPATCH, "qnn")) and any(
-        "source" in statement.values and _FATAL.search(statement.line) for statement in log.statements_of(Event.FAILURE)
-    )
+    has_dispatch = any(part in name for name in names for part in (DISPATCH, "qnn"))
+    return has_dispatch and any("source" in statement.values for statement in _fatal_failures(log))
 
 
 def _has_failed_dispatch(log: DeviceLog) -> bool:
-    """Return whether LiteRT 2 prints a dispatch error after which no node of the compiled parts runs."""
-    return any(
-        DISPATCH in plain_name(statement.values.get("source", "") + statement.line) and _FATAL.search(statement.line)
-        for statement in log.statements_of(Event.FAILURE)
-    )
+    lines = [statement.values.get("source", "") + statement.line for statement in _fatal_failures(log)]
+    return any(DISPATCH in plain_name(line) for line in lines)
+
+
+def _fatal_failures(log: DeviceLog) -> list[Statement]:
+    return [statement for statement in log.statements_of(Event.FAILURE) if _FATAL.search(statement.line)]
 
 
 def _outcome(log: DeviceLog, counts: tuple[Count, ...]) -> str:

@@ -79,35 +79,23 @@ class Scoreboard(Declared):
 
     document = "scoreboard"
     columns = (
-        *(Column(key, INTEGER) for key in ("equal", "different", "not_compared")),
+        Column("equal", INTEGER, source=lambda own: own.count(EQUAL)),
+        Column("different", INTEGER, source=lambda own: own.count(DIFFERENT)),
+        Column("not_compared", INTEGER, source=lambda own: own.count(NOT_COMPARED)),
         Column("records", LIST, source="scores", parts=RecordScore.columns),
     )
 
     scores: tuple[RecordScore, ...]
 
-    @property
-    def equal(self) -> int:
-        """The number of records whose stated values are all equal."""
-        return self._count(EQUAL)
-
-    @property
-    def different(self) -> int:
-        """The number of records with a difference."""
-        return self._count(DIFFERENT)
-
-    @property
-    def not_compared(self) -> int:
-        """The number of records without a comparison."""
-        return self._count(NOT_COMPARED)
+    def count(self, status: str) -> int:
+        """Return the number of records with a status."""
+        return sum(score.status == status for score in self.scores)
 
     @property
     def classes(self) -> Counter[str]:
         """The number of records for each class of difference and each reason."""
         names = [name for score in self.scores for name in {score.reason, *[part.difference for part in score.values]}]
         return Counter(filter(None, names))
-
-    def _count(self, status: str) -> int:
-        return sum(score.status == status for score in self.scores)
 
 
 class Predicted(NamedTuple):

@@ -516,6 +516,10 @@ def test_a_failure_belongs_to_what_failed(text, outcome, end):
     assert (found.delegate.outcome, found.end) == (outcome, end)
 
 
+def test_a_default_that_the_runtime_leaves_out_was_not_applied():
+    assert [(other.name, other.outcome) for other in summary(FLEX + LEFT_OUT).others] == [("xnnpack", "failed")]
+
+
 def test_a_count_without_failures_is_no_error():
     assert summary(COUNTED + "test cases:    187 |    187 passed |      0 failed\n").errors == ()
 
