@@ -472,6 +472,6 @@ def test_the_arena_is_shown_for_the_chosen_model_on_micro(opened):
     assert "head 2,560" in text(page, "#arena-note")
     page.select_option("#shown", "1")
     assert not page.is_visible("#arena-picture")
-    assert "Why nodes stay off the microcontroller" in text(page, "#panel-causes")
+    assert "Why nodes stay unsupported" in text(page, "#panel-causes")
     page.click("#tab-boundaries")
     assert "no boundaries" in text(page, "#panel-boundaries")

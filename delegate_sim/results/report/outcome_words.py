@@ -92,7 +92,7 @@ _PLUGIN = OutcomeWords(
     note=NOT_COMPILED,
 )
 _RUNTIME = OutcomeWords(
-    *("runtime", "accepted", "off the microcontroller", "from the microcontroller", "refused nodes", "graph"),
+    *("runtime", "accepted", "unsupported", "from the runtime", "refused nodes", "graph"),
     if_not_applied="the model does not run",
     place="microcontroller",
     has_parts=False,
