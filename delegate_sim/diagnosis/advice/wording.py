@@ -68,9 +68,7 @@ _HOW_FIXED = (
     "in Keras, call the model on a keras.Input with batch_shape; in TensorFlow, use a concrete function whose tf.TensorSpec has "
     "no None; in PyTorch, export without dynamic shapes. The converter then computes everything that depends on the shapes"
 )
-_FIXED_IN_FILE = (
-    "fixes the sizes in the model file, without another conversion, but may keep nodes that a new conversion removes"
-)
+_FIXED_IN_FILE = "fixes the sizes in the model file, without another conversion, but may keep nodes that a new conversion removes"
 _UNKNOWN = "the result of this change is not known, because the converter will write other nodes"
 
 UNROLLED: Mapping[str, str] = MappingProxyType(
