@@ -146,6 +146,6 @@ def find_live(name: str) -> Delegate:
 
 def _delegate_in(module: str, name: str) -> Delegate:
     """Return a delegate of a module. A module has one ``DELEGATE``, or several ``DELEGATES`` by name."""
-    found = import_module(module, __package__)
-    delegate: Delegate = found.DELEGATES[name] if hasattr(found, "DELEGATES") else found.DELEGATE
+    loaded = import_module(module, __package__)
+    delegate: Delegate = loaded.DELEGATES[name] if hasattr(loaded, "DELEGATES") else loaded.DELEGATE
     return delegate

@@ -1,4 +1,4 @@
-"""What a case says in words: statements of findings, and notes."""
+"""Sentences of a case, for people: statements of findings, and notes."""
 
 from __future__ import annotations
 

@@ -505,8 +505,9 @@ def _flags(text: str) -> dict[str, str] | None:
 def replacement_in(text: str, place: int = 0) -> Replacement | None:
     """Return the replacement that a line reports, or None for any other line. The end of the line may be cut off."""
     if (match := _REPLACING.search(text)) is not None:
-        numbers = [_integer(match[name]) for name in ("total", "partitions", "subgraph")]
-        return Replacement(match[0], match["kernel"], int(match["replaced"]), *numbers, match["name"], place)
+        replaced, name = int(match["replaced"]), match["name"]
+        total, partitions, subgraph = [_integer(match[key]) for key in ("total", "partitions", "subgraph")]
+        return Replacement(match[0], match["kernel"], replaced, total, partitions, subgraph, name, place)
     if (match := _CUT_REPLACING.search(text.rstrip(" .\u2026"))) is None:
         return None
     rest = match["rest"]  # None if the line ends within the kernel's name

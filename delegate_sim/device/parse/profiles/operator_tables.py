@@ -78,8 +78,8 @@ def times_of_result(content: Mapping[str, Any]) -> RunTimes:
     else:
         return NO_TIMES
     count = _plain_number(runs)
-    values = [_plain_number(times.get(name)) for name in names]
-    return RunTimes(*values, runs=None if count is None else int(count))
+    init, first, warmup, inference = [_plain_number(times.get(name)) for name in names]
+    return RunTimes(init, first, warmup, inference, runs=None if count is None else int(count))
 
 
 def _plain_number(value: object) -> float | None:
