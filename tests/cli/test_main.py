@@ -130,7 +130,7 @@ def test_unknown_command(run):
 
 
 def failing(error):
-    def fail(_):
+    def fail(_, **__):
         raise error
 
     return fail
@@ -238,8 +238,7 @@ def test_analyze_imports_no_more_than_it_needs(model, tmp_path):
             "versions",
         }
     )
-    interface = {"base", "boards", "decision", "options", "registry", "traits"}
-    shared = {*interface, "float16_weights", "nnapi", "partition_limits"}
+    shared = {"base", "decision", "nnapi", "options", "registry", "traits"}
     assert {name.split(".")[2] for name in modules if name.startswith("delegate_sim.delegates.")} == shared
     assert not {name for name in modules if name.startswith(("delegate_sim_cli.formats.", "delegate_sim_cli.text.many"))}
 
@@ -248,7 +247,7 @@ def test_analyze_imports_the_planner_of_nnapi_only_for_a_profile_of_devices(tmp_
     nnapi = "delegate_sim.delegates.nnapi"
     explaining = {f"{nnapi}.android.{name}" for name in ("driver_interface", "refusal_kinds")}
     explaining.add(f"{nnapi}.lowering.recorded_models")
-    planning = {f"delegate_sim.nnapi_runtime.{name}" for name in ("compilation", "devices", "planning")}
+    planning = {f"delegate_sim.nnapi_runtime.{name}" for name in ("compilation", "devices")}
     model, profile = tmp_path / "model.tflite", tmp_path / "devices.toml"
     chain_model(["ADD"]).write(model)
     modules = modules_after("analyze", model, "--delegate", "nnapi")
