@@ -88,8 +88,9 @@ class _Program(click.Group):
                 raise click.UsageError(
                     f"a command comes first, such as: {command_line(['analyze', typed_path(name)])}"
                 ) from error
+            what = "file and no command" if "." in name or os.sep in name else "command"
             near = suggestion(name, _COMMANDS)
-            raise click.UsageError(f"there is no command {shortened(repr(name))}{near}", ctx) from error
+            raise click.UsageError(f"there is no {what} {shortened(repr(name))}{near}", ctx) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -63,8 +63,8 @@ class _Change:
         """
         if self.then is None:
             return False
-        found = gain(self.diagnosis.now, self.then)
-        return self.gain[0] > 0 or found > NO_GAIN or (self.gain[1] > 0 and min(found[:4]) >= 0)
+        gains = gain(self.diagnosis.now, self.then)
+        return self.gain[0] > 0 or gains > NO_GAIN or (self.gain[1] > 0 and min(gains[:4]) >= 0)
 
     @property
     def findings(self) -> tuple[RankedCause, ...]:

@@ -43,7 +43,10 @@ def constant_lines(outputs: Sequence[TensorDifference], shows_nothing: bool, wid
     """Yield a warning about outputs that have the same value for all inputs, if there are any."""
     constant = item_list([name(output.name) for output in outputs if output.is_constant], 80)
     if outputs and shows_nothing:
-        text = "This shows nothing: the outputs do not depend on these inputs. Give inputs of the application: --data FILE.npz"
+        text = (
+            "This shows nothing: the outputs do not depend on these inputs. Give other inputs (--data FILE.npz). If these are "
+            "inputs of the application, the model may have no trained weights"
+        )
         yield from paragraph(text, width, "", "  ", style=BAD)
     elif constant:
         yield from paragraph(f"The same value for all these inputs, so their comparison says little: {constant}", width, "", "  ")

@@ -293,6 +293,7 @@ def test_shell_completion(run, words, expected):
     ("arguments", "message"),
     [
         (["explane"], "there is no command 'explane'; did you mean explain?"),
+        (["modle.tflite"], "there is no file and no command 'modle.tflite'"),
         (["README.md"], "a command comes first, such as: delegate-sim analyze README.md"),
         (["explain", "foo"], "there is no code foo; `delegate-sim rules --delegate NAME` lists the codes"),
     ],
