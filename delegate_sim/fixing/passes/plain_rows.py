@@ -110,8 +110,9 @@ def _slope(work: Work, node: Node) -> Sequence[Node] | None:
     if source.type != "FLOAT32" or source.rank < 2 or source.shape[-1] > _MOST_CHANNELS or not _is_known(work, node):
         return None
     shape = (*(1, 1)[: source.rank - 2], source.shape[-1])
-    # bounded: _MOST_CHANNELS
-    slopes = work.constant(f"{work.output(node).name}/slopes", "FLOAT32", np.full(shape, work.options(node).alpha))
+    alpha = work.options(node).alpha
+    values = [alpha for _ in range(min(source.shape[-1], _MOST_CHANNELS))]
+    slopes = work.constant(f"{work.output(node).name}/slopes", "FLOAT32", np.reshape(values, shape))
     return [work.node("PRELU", [source.index, slopes], node.outputs)]
 
 
