@@ -238,17 +238,16 @@ def test_analyze_imports_no_more_than_it_needs(model, tmp_path):
             "versions",
         }
     )
-    interface = {"base", "boards", "decision", "options", "registry", "traits"}
-    shared = {*interface, "float16_weights", "nnapi", "partition_limits"}
+    shared = {"base", "decision", "nnapi", "options", "registry", "traits"}
     assert {name.split(".")[2] for name in modules if name.startswith("delegate_sim.delegates.")} == shared
     assert not {name for name in modules if name.startswith(("delegate_sim_cli.formats.", "delegate_sim_cli.text.many"))}
 
 
 def test_analyze_imports_the_planner_of_nnapi_only_for_a_profile_of_devices(tmp_path):
     nnapi = "delegate_sim.delegates.nnapi"
-    explaining = {f"{nnapi}.android.{name}" for name in ("driver_interface", "refusal_kinds")}
+    explaining = {f"{nnapi}.android.{name}" for name in ("driver_interface", "refusals")}
     explaining.add(f"{nnapi}.lowering.recorded_models")
-    planning = {f"delegate_sim.nnapi_runtime.{name}" for name in ("compilation", "devices", "planning")}
+    planning = {f"delegate_sim.nnapi_runtime.{name}" for name in ("compilation", "devices")}
     model, profile = tmp_path / "model.tflite", tmp_path / "devices.toml"
     chain_model(["ADD"]).write(model)
     modules = modules_after("analyze", model, "--delegate", "nnapi")
