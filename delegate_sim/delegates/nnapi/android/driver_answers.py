@@ -25,8 +25,7 @@ from ..target import (
     is_runtime_float16_dequantize,
     kernel_failure,
 )
-from .runtime import DriverRejections
-from .runtime import runtime_level
+from .runtime import DriverRejections, runtime_level
 
 if TYPE_CHECKING:
     from .device_profile import ProfiledDevice

@@ -5,19 +5,17 @@ An option or a driver profile lists these operations.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-from collections.abc import Sequence
-from collections.abc import Callable, Iterator
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ....foundation.parsing.invalid_value import InvalidValueError
+from ....graph.graph import Graph
 from ....nnapi_runtime.builder import ModelBuilder
 from ....nnapi_runtime.types import API_LEVELS, MAX_FEATURE_LEVEL, AndroidRelease
 from ....nnapi_runtime.types import feature_level as level_of
 from ....refusal import Refusal
-from ....graph.graph import Graph
-from ..lowering.partition import LoweredPartition
 from ...options import OptionValues
+from ..lowering.partition import LoweredPartition
 
 if TYPE_CHECKING:
     from ...driver import Driver
