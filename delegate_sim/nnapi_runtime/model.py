@@ -14,15 +14,7 @@ from functools import cached_property, reduce
 from typing import NamedTuple
 
 from ..refusal import Refusal, Refused
-from .operands import (
-    ChannelQuantization,
-    Lifetime,
-    NnOperand,
-    OperandKey,
-    check_operand_type,
-    check_value,
-    operand_version,
-)
+from .operands import ChannelQuantization, Lifetime, NnOperand, OperandKey, check_operand_type, check_value, operand_version
 from .operations import validate_operation
 from .refusal import Call, refuse, rule
 from .types import AndroidRelease, OperandType, OperationType, Version, type_name

@@ -7,16 +7,7 @@ from collections.abc import Iterable
 from ...foundation.limits import element_count
 from ...graph.graph import NodeView
 from ...model.model import OPTIONAL_TENSOR
-from ...rules.kinds import (
-    ATTRIBUTE,
-    BROADCAST,
-    OPERAND_COUNT,
-    OPTIONAL_OPERAND,
-    RANK,
-    READS_BEYOND_OPERANDS,
-    SHAPE,
-    TENSOR_TYPE,
-)
+from ...rules.kinds import ATTRIBUTE, BROADCAST, OPERAND_COUNT, OPTIONAL_OPERAND, RANK, READS_BEYOND_OPERANDS, SHAPE, TENSOR_TYPE
 from ...rules.operands import INPUT, exactly
 from ...rules.rule import Check, OpRule, Source
 from ...rules.vocabulary import check, operand_count

@@ -21,18 +21,7 @@ from ...rules import kinds
 from ...rules.kinds import ACTIVATION, OPERAND_VALUE, QUANTIZATION, RANK, SHAPE, TENSOR_TYPE, by_reshape
 from ...rules.operands import INPUT, Operand, at_least, listed, operand
 from ...rules.rule import Check, OpRule, Repository, Source, op_rule
-from ...rules.vocabulary import (
-    TensorDemand,
-    check,
-    inputs,
-    of_tensors,
-    operand_count,
-    outputs,
-    rank,
-    typed,
-    where,
-    where_given,
-)
+from ...rules.vocabulary import TensorDemand, check, inputs, of_tensors, operand_count, outputs, rank, typed, where, where_given
 
 _KINDS = kinds.kinds_in("delegates/ethosu", "rules")
 READS_COMPUTED_VALUE = _KINDS["reads-computed-value"]

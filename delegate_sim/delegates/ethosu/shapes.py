@@ -5,15 +5,7 @@ from __future__ import annotations
 import math
 
 from ...graph.graph import NodeView
-from ...rules.kinds import (
-    ATTRIBUTE,
-    OPERAND_VALUE,
-    RANK,
-    READS_BEYOND_OPERANDS,
-    SHAPE,
-    TENSOR_TYPE,
-    by_reshape,
-)
+from ...rules.kinds import ATTRIBUTE, OPERAND_VALUE, RANK, READS_BEYOND_OPERANDS, SHAPE, TENSOR_TYPE, by_reshape
 from ...rules.operands import OUTPUT, exactly, operand
 from ...rules.vocabulary import check, constant, inputs, operand_count, option, typed, unset
 from .checks import (

@@ -14,7 +14,6 @@ from ...rules.rule import Verdict
 from ..decision import Decision, Float16Remapping, take_supported
 from ..options import OptionValues
 from .android.driver_answers import DriverAnswers
-from .android.refusals import refused_call_failure, runtime_failure
 from .android.runtime import ModelMaker, android_of, model_maker, runtime_level
 from .lowering.by_form import PartitionCheck
 from .lowering.node import COMPILATION, refused_at
@@ -96,6 +95,8 @@ class Partitions:
             return lowered.failure
         subsets = list(every())
         behind = subsets[subsets.index(subset) + 1 :] if subset in subsets else []
+        from .android.refusals import runtime_failure  # most runs have no rejected call
+
         return runtime_failure(self.graph, lowered, [self.lowered(other) for other in behind], self.options)
 
     def kernel_failure(self, every: Sequence[Subset], failed: Subset) -> Refusal | None:
@@ -138,6 +139,8 @@ class Partitions:
         compilation = self.compiled(subset)
         if compilation is None or not compilation.code or compilation.refusal is None:
             return None
+        from .android.refusals import refused_call_failure
+
         call = refused_at(COMPILATION, compilation.refusal, subset.nodes[0])
         return refused_call_failure(self.graph, call, lowered, self.options)
 

@@ -20,17 +20,7 @@ from ...rules.book import RuleBook, Unknown
 from ...rules.kinds import ATTRIBUTE, CONSTANT, PARTITION_LIMIT, PARTITION_MINIMUM, QUANTIZATION, SHAPE, by_reshape
 from ...rules.operands import INPUT, Numbers, at_most, exactly, operand, up_to_one
 from ...rules.rule import LITERT, Check, OpRule, Source, op_rule
-from ...rules.vocabulary import (
-    activation,
-    check,
-    constant,
-    operand_count,
-    option,
-    ranks_at_most,
-    typed,
-    version,
-    where_given,
-)
+from ...rules.vocabulary import activation, check, constant, operand_count, option, ranks_at_most, typed, version, where_given
 from ..base import Delegate, keep_largest, minimum_of_nodes, minimum_option
 from ..decision import Decision, kinds_by_code, take_supported
 from ..options import Option, OptionValues, integer, option_as_typed

@@ -27,28 +27,12 @@ from ...model.model import OPTIONAL_TENSOR, Node
 from ...releases.catalogue import NEWEST, Release
 from ...rules import kinds
 from ...rules.book import Policy, RuleBook, Unknown
-from ...rules.kinds import (
-    ATTRIBUTE,
-    CONSTANT,
-    OPTIONAL_OPERAND,
-    RANK,
-    READS_BEYOND_OPERANDS,
-    SHAPE,
-    Kind,
-    by_reshape,
-)
+from ...rules.kinds import ATTRIBUTE, CONSTANT, OPTIONAL_OPERAND, RANK, READS_BEYOND_OPERANDS, SHAPE, Kind, by_reshape
 from ...rules.operands import INPUT, OUTPUT, Operand, exactly, operand
 from ...rules.rule import Check, OpRule, Reason, Repository, Source
 from ...rules.vocabulary import check, constant, option, typed, where_given
 from ..base import Delegate
-from ..decision import (
-    Decision,
-    ReleaseOnly,
-    chance_warnings,
-    crash_while_checking,
-    summary_line,
-    take_supported,
-)
+from ..decision import Decision, ReleaseOnly, chance_warnings, crash_while_checking, summary_line, take_supported
 from ..options import Option, OptionValues
 from ..traits import LogTraits
 
