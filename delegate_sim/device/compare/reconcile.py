@@ -92,10 +92,13 @@ class Reconciliation(Shown):
     differences: tuple[str, ...]
     """The differences between the log and the first simulation, which has no assumptions."""
     account: Account | None
+    """The assumptions that explain the differences."""
     nodes: tuple[CpuNode, ...]
     refusals: tuple[RefusalDifference, ...]
     listed_refusals: tuple[ListedRefusal, ...]
+    """The operators that the device or the simulation refuses. Empty if the log has no list of refused operators."""
     errors: tuple[ExplainedError, ...]
+    """The errors in the log, with their meanings."""
     feature_levels: tuple[int, ...]
     """Feature levels at which a simulation without rejections by the driver reproduces the log."""
     evidence: str
@@ -104,10 +107,13 @@ class Reconciliation(Shown):
     doubts: tuple[str, ...]
     """The notes that say why the log may not be from this model."""
     run: Run
+    """The simulation that matches the log best."""
     is_foreign: bool = False
+    """True if every line about replaced nodes belongs to another delegate."""
     learned: Mapping[str, Any] | None = None
     """The profile that was learned from the log and written, as plain data. None if no profile was written."""
     times: tuple[Times, ...] = ()
+    """The measured times in the log and in op profiles."""
     failure: str = ""
     """The line that says why the model did not run on the device, or why the delegate was not applied, or ""."""
     closest: AssumptionTrial | None = None

@@ -46,7 +46,9 @@ class Account(Declared):
     text: str
     options: Mapping[str, Any] = field(default_factory=dict)
     rejected: Mapping[int, frozenset[int]] = field(default_factory=dict)
+    """The nodes that the driver rejects, by subgraph."""
     undecided: Mapping[int, frozenset[int]] = field(default_factory=dict)
+    """The nodes that the driver may or may not have rejected, by subgraph."""
     is_certain: bool = True
     """True if no other assumptions explain the log equally well."""
 

@@ -264,7 +264,7 @@ def others_in(log: DeviceLog) -> tuple[str, ...]:
     """Return the names of delegates that are not simulated, the most conclusive first."""
     names = [library_of(log), *names_in(log), *requested_accelerators(log)]
     names += [statement.values.get("path", "") for statement in log.statements_of(Event.LIBRARY_ERROR)]
-    names += ["flex"] * log.has(Event.FLEX_ERROR) + [DISPATCH] * log.has(Event.COMPILED)
+    names += [name for name, kind in (("flex", Event.FLEX_ERROR), (DISPATCH, Event.COMPILED)) if log.has(kind)]
     names += [path for statement in log.statements_of(Event.LIBRARY) if DISPATCH in plain_name(path := statement.values["path"])]
     sources = [statement.values.get("source", "") for statement in log.statements_of(Event.LITERT, Event.FAILURE)]
     names += [re.split(r"[/\\]", source)[-1] for source in sources]
