@@ -167,9 +167,9 @@ def _best_changes(diagnoses: Sequence[Diagnosis], *, has_joint_fix: bool) -> Seq
 def _changes(diagnoses: Sequence[Diagnosis]) -> Iterator[_Change]:
     """Yield the changes for each cause that help. A cause that is a partner of another cause has no change of its own."""
     for diagnosis in diagnoses:
-        found = [*_single_changes(diagnosis)]
-        partners = {own.cause.identity for change in found for own in change.partners}
-        yield from [change for change in found if change.finding is None or change.finding.cause.identity not in partners]
+        own_changes = [*_single_changes(diagnosis)]
+        partners = {own.cause.identity for change in own_changes for own in change.partners}
+        yield from [change for change in own_changes if change.finding is None or change.finding.cause.identity not in partners]
 
 
 def _single_changes(diagnosis: Diagnosis) -> Iterator[_Change]:
