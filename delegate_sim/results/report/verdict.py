@@ -185,7 +185,7 @@ def coverage(runs: Sequence[Run]) -> Coverage:
     text = text.replace("The ", "the ", 1) if ranking and text.startswith("The ") else text
     unchecked = "".join(dict.fromkeys([_unchecked(run.target, measures, unchecked_numbers(run)) for run in leaders]))
     left_out = [f"{subject(run.target)} (computes nodes wrongly)" for run in wrong]
-    left_out += [f"{_name_in_list(run.target)}, which takes more" for run in ahead]
+    left_out += [f"{subject(run.target)} (deprecated {run.delegate.deprecated}, takes more)" for run in ahead]
     left_out += [] if before else [f"{subject(run.target)} (not compiled yet)" for run in waiting]
     unranked = [run.delegate for group in groups[place + 1 :] for run in group]
     aside = aside_text(unranked, left_out) if len(runs) > 1 else ""
