@@ -133,7 +133,8 @@ class TargetTotals:
     def verdicts(targets: Mapping[str, TargetTotals]) -> list[str]:
         """Return a sentence for each target. For many targets, return only a sentence for the best target.
 
-        The best targets are those that run the most multiply-adds, deprecated ones only if no other runs nodes. XNNPACK is the CPU, and compiler plugins only select nodes, so
+        The best targets are those that run the most multiply-adds. Deprecated targets are ranked only if no other target runs
+        nodes, or with the same shares as the best of the others. XNNPACK is the CPU, and compiler plugins only select nodes, so
         both are ranked only if no other target runs nodes. A runtime that runs whole models has no sentence.
         """
         targets = {name: own for name, own in targets.items() if words_of(name.partition(" ")[0]).has_parts}
