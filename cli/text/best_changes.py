@@ -12,6 +12,7 @@ from delegate_sim.diagnosis.causes.change import Remedy
 from delegate_sim.diagnosis.ranking import NO_GAIN, RankedCause, gain
 from delegate_sim.diagnosis.side_effects import worsened
 from delegate_sim.foundation.printable import and_list
+from delegate_sim.hypothetical.hypothetical_changes import combined
 from delegate_sim.results.report.measures import FURTHER, TAKEN, awaits_compiler
 from delegate_sim.results.report.outcome_words import kernels_title, words_of
 
@@ -74,7 +75,7 @@ class _Change:
     @property
     def title(self) -> str:
         if self.finding is not None:
-            return and_list([own.cause.title for own in self.findings])
+            return "; and ".join([own.cause.title for own in self.findings])
         return "fixed sizes of inputs" if self.fix is not None and self.fix.arguments else "the usual passes of fix"
 
     @property
@@ -89,7 +90,7 @@ class _Change:
         """The change whose effect on other targets is to be simulated. None if it cannot be simulated."""
         if self.leading is not None or self.finding is None:
             return self.leading or self.fix
-        return self.finding.cause.remedy if self.then is not None and not self.partners else None
+        return combined(*[own.cause.remedy for own in self.findings]) if self.then is not None else None
 
     @property
     def brings(self) -> str:
@@ -165,7 +166,10 @@ def _best_changes(diagnoses: Sequence[Diagnosis], *, has_joint_fix: bool) -> Seq
 
 
 def _changes(diagnoses: Sequence[Diagnosis]) -> Iterator[_Change]:
-    """Yield the changes for each cause that help. A cause that is a partner of another cause has no change of its own."""
+    """Yield the changes for each cause that help. A cause that is a partner of another cause has no change of its own.
+
+    Causes are partners only if fixing all of them delegates more than fixing one of them.
+    """
     for diagnosis in diagnoses:
         own_changes = [*_single_changes(diagnosis)]
         partners = {own.cause.identity for change in own_changes for own in change.partners}
@@ -178,7 +182,9 @@ def _single_changes(diagnosis: Diagnosis) -> Iterator[_Change]:
         change = _Change(diagnosis, finding, finding.alone)
         before = diagnosis.findings[:place]
         if finding.needs and not change.helps and {own.cause.identity for own in before} == {*finding.needs}:
-            change = replace(change, then=finding.together, partners=tuple(before))
+            singles = [_Change(diagnosis, own, own.alone) for own in before]
+            pair = replace(change, then=finding.together, partners=before)
+            change = pair if all(not single.helps or single.gain < pair.gain for single in singles) else change
         if change.helps:
             is_of_sizes |= finding.cause.remedy.fixed_inputs
             yield replace(change, fix=diagnosis.shaped_fix if finding.cause.remedy.fixed_inputs else None)

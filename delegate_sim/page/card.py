@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Sequence
 from contextlib import suppress
@@ -256,7 +257,9 @@ def _sentence(results: Sequence[_TargetResult], stops: Sequence[_Stop]) -> str:
     ranked = [result.row for result in results if result.row.is_ranked]
     if len(ranked) < 2 or not any(run.is_prepared for run, _ in results):
         return ""
+    deprecated = [result.row for result in results if result.run.delegate.deprecated]
     right = sorted([row for row in ranked if row.is_applied and not row.is_wrong and row.part], key=_rank)
+    right = [*itertools.dropwhile(deprecated.__contains__, right)] or right  # a deprecated delegate leads only if no other can
     whole = [row for row in right if row.is_whole]
     phones = [result for result in results if result.row.is_ranked and result.row.group == PHONES_TITLE]
     stop = next((stop for stop in stops if phones and {id(run) for run, _ in phones} <= set(map(id, stop.shared.runs))), None)

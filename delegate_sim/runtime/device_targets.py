@@ -18,14 +18,13 @@ def delegates_of_devices(
 ) -> tuple[DelegateOnDevice, ...]:
     """Return the delegates that exist on the named devices and kinds of devices, without duplicates.
 
-    If ``only`` names delegates, return only these delegates. Raises OptionError for an unknown device, if no delegate exists
-    there, and if a delegate in ``only`` does not exist there.
+    If ``only`` names delegates, return only these delegates. Raises OptionError for an unknown device, if one of them has no
+    delegate, and if a delegate in ``only`` does not exist there.
     """
-    delegates = [own for name in devices for own in find_device(name).delegates]
-    delegates += [own for name in groups for own in delegates_of_group(name)]
-    if not delegates:
+    named = [*[find_device(name).delegates for name in devices], *map(delegates_of_group, groups)]
+    if not all(named):
         raise OptionError(WITHOUT_DELEGATE, 'microcontrollers have no delegate: use kind = "micro"')
-    return only_delegates(dict.fromkeys(delegates), only)
+    return only_delegates(dict.fromkeys([own for delegates in named for own in delegates]), only)
 
 
 def only_delegates(on_devices: Iterable[DelegateOnDevice], only: Iterable[str]) -> tuple[DelegateOnDevice, ...]:

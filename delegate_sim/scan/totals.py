@@ -133,7 +133,8 @@ class TargetTotals:
     def verdicts(targets: Mapping[str, TargetTotals]) -> list[str]:
         """Return a sentence for each target. For many targets, return only a sentence for the best target.
 
-        The best targets are those that run the most multiply-adds. XNNPACK is the CPU, and compiler plugins only select nodes, so
+        The best targets are those that run the most multiply-adds. Deprecated targets are ranked only if no other target runs
+        nodes, or with the same shares as the best of the others. XNNPACK is the CPU, and compiler plugins only select nodes, so
         both are ranked only if no other target runs nodes. A runtime that runs whole models has no sentence.
         """
         targets = {name: own for name, own in targets.items() if words_of(name.partition(" ")[0]).has_parts}
@@ -150,12 +151,15 @@ class TargetTotals:
             selected = [(own.delegated_nodes, own.nodes) for own in ranked.values()]
             text = "" if more else totals.verdict(first)
             return [unranked_text(selected, text, are_all=len(groups) == 1, what=f" of {models}")]
-        best = max(totals._quality() for totals in ranked.values())
+        current = [own for target, own in ranked.items() if own.delegated_nodes and not _delegate_of(target).deprecated]
+        best = max(own._quality() for own in current or ranked.values())
         leaders = [target for target, totals in ranked.items() if totals._quality() == best]
+        ahead = {target: _delegate_of(target).deprecated for target, own in ranked.items() if own._quality()[:2] > best[:2]}
         ranking = f"None of {counted(len(groups[0]), 'accelerator')} runs a node. " if place else ""
         is_whole = ranked[leaders[0]].whole == ranked[leaders[0]].models
-        ranking = ranking or ranking_text(len(ranked), len(leaders), "all models" if is_whole else "")
-        aside = aside_text([_delegate_of(name) for group in groups[place + 1 :] for name in group])
+        ranking = ranking or ranking_text(len(ranked) - len(ahead), len(leaders), "all models" if is_whole else "")
+        further = [f"{target} (deprecated {since}, takes more)" for target, since in ahead.items()]
+        aside = aside_text([_delegate_of(name) for group in groups[place + 1 :] for name in group], further)
         return [f"{ranking}{ranked[leaders[0]].verdict(*leaders)}{aside}"]
 
 

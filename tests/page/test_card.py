@@ -93,6 +93,12 @@ def test_the_sentence_says_which_accelerators_run_the_model(builder, delegates, 
     assert card(builder, *delegates).headline == headline
 
 
+@pytest.mark.parametrize(("other", "first"), [("gpu", "GPU runs 71.4 % of the nodes"), ("teflon", "NNAPI on Android 13 runs ")])
+def test_a_deprecated_target_leads_only_if_no_other_accelerator_runs_a_node(other, first):
+    model = load(MODELS / "pooling.tflite")
+    assert card_of(model, [simulate(model, target(name)) for name in ("nnapi", other)]).headline.startswith(first)
+
+
 def test_a_delegate_that_takes_only_nodes_without_work_is_not_said_to_run_none():
     model = load(MODELS / "transformer_block.tflite")
     made = card_of(model, [simulate(model, target(name)) for name in ("mldrift", "coreml")])

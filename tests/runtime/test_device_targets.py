@@ -12,9 +12,12 @@ def test_devices_and_kinds_of_devices_are_joined_without_duplicates():
     assert [own.delegate for own in found] == ["ethosu-imx93", "xnnpack", "neutron-imx95", "mldrift", "coreml"]
 
 
-def test_microcontrollers_have_no_delegate():
+@pytest.mark.parametrize(
+    ("devices", "groups"), [((), ("microcontrollers",)), (("stm32", "imx93"), ()), (("rp2040",), ("boards",))]
+)
+def test_microcontrollers_have_no_delegate(devices, groups):
     with pytest.raises(OptionError, match="delegate-sim micro"):
-        delegates_of_devices((), ("microcontrollers",))
+        delegates_of_devices(devices, groups)
 
 
 def test_targets_have_the_options_of_the_device():

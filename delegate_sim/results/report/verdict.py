@@ -185,7 +185,7 @@ def coverage(runs: Sequence[Run]) -> Coverage:
     text = text.replace("The ", "the ", 1) if ranking and text.startswith("The ") else text
     unchecked = "".join(dict.fromkeys([_unchecked(run.target, measures, unchecked_numbers(run)) for run in leaders]))
     left_out = [f"{subject(run.target)} (computes nodes wrongly)" for run in wrong]
-    left_out += [f"{_name_in_list(run.target)}, which takes more" for run in ahead]
+    left_out += [f"{subject(run.target)} (deprecated {run.delegate.deprecated}, takes more)" for run in ahead]
     left_out += [] if before else [f"{subject(run.target)} (not compiled yet)" for run in waiting]
     unranked = [run.delegate for group in groups[place + 1 :] for run in group]
     aside = aside_text(unranked, left_out) if len(runs) > 1 else ""
@@ -217,17 +217,20 @@ def _leaders(runs: Sequence[Run]) -> list[Run]:
 
     Runs with wrong numbers and deprecated delegates come last.
     """
-    taking = [run for run in runs if measure(run).outcome == TAKEN]
-    shares = [(compute_of(run).delegated_multiply_adds, measure(run).delegated_nodes) for run in taking]
-    leaders = [run for run, share in zip(taking, shares, strict=True) if share == max(shares)]
+    shares = [(run, _share(run)) for run in runs if measure(run).outcome == TAKEN]
+    most = max([share for _, share in shares], default=(0, 0))
+    leaders = [run for run, share in shares if share == most]
     return sorted(leaders, key=lambda run: (bool(number_risks(run)), bool(run.delegate.deprecated)))
 
 
+def _share(run: Run) -> tuple[int, int]:
+    return compute_of(run).delegated_multiply_adds, measure(run).delegated_nodes
+
+
 def _deprecated_ahead(runs: Sequence[Run]) -> list[Run]:
-    """Return the leaders if all of them are deprecated, and another delegate takes nodes too. They do not lead."""
-    leaders = _leaders(runs)
-    has_current = any(not run.delegate.deprecated and measure(run).outcome == TAKEN for run in runs)
-    return leaders if has_current and all(run.delegate.deprecated for run in leaders) else []
+    """Return the deprecated runs with larger shares than those of all other delegates that take nodes. They do not lead."""
+    current = _leaders([run for run in runs if not run.delegate.deprecated])
+    return [run for run in runs if run.delegate.deprecated and current and _share(run) > _share(current[0])]
 
 
 def _shared_verdict(runs: Sequence[Run], measures: Measures) -> str:

@@ -369,6 +369,20 @@ def test_causes_that_help_only_together_are_one_of_the_best_changes(run, run_jso
     assert "+4 nodes" in text.partition("The best change")[2]
 
 
+def test_causes_are_listed_together_only_if_both_delegate_more(run):
+    """Quantization alone delegates as many nodes and multiply-adds as with fixed sizes."""
+    model = MODELS / "dynamic_shape_chain.tflite"
+    text = run("diagnose", model, "--delegate", "ethosu-imx93", "--delegate", "xnnpack").stdout
+    first = text.partition("\n1. dynamic_shape_chain.tflite on ethosu-imx93: ")[2].partition("\n2. ")[0]
+    assert "change-quantization" in first
+    assert "fix-shapes" not in first
+
+
+def test_a_pair_of_causes_says_for_which_targets_it_is_worse(run):
+    targets, worse = best_changes(run, MODELS / "quantized_block.tflite", "coreml", "ethosu-imx93")
+    assert (targets[0], worse[0]) == ("coreml", "ethosu-imx93")
+
+
 def test_a_change_says_for_which_targets_it_is_worse(run, tmp_path):
     (tmp_path / "m.tflite").write_bytes(edge_tpu_model("RELU", "RELU"))
     targets, worse = best_changes(run, tmp_path / "m.tflite", "xnnpack", "edgetpu")

@@ -9,7 +9,7 @@ import pytest
 import delegate_sim
 from delegate_sim.results.report.blockers import main_blocker
 from delegate_sim.results.report.multiply_adds import compute_of
-from delegate_sim.results.report.verdict import coverage_verdict, subject, verdict, verdict_summary
+from delegate_sim.results.report.verdict import best_run, coverage_verdict, subject, verdict, verdict_summary
 from fixtures.builder import ModelBuilder
 from tests.support.edge_tpu import COMPILED, edge_tpu_model
 from tests.support.models import chain_model
@@ -79,6 +79,14 @@ def test_a_feature_level_below_that_of_android_is_named(options, beginning):
     assert verdict(report.runs[0]).startswith(beginning)
 
 
+def test_no_deprecated_target_with_a_larger_share_leads():
+    """Two targets with NNAPI run different shares, both larger than that of VX."""
+    targets = [("nnapi", {}), ("nnapi", {"feature_level": 29}), ("vx", {})]
+    path = str(MODELS / "recurrent.tflite")
+    runs = [delegate_sim.analyze(path, name, options, defaults="benchmark").runs[0] for name, options in targets]
+    assert [best_run(own).target.delegate.name for own in (runs, runs[::-1], runs[:2])] == ["vx", "vx", "nnapi"]
+
+
 def test_the_coverage_verdict_names_what_is_not_compared():
     def run_of(model, delegate):
         return delegate_sim.analyze(str(MODELS / f"{model}.tflite"), delegate, defaults="benchmark").runs[0]
@@ -106,7 +114,7 @@ def test_the_coverage_verdict_names_what_is_not_compared():
             "quantized_block",
             ("nnapi", "neutron-imx95"),
             "The Neutron delegate (lf-6.6.23) runs 42.8 % of nodes and 100 % of multiply-adds; 1 QUANTIZE and 3 other nodes stay "
-            "on the CPU. A share is not speed; not ranked: NNAPI on Android 13 (deprecated since Android 15), which takes more",
+            "on the CPU. A share is not speed; not ranked: NNAPI on Android 13 (deprecated since Android 15, takes more)",
         ),
         (
             "quantized_block",
