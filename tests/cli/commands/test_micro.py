@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from xml.etree import ElementTree
 
 import pytest
 
 from fixtures.builder import ModelBuilder
 from tests.support.cli.own_schemas import validate
-from tests.support.micro_models import chain, hybrid
+from tests.support.micro_models import chain, hybrid, nested_calls
 from tests.support.pages import MODELS
 
 
@@ -98,6 +99,14 @@ def test_json_has_nodes_arena_and_resolver(run, write):
 def test_formats_of_services(run, write, form):
     result = run("micro", write(chain("GELU")), "--format", form)
     assert (result.exit_code, "micro-missing-operator" in result.stdout) == (1, True)
+
+
+@pytest.mark.parametrize(("model", "code"), [("external", "micro-external-buffers"), ("branch", "micro-tensor-type")])
+def test_formats_of_services_fail_if_the_exit_code_does(run, write, model, code):
+    path = MODELS / "external_buffers.tflite" if model == "external" else write(nested_calls(1, "INT32"))
+    result = run("micro", path, "--format", "junit")
+    suites = ElementTree.fromstring(result.stdout)
+    assert (result.exit_code, suites.get("failures"), suites.find(".//failure").get("type")) == (1, "1", code)
 
 
 def test_many_models_are_a_table(run, write):
