@@ -15,7 +15,7 @@ from delegate_sim.diagnosis.ranking import RankedCause
 from delegate_sim.foundation.printable import and_list, printable
 from delegate_sim.results.compare.api_defaults import api_defaults_text
 from delegate_sim.results.numbers.words import risks_text
-from delegate_sim.results.report.measures import FAILS_LATER, FURTHER, NUMBERS, PREDICTED, TAKEN, outcome_text
+from delegate_sim.results.report.measures import FAILS_LATER, FURTHER, NUMBERS, PREDICTED, outcome_text
 from delegate_sim.results.report.outcome_words import OutcomeWords, words_of
 
 from ..console.layout import counted, item_list, message, name, node_list, share
@@ -231,7 +231,8 @@ def _needs_text(finding: RankedCause, diagnosis: Diagnosis) -> str:
         for identities in (finding.needs, finding.needs_instead)
     )
     then, now = finding.alone, diagnosis.now
-    worse = "" if then is None or then.measures.outcome == now.measures.outcome else f" ({_outcomes(now, then)})"
+    is_same = then is None or outcome_text(then.measures.outcome) == outcome_text(now.measures.outcome)
+    worse = "" if then is None or is_same else f" ({_outcomes(now, then)})"
     no_help = f"fixing only this cause does not help{worse}"
     if not needed:
         return f"{no_help}: other causes must be fixed too"
@@ -250,13 +251,13 @@ def _cost_text(cost: Cost, words: OutcomeWords) -> str:
 
 
 def _outcomes(now: Cost, then: Cost) -> str:
-    texts = [outcome_text(cost.measures.outcome) for cost in (now, then)]
-    return " -> ".join(texts if words_of(then.delegate).has_parts else [text.replace(TAKEN, "runs") for text in texts])
+    is_whole = not words_of(then.delegate).has_parts
+    return " -> ".join([outcome_text(cost.measures.outcome, runs_whole_models=is_whole) for cost in (now, then)])
 
 
 def _change_text(now: Cost, then: Cost) -> str:
     old, new = now.measures, then.measures
-    words = [] if old.outcome == new.outcome else [_outcomes(now, then)]
+    words = [] if outcome_text(old.outcome) == outcome_text(new.outcome) else [_outcomes(now, then)]
     of_target = words_of(then.delegate)
     before = f" of {old.nodes:,}" if old.nodes != new.nodes else ""
     words.append(f"{of_target.accepted} {old.delegated_nodes:,}{before} -> {new.delegated_nodes:,} of {new.nodes:,}")
