@@ -56,4 +56,4 @@ def command(paths: Sequence[str], target: Target, outputs: Outputs, verbose: boo
 
     view = View(width(), verbose, names_commands=True)
     code = write_analyses(Models(paths), AnalysisJob([target], report, micro_lines), view, outputs, OpProfileArguments(()))
-    return code or (0 if all(result.application and result.application.computes for result in results) else FINDINGS)
+    return code or (FINDINGS if any(result.has_failed(result.runs[0]) for result in results) else 0)

@@ -230,10 +230,9 @@ def _needs_text(finding: RankedCause, diagnosis: Diagnosis) -> str:
         [number for number, other in enumerate(diagnosis.findings, 1) if other.cause.identity in identities]
         for identities in (finding.needs, finding.needs_instead)
     )
-    then, now = finding.alone, diagnosis.now.measures.outcome
-    worse = (
-        "" if then is None or then.measures.outcome == now else f" ({outcome_text(now)} -> {outcome_text(then.measures.outcome)})"
-    )
+    then, now = finding.alone, diagnosis.now
+    is_same = then is None or outcome_text(then.measures.outcome) == outcome_text(now.measures.outcome)
+    worse = "" if then is None or is_same else f" ({_outcomes(now, then)})"
     no_help = f"fixing only this cause does not help{worse}"
     if not needed:
         return f"{no_help}: other causes must be fixed too"
@@ -251,9 +250,14 @@ def _cost_text(cost: Cost, words: OutcomeWords) -> str:
     return text + (f", {multiply_adds_share(cost)} of multiply-adds {words.accepted}" if cost.total_multiply_adds else "")
 
 
+def _outcomes(now: Cost, then: Cost) -> str:
+    is_whole = not words_of(then.delegate).has_parts
+    return " -> ".join([outcome_text(cost.measures.outcome, runs_whole_models=is_whole) for cost in (now, then)])
+
+
 def _change_text(now: Cost, then: Cost) -> str:
     old, new = now.measures, then.measures
-    words = [] if old.outcome == new.outcome else [f"{outcome_text(old.outcome)} -> {outcome_text(new.outcome)}"]
+    words = [] if outcome_text(old.outcome) == outcome_text(new.outcome) else [_outcomes(now, then)]
     of_target = words_of(then.delegate)
     before = f" of {old.nodes:,}" if old.nodes != new.nodes else ""
     words.append(f"{of_target.accepted} {old.delegated_nodes:,}{before} -> {new.delegated_nodes:,} of {new.nodes:,}")

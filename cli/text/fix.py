@@ -204,14 +204,11 @@ def _op(node: Node) -> str:
     return node.custom_code or node.op
 
 
-def answer_text(plan: FixPlan, fixed: Fixed | None, hint: str, complete: str = "all nodes are delegated") -> str:
-    """Return a sentence about the written file.
-
-    ``hint`` is advice for a model that no pass improves, and ``complete`` says why there is nothing to fix.
-    """
+def answer_text(plan: FixPlan, fixed: Fixed | None, hint: str) -> str:
+    """Return a sentence about the written file. ``hint`` is advice for a model that no pass improves."""
     tried = f"{counted(plan.simulations, 'simulation')}"
     if not plan.is_changed and not plan.is_needed:
-        return f"Nothing to fix: {complete}"
+        return f"Nothing to fix: all nodes are {words_of(plan.before[0].delegate.name).accepted}"
     if not plan.is_changed and plan.conflicts:
         alone, losing = plan.conflicts[0].alone, plan.conflicts[0].losing
         worse = " and ".join([_name_of(plan, standing) for standing in losing])

@@ -35,11 +35,11 @@ class Score(NamedTuple):
     is_partial: bool
     """True if some nodes stay on the CPU. Some applications, such as LiteRT-LM on the GPU, then refuse the model."""
     kernels: float
-    """Number of delegate kernels. Infinite if no node is delegated."""
+    """Number of delegate kernels. Infinite if no node is delegated. 0 for a runtime of whole models, which has no partitions."""
     partitions: int
-    """Number of partitions, delegated or on the CPU."""
+    """Number of partitions, delegated or on the CPU. 0 for a runtime of whole models."""
     nodes_left: int
-    """Number of nodes that an accelerator leaves to the CPU.
+    """Number of nodes that an accelerator leaves to the CPU, or that a runtime of whole models refuses.
 
     0 if no node is delegated, because the number then only says how many nodes the model has. 0 also for a delegate that computes
     on the CPU, because a node without multiply-adds costs about the same there.
@@ -114,6 +114,7 @@ class Standing(Declared):
     def score(self) -> Score:
         """The score. It can be compared with scores of other results on the same target."""
         measures = self.measures
+        is_whole = self.delegate.runs_whole_models
         crosses = measures.is_delegated and not self.delegate.computes_on_cpu
         return Score(
             measures.outcome in NOT_RUNNING,
@@ -121,9 +122,9 @@ class Standing(Declared):
             measures.possibly_wrong_results or 0,
             self.total_multiply_adds - self.multiply_adds if self.total_multiply_adds else measures.fallback_nodes,
             measures.fallback_nodes > 0,
-            measures.delegate_kernels if measures.is_delegated else math.inf,
-            measures.partitions,
-            measures.fallback_nodes if crosses else 0,
+            0 if is_whole else measures.delegate_kernels if measures.is_delegated else math.inf,
+            0 if is_whole else measures.partitions,
+            measures.fallback_nodes if crosses or is_whole else 0,
             measures.border_bytes if crosses else 0,
         )
 

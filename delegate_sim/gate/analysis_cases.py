@@ -33,10 +33,9 @@ def analysis_cases(report: Report, timings: Sequence[Timing] = ()) -> tuple[Case
     ``timings`` are the times that op profiles measured. A case gets the times of profiles of its delegate, and of profiles
     without a delegate.
     """
-    path = report.model.path or "-"
     runs = [run for run in report.runs if not run.by_default]
     names = target_names([run.target for run in runs])
-    return tuple([_case(path, report.model.sha256, name, run, timings) for name, run in zip(names, runs, strict=True)])
+    return tuple([_case(report, name, run, timings) for name, run in zip(names, runs, strict=True)])
 
 
 def stack_cases(result: StackResult) -> tuple[Case, ...]:
@@ -59,19 +58,20 @@ def analysis_verdict(report: Report) -> str:
     return verdict(runs[0]) if report.is_chain or len(runs) == 1 else coverage_verdict(runs)
 
 
-def _case(path: str, sha256: str, target: str, run: Run, timings: Sequence[Timing]) -> Case:
+def _case(report: Report, target: str, run: Run, timings: Sequence[Timing]) -> Case:
+    path = report.model.path or "-"
     own = [timing for timing in timings if not timing.delegates or run.delegate.name in timing.delegates]
     own.sort(key=lambda timing: not timing.delegates)  # the profile of the delegated run counts
     return Case(
         path,
         path,
         *identity_of(target, run.target),
-        FAILED if run.refusal else PASSED,
-        tuple(_findings(run, _node_times(own))),
+        FAILED if report.has_failed(run) else PASSED,
+        tuple(_findings(report, run, _node_times(own))),
         notes=(*outcome_notes(run), *map(_sentence, own)),
         measures=measure(run),
         log_lines=run.log_lines,
-        sha256=sha256,
+        sha256=report.model.sha256,
         rule_set=rule_set_version(run.delegate),
         compute=compute_of(run).totals,
         strip=run_lengths(run),
@@ -93,7 +93,14 @@ def _sentence(timing: Timing) -> str:
     return timing_sentence(timing)
 
 
-def _findings(run: Run, times: Mapping[NodeKey, float]) -> Iterator[Finding]:
+def _findings(report: Report, run: Run, times: Mapping[NodeKey, float]) -> Iterator[Finding]:
+    if run.refusal is None and report.has_failed(run):
+        yield from [replace(finding, level=ERROR) for finding in _run_findings(run, times)]
+    else:
+        yield from _run_findings(run, times)
+
+
+def _run_findings(run: Run, times: Mapping[NodeKey, float]) -> Iterator[Finding]:
     if run.refusal is not None:
         refusal = run.refusal
         place = node_location(run.subgraphs[refusal.subgraph], refusal.node)

@@ -70,14 +70,17 @@ def micro_case(name: str, path: str, model: Model, target: Target, identity: Tar
 
 
 def _findings(model: Model, run: Run) -> Iterator[Finding]:
-    """Yield the refused nodes. They are errors unless all of them are in branches and loops that may never run."""
+    """Yield the refused nodes. They are errors unless all of them are in branches and loops that may never run.
+
+    Nodes that compute wrong numbers are errors.
+    """
     if run.refusal is not None and run.refusal.code == UNUSABLE.name:
         yield Finding(UNUSABLE.name, ERROR, f"cannot be used: {run.refusal.message}", run.refusal.hint)
         return
     level = WARNING if run.refusal is None else ERROR
     for subgraph, index, reasons in on_cpu(run):
         yield node_finding(code_of(reasons), level, "cannot run", subgraph, index, reasons)
-    yield from risk_findings(run)
+    yield from [replace(finding, level=ERROR) for finding in risk_findings(run)]
     if variables := unassigned_variables(model):
         yield missing_weights(variables)
 

@@ -17,6 +17,7 @@ from ..rules.rule import Verdict
 from ..runtime.own_runtime import OwnRuntime
 from ..runtime.run import Assumptions, Run, SubgraphRun
 from ..runtime.target import Target
+from .graph import external_tensors
 from .preparation import MicroNode, Status, prepare_model
 from .report import MicroReport, Outcome, report_of
 from .resolver import ResolverSource, read_resolver
@@ -75,8 +76,10 @@ class MicroRuntime(OwnRuntime):
             yield "its kernels"
 
     def number_risks(self, graph: Graph, subset: Subset, options: OptionValues, release: Release = CHECKED) -> Iterator[Refusal]:
-        """Yield the nodes that read data outside the flatbuffer. The runtime does not read this data."""
-        outside = {tensor.index for tensor in graph.tensors if tensor.buffer in graph.model.offset_buffers}
+        """Yield the nodes that read data outside the flatbuffer, and such outputs. The runtime does not read this data."""
+        outside = external_tensors(graph.model, graph.model.subgraphs[graph.index])
+        for index in outside.intersection(graph.model.subgraphs[graph.index].outputs):
+            yield EXTERNAL_BUFFERS.refusal("its data is outside the flatbuffer", tensor=index, subgraph=graph.index)
         for index in subset.nodes:
             if not outside.isdisjoint(graph.nodes[index].inputs):
                 yield EXTERNAL_BUFFERS.refusal("its weights are outside the flatbuffer", node=index, subgraph=graph.index)

@@ -32,8 +32,16 @@ _SIZES = {
 
 
 def count_external_tensors(model: Model) -> int:
-    """Return the number of tensors with data outside the flatbuffer."""
-    return sum([tensor.buffer in model.offset_buffers for subgraph in model.subgraphs for tensor in subgraph.tensors])
+    """Return the number of tensors with data outside the flatbuffer that nodes read or that are outputs of a graph."""
+    return sum([len(external_tensors(model, subgraph)) for subgraph in model.subgraphs])
+
+
+def external_tensors(model: Model, subgraph: Subgraph) -> set[int]:
+    """Return the tensors of a subgraph with data outside the flatbuffer that nodes read or that are outputs."""
+    if not model.offset_buffers:
+        return set()
+    read = {index for node in subgraph.nodes for index in node.inputs}.union(subgraph.outputs)
+    return {index for index in read if index >= 0 and subgraph.tensors[index].buffer in model.offset_buffers}
 
 
 def variable_name(model: Model, node: Node) -> tuple[str, str] | None:

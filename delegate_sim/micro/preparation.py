@@ -67,7 +67,8 @@ def prepare_model(
 ) -> Preparation:
     """Judge each node independently of all other nodes. The runtime itself stops at the first failing node.
 
-    ``accepted`` has the nodes that are assumed to be accepted, by subgraph.
+    ``accepted`` has the nodes that are assumed to be accepted, by subgraph. If their kernels refuse them in Prepare, the results
+    keep the shapes of the file.
     """
     certain = _certain_subgraphs(model)
     graphs: list[Graph] = []
@@ -80,16 +81,18 @@ def prepare_model(
         for node in graph.nodes:
             view = graph.view(node)
             verdict = _judge(view, target, is_certain=subgraph.index in certain)
-            if node.index in accepted.get(subgraph.index, ()):
+            is_prepared = verdict.status not in (Status.MISSING, Status.PREPARE)
+            is_accepted = node.index in accepted.get(subgraph.index, ())
+            if is_accepted:
                 verdict = replace(verdict, status=Status.OK, reasons=())
             kernel = kernel_of(node.op, is_custom=node.is_custom)
-            if kernel is not None and verdict.status not in (Status.MISSING, Status.PREPARE):
+            if kernel is not None and is_prepared:
                 _set_shapes(graph, view, kernel)
                 if kernel.scratch is not None:
                     scratch += [ScratchRequest(subgraph.index, node.index, size) for size in kernel.scratch(view)]
                 if kernel.persistent is not None:
                     persistent += kernel.persistent(view)
-                verdict = _check_results(view, verdict)
+                verdict = verdict if is_accepted else _check_results(view, verdict)
             nodes.append(verdict)
         graphs.append(replace(initial, tensors=tuple([graph.tensor(tensor.index) for tensor in initial.tensors])))
     return Preparation(tuple(graphs), tuple(nodes), tuple(scratch), tuple(persistent))

@@ -70,7 +70,7 @@ class MicroReport(Declared):
     """All operators of the model, sorted."""
     arena: Arena | None
     external_tensors: int
-    """The number of tensors with data outside the flatbuffer. The runtime does not read this data."""
+    """The number of read tensors with data outside the flatbuffer. The runtime does not read this data."""
     unassigned_variables: int
     """The number of variables that the file reads and never assigns. It was probably converted without its weights."""
     variables: int

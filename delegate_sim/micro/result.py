@@ -8,6 +8,7 @@ from ..foundation.columns import Column, group, within
 from ..graph.effort import SIMULATION, Effort
 from ..model.model import Model
 from ..results.report.report import Report
+from ..runtime.run import Run
 from ..runtime.target import Target
 from .delegate import evaluated
 from .report import APPLICATION, MicroReport
@@ -24,6 +25,10 @@ class MicroResult(Report):
     )
 
     application: MicroReport | None = None
+
+    def has_failed(self, run: Run) -> bool:
+        """Return whether the runtime does not run the model, may not run it, or runs it without its weights."""
+        return super().has_failed(run) or self.application is None or not self.application.computes
 
 
 def micro_result(model: Model, target: Target) -> MicroResult:

@@ -342,7 +342,10 @@ def _cause_entry(finding: RankedCause, numbers: Mapping[Any, int]) -> dict[str, 
 
 
 def _cost_entry(cost: Cost) -> dict[str, Any]:
-    return {**cost.to_dict(), "outcome": outcome_text(cost.measures.outcome)}
+    return {
+        **cost.to_dict(),
+        "outcome": outcome_text(cost.measures.outcome, runs_whole_models=not words_of(cost.delegate).has_parts),
+    }
 
 
 def _matches(first: Model, other: Model) -> list[list[list[int]]] | None:

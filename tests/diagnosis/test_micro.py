@@ -81,3 +81,15 @@ def test_nodes_that_the_interpreter_leaves_out_have_no_causes():
     diagnosis = diagnosed(builder)
     assert diagnosis.findings == ()
     assert diagnosis.not_simulated[0].startswith("the causes")
+
+
+@pytest.mark.parametrize("operators", [("RELU",), ("TILE", "RELU")])
+def test_a_model_runs_if_the_causes_of_results_without_a_fixed_size_are_fixed(operators):
+    diagnosis = diagnosed(chain(*operators, shape=[0, 4]))
+    assert "micro-dynamic-tensor" in [code for finding in diagnosis.findings for code in finding.cause.codes]
+    assert (diagnosis.now.measures.outcome, diagnosis.without_all.measures.outcome) == ("none, then fails", "delegated")
+
+
+@pytest.mark.parametrize("operator", ["DEPTH_TO_SPACE", "GATHER_ND", "L2_POOL_2D"])
+def test_a_node_with_wrong_operands_is_assumed_to_be_accepted_with_the_shapes_of_the_file(operator):
+    assert diagnosed(chain(operator)).without_all.measures.outcome == "delegated"

@@ -39,6 +39,24 @@ def test_a_fix_is_needed_if_the_model_does_not_run(operator, is_needed):
     assert search(load(chain(operator).bytes()), [TARGET]).is_needed == is_needed
 
 
+def test_a_refused_node_is_rewritten_although_another_one_keeps_the_model_from_running():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source, weights = graph.input("x", "FLOAT32", [1, 4]), graph.tensor("w", "FLOAT32", [4, 4], data=[1.0] * 16)
+    dense, middle, result = (graph.tensor(name, "FLOAT32", [1, 4]) for name in "abc")
+    graph.node("FULLY_CONNECTED", [source, weights], [dense], 1, {})
+    graph.node("GELU", [dense], [middle])
+    graph.node("ATAN2", [middle, middle], [result])
+    graph.outputs(result)
+    plan = search(load(builder.bytes()), [TARGET])
+    assert [step.name for step in plan.steps] == ["gelu-by-exponential"]
+    assert [len(standing[0].on_cpu) for standing in (plan.before, plan.after)] == [2, 1]
+
+
+def test_further_nodes_that_the_runtime_takes_are_no_gain():
+    assert search(load(hybrid().bytes()), [TARGET]).steps == ()
+
+
 def test_a_written_model_is_analyzed_as_predicted(tmp_path):
     plan = search(load(MODELS / "float16_weights.tflite"), [TARGET])
     path = str(tmp_path / "fixed.tflite")

@@ -7,8 +7,11 @@ import pytest
 from delegate_sim.errors import DelegateSimError
 from delegate_sim.gate.check import check_models
 from delegate_sim.gate.configuration import ConfigurationError, read_configuration
+from delegate_sim.gate.results import FAILED
 from delegate_sim.micro import resolver
+from delegate_sim.results.report.findings import ERROR
 from tests.support.micro_models import chain, hybrid
+from tests.support.pages import MODELS
 
 BOARD = """\
 models = ["*.tflite"]
@@ -42,6 +45,17 @@ def test_a_model_that_runs_passes_without_a_baseline(check):
 
 def test_every_refused_node_is_a_finding(check):
     assert codes(check(hybrid())) == ["micro-hybrid"]
+
+
+def test_weights_outside_the_flatbuffer_are_errors(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "model.tflite").write_bytes((MODELS / "external_buffers.tflite").read_bytes())
+    (tmp_path / "delegate-sim.toml").write_text(BOARD, encoding="utf-8")
+    (case,) = check_models(read_configuration("delegate-sim.toml"), (), ()).results.cases
+    assert (case.status, {(finding.code, finding.level) for finding in case.findings}) == (
+        FAILED,
+        {("micro-external-buffers", ERROR)},
+    )
 
 
 def test_the_arena_has_a_budget(check):

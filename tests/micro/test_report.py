@@ -6,9 +6,12 @@ import pytest
 
 from delegate_sim import analyze_micro, load
 from delegate_sim.errors import LimitError, OptionError
+from delegate_sim.micro.delegate import micro_target
 from delegate_sim.micro.kernels import slicing
 from delegate_sim.micro.preparation import Status
 from delegate_sim.micro.report import Outcome
+from delegate_sim.micro.result import micro_result
+from delegate_sim.results.numbers.risks import number_risks
 from fixtures.builder import ModelBuilder
 from tests.support.hostile_names import hostile_model
 from tests.support.micro_models import chain, hybrid, single
@@ -182,3 +185,16 @@ def test_the_tensors_that_follow_from_shapes_are_found_once_for_all_slices(monke
         graph.node("SLICE", [data, begin, size], [result], options={})
     graph.outputs(*results)
     assert (len(report_of(builder).refused), len(calls)) == (3, 1)
+
+
+@pytest.mark.parametrize(("use", "count", "risks"), [("input", 1, [0]), ("output", 1, [None]), ("none", 0, [])])
+def test_only_data_that_is_read_counts_as_outside_the_flatbuffer(use, count, risks):
+    builder = ModelBuilder(external_buffers=True)
+    graph = builder.subgraph("main")
+    source, result = graph.input("x", "FLOAT32", [1, 4]), graph.tensor("y", "FLOAT32", [1, 4])
+    outside = graph.tensor("c", "FLOAT32", [1, 4], data=[1.0] * 4)
+    graph.node("ADD", [source, outside if use == "input" else source], [result], 1, {})
+    graph.outputs(*([result, outside] if use == "output" else [result]))
+    result = micro_result(load(builder.bytes()), micro_target())
+    assert (result.application.external_tensors, result.application.computes) == (count, not count)
+    assert [risk.node for risk in number_risks(result.runs[0])] == risks

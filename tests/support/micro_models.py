@@ -42,7 +42,7 @@ def hybrid():
     return single("FULLY_CONNECTED", [("FLOAT32", [1, 4]), ("INT8", [4, 4], weights)], [("FLOAT32", [1, 4])], {})
 
 
-def nested_calls(levels):
+def nested_calls(levels, kind="FLOAT32"):
     """Return a model in which each subgraph calls the next subgraph twice, with both branches of an IF.
 
     The result of the subgraph at a level has the name ``y`` and the number of the level.
@@ -50,7 +50,7 @@ def nested_calls(levels):
     builder = ModelBuilder()
     for level in range(levels + 1):
         graph = builder.subgraph(f"level {level}")
-        source, result = graph.input(f"x{level}", "FLOAT32", [1, 4]), graph.tensor(f"y{level}", "FLOAT32", [1, 4])
+        source, result = graph.input(f"x{level}", kind, [1, 4]), graph.tensor(f"y{level}", kind, [1, 4])
         if level < levels:
             condition = graph.tensor("condition", "BOOL", [1], data=[True])
             options = {"then_subgraph_index": level + 1, "else_subgraph_index": level + 1}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from delegate_sim.delegates.devices import group_of, in_groups
 from delegate_sim.delegates.registry import CLOSED_PLUGIN_NAMES
@@ -32,6 +33,9 @@ from ..many import many_hint, model_names, unanswered_lines
 from .run_details import api_lines
 from .shared_refusals import shared_refusal_lines
 from .view import View
+
+if TYPE_CHECKING:
+    from delegate_sim.micro.report import MicroReport
 
 _NARROWEST_MODEL = 24
 
@@ -149,6 +153,8 @@ class ModelRow:
     target: str = ""
     summary: BlockerSummary | None = None
     message: str = ""
+    arena: tuple[str, str] | None = None
+    """The head and the total of the arena in bytes, empty without a plan. None for delegates, which have no arena."""
 
 
 def model_rows(report: Report) -> list[ModelRow]:
@@ -156,7 +162,16 @@ def model_rows(report: Report) -> list[ModelRow]:
     runs = [run for run in report.runs if not run.by_default]
     names = target_names([run.target for run in runs])
     path = report.model.path or "-"
-    return [ModelRow(path, name, summary_of(report.model, run)) for name, run in zip(names, runs, strict=True)]
+    rows = [ModelRow(path, name, summary_of(report.model, run)) for name, run in zip(names, runs, strict=True)]
+    return [replace(row, arena=_arena_cells(report)) for row in rows]
+
+
+def _arena_cells(report: Report) -> tuple[str, str] | None:
+    application: MicroReport | None = getattr(report, "application", None)
+    if application is None:
+        return None
+    arena = application.arena
+    return ("", "") if arena is None else (f"{arena.head:,}", f"{arena.total:,}")
 
 
 def models_lines(rows: Sequence[ModelRow], release: Release, width: int) -> Iterator[Line]:
@@ -172,9 +187,11 @@ def models_lines(rows: Sequence[ModelRow], release: Release, width: int) -> Iter
     keys = 1 if len(targets) < 2 else 2  # the verdict names a single target
     room = max(_NARROWEST_MODEL, width // (keys + 1))
     names = model_names([row.path for row in rows], room)
-    cells = [((name, row.target)[:keys], _model_cells(row.summary)) for name, row in zip(names, rows, strict=True)]
+    cells = [((name, row.target)[:keys], _model_cells(row)) for name, row in zip(names, rows, strict=True)]
     kernels = kernels_title([target.partition(" ")[0] for target in targets])
-    titles = ("delegated", "multiply-adds", kernels, *FURTHER_TITLES, "main blocker")
+    has_arena = any(row.arena is not None for row in rows)
+    further = ("head", "arena") if has_arena else (kernels, *FURTHER_TITLES)
+    titles = ("accepted" if has_arena else "delegated", "multiply-adds", *further, "main blocker")
     lines = [(*("model", "delegate")[:keys], *titles), *[(*start, *rest) for start, rest in cells]]
     optional = [place for place, title in enumerate(titles, keys) if title in (*FURTHER_TITLES, kernels)]
     numbers = range(keys, keys + len(titles) - 1)  # bounded: the columns of a table
@@ -218,10 +235,9 @@ def _cells(delegate: str, summary: BlockerSummary) -> tuple[str, ...]:
     )
 
 
-def _model_cells(summary: BlockerSummary | None) -> tuple[str, ...]:
+def _model_cells(row: ModelRow) -> tuple[str, ...]:
     """Return the cells of a model. If the run fails or delegates no node, the outcome replaces the share of nodes."""
-    if summary is None:
+    if row.summary is None:
         return "unreadable", *[""] * (3 + len(FURTHER_TITLES))
-    measures = summary.measures
-    _, _, multiply_adds, _, *kernels = _cells("", summary)
-    return nodes_cell(measures), multiply_adds, *kernels
+    _, _, multiply_adds, _, *kernels, blocker = _cells("", row.summary)
+    return nodes_cell(row.summary.measures), multiply_adds, *(row.arena or kernels), blocker

@@ -39,6 +39,7 @@ _ORDER = tuple(Assumed)
 """Changes that assume less come first."""
 
 _LEAVE_INTEGERS = "leave the nodes on the CPU: their tensors have integers that are not quantized, and no conversion changes them"
+_OTHER_TYPES = "use other types in the model's code: these integers are not quantized, and no conversion changes them"
 _RESIZE = "repeat rows and columns by one node: use tf.image.resize with method='nearest' in place of Keras' UpSampling2D"
 _IN_FLOAT = "compute in float32 in the model's code, with tf.cast before and after"
 
@@ -80,7 +81,7 @@ def _with_results(cause: Cause, model: Model, target: Target, judge: _Results) -
         return cause  # the nodes vanish, and nothing else changes
     candidates = list(_to_simulate(cause, model, target))
     if not candidates:
-        cause = _with_note_of_folding(_with_resize(_without_result(cause, model), model))
+        cause = _with_note_of_folding(_with_resize(_without_result(cause, model, target), model))
         changes = tuple([judge.judged(cause, change) for change in cause.advice.changes])
         return replace(cause, advice=replace(cause.advice, changes=changes))
     judged = _without_needless([judge.judged(cause, change) for change in candidates])
@@ -122,15 +123,17 @@ def _advises_conversion(cause: Cause) -> bool:
     return any(change.kind is ChangeKind.CONVERSION for change in cause.advice.changes)
 
 
-def _without_result(cause: Cause, model: Model) -> Cause:
+def _without_result(cause: Cause, model: Model, target: Target) -> Cause:
     """Mark the conversion in a hint as not simulated.
 
-    If all tensors are integers without quantization, advise to leave the nodes on the CPU.
+    If all tensors are integers without quantization, advise to leave the nodes on the CPU, or to change the types for a runtime
+    that runs whole models.
     """
     if cause.identity.problem not in OF_TYPES or not _advises_conversion(cause):
         return cause
     if _are_integers(views_of(model, cause.nodes)):
-        return replace(cause, advice=Advice(cause.suggestion, (Change(_LEAVE_INTEGERS),)))
+        text = _OTHER_TYPES if target.delegate.runs_whole_models else _LEAVE_INTEGERS
+        return replace(cause, advice=Advice(cause.suggestion, (Change(text),)))
     return replace(cause, advice=replace(cause.advice, is_not_simulated=True))
 
 

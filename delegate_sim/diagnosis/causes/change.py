@@ -20,7 +20,7 @@ from ..advice.change_kinds import SUGGESTIONS
 from ..examiner import Cost
 
 NOT_SIMULATED = "not simulated"
-IF_TAKEN = "if the delegate takes the new nodes (counted as one node)"
+IF_TAKEN = "if the new nodes are taken (counted as one node)"
 
 FULLY_QUANTIZED = (
     f"quantize fully: {attributes.OPTIMIZED}, converter.representative_dataset, and "

@@ -166,6 +166,10 @@ class Report(Shown):
 
         return tuple(partitions(self.runs))
 
+    def has_failed(self, run: Run) -> bool:
+        """Return whether the exit code says that this run fails."""
+        return run.refusal is not None
+
     def to_dict(self, *, advice: bool = False) -> dict[str, Any]:
         """Return the report as plain data (schema ``delegate-sim/report/1``).
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from xml.etree import ElementTree
 
 import pytest
 
 from fixtures.builder import ModelBuilder
 from tests.support.cli.own_schemas import validate
-from tests.support.micro_models import chain, hybrid
+from tests.support.micro_models import chain, hybrid, nested_calls
 from tests.support.pages import MODELS
 
 
@@ -100,10 +101,25 @@ def test_formats_of_services(run, write, form):
     assert (result.exit_code, "micro-missing-operator" in result.stdout) == (1, True)
 
 
-def test_many_models_are_a_table(run, write):
+@pytest.mark.parametrize(("model", "code"), [("external", "micro-external-buffers"), ("branch", "micro-tensor-type")])
+def test_formats_of_services_fail_if_the_exit_code_does(run, write, model, code):
+    path = MODELS / "external_buffers.tflite" if model == "external" else write(nested_calls(1, "INT32"))
+    result = run("micro", path, "--format", "junit")
+    suites = ElementTree.fromstring(result.stdout)
+    assert (result.exit_code, suites.get("failures"), suites.find(".//failure").get("type")) == (1, "1", code)
+
+
+def test_many_models_are_a_table(run, write, tmp_path):
     paths = [write(chain(op), f"{op}.tflite") for op in ("RELU", "GELU", "TANH", "LOGISTIC")]
-    text = run("micro", *paths, COLUMNS="120").stdout
-    assert "GELU 1: micro-missing-operator" in text
+    (tmp_path / "NONE.tflite").write_bytes(b"TFL3")
+    lines = run("micro", *paths, tmp_path / "NONE.tflite", COLUMNS="120").stdout.splitlines()
+    rows = {line.split()[0]: line.split()[1:] for line in lines if ".tflite " in line}
+    assert next(line.split() for line in lines if "head" in line) == [
+        *("model", "accepted", "multiply-adds", "head", "arena"),
+        *("main", "blocker"),
+    ]
+    assert rows["GELU.tflite"] == ["does", "not", "run", "-", "GELU", "1:", "micro-missing-operator"]
+    assert [rows["RELU.tflite"][:4], rows["NONE.tflite"][0]] == [["100", "%", "-", "32"], "unreadable"]
 
 
 def test_several_models_stand_one_after_the_other(run, write):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.micro_models import chain, hybrid
+from tests.support.micro_models import chain, hybrid, nested_calls
 from tests.support.pages import MODELS
 
 RESOLVER = "tflite::MicroMutableOpResolver<1> r;\nr.AddRelu();\nr.AddTanh();\n"
@@ -25,7 +25,16 @@ RESOLVER = "tflite::MicroMutableOpResolver<1> r;\nr.AddRelu();\nr.AddTanh();\n"
         ),
         (("diagnose", "--micro"), chain("GELU"), "the pass gelu-by-exponential of fix rewrites the file"),
         (("diagnose", "--kernels", "cmsis-nn"), chain("RELU"), "--kernels needs --micro"),
+        (("diagnose", "--micro"), chain("GELU"), "does not run -> runs"),
+        (("micro",), chain("RELU", kind="INT32"), "use other types in the model's code"),
+        (
+            ("micro",),
+            nested_calls(1, "INT32"),
+            "may fail while it runs the model: it takes 50 % of nodes; 1 RELU",
+        ),
         (("fix", "--micro", "--plan"), chain("GELU"), "rewritten, 100 % of nodes"),
+        (("fix", "--micro", "--plan"), chain("RELU"), "Nothing to fix: all nodes are accepted"),
+        (("fix", "--micro", "--plan"), chain(), "The model has no nodes"),
         (("micro",), chain("RELU"), "Simulated: tflite-micro 0.dev20261023"),
         (("micro", "--runtime", "2024-05-01"), chain("RELU"), "not checked for tflite-micro 0.dev20240501"),
     ],
