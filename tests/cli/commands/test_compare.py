@@ -144,8 +144,7 @@ ADDED = """\
 Only in B: 2 nodes
   on the CPU, nnapi-operator: needs an operator that NNAPI has
     hint: ROUND can be written as FLOOR of x + 0.5, which rounds halves up; if
-      the delegate takes the new nodes (counted as one node): 5 of 6 nodes in 2
-      kernels
+      the new nodes are taken (counted as one node): 5 of 6 nodes in 2 kernels
     ROUND: 1 node [4], t4
   on the delegate
     ADD: 1 node [5], t5

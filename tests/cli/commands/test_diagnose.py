@@ -63,8 +63,8 @@ Now
      + 0.044715 * x * x * x))), which differs by at most 0.0005, with x * x * x
      in place of pow(x, 3), because the converter turns pow(x, 3) into GELU
      again; or x * sigmoid(1.702 * x), which is only an approximation; if the
-     delegate takes the new nodes (counted as one node): 4 of 5 nodes in 2
-     kernels; other delegates that take GELU: gpu, mldrift, vx, vx-nxp, xnnpack
+     new nodes are taken (counted as one node): 4 of 5 nodes in 2 kernels; other
+     delegates that take GELU: gpu, mldrift, vx, vx-nxp, xnnpack
 
 With all causes fixed
   5 of 5 nodes delegated (100 %), 1 partition, 1 delegate kernel, 32 boundary
@@ -194,8 +194,8 @@ enough (4 simulations)
       0.044715 * x * x * x))), which differs by at most 0.0005, with x * x * x
       in place of pow(x, 3), because the converter turns pow(x, 3) into GELU
       again; or x * sigmoid(1.702 * x), which is only an approximation; if the
-      delegate takes the new nodes (counted as one node): 4 of 5 nodes in 2
-      kernels; other delegates that take GELU: gpu, mldrift, vx, vx-nxp, xnnpack
+      new nodes are taken (counted as one node): 4 of 5 nodes in 2 kernels;
+      other delegates that take GELU: gpu, mldrift, vx, vx-nxp, xnnpack
 """
 
 

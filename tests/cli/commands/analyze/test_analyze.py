@@ -34,8 +34,8 @@ Coverage
 On the CPU: 2 nodes, by reason
   nnapi-operator: needs an operator that NNAPI has
     hint: ROUND can be written as FLOOR of x + 0.5, which rounds halves up; if
-          the delegate takes the new nodes (counted as one node): 3 of 4 nodes
-          in 2 kernels
+          the new nodes are taken (counted as one node): 3 of 4 nodes in 2
+          kernels
     ROUND: 1 node [1]
   nnapi-operator-version: needs version at most 2
     hint: the node does not need the version in the file, so use a converter as
