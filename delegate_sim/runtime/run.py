@@ -30,7 +30,7 @@ _NOT_LOADED = frozenset({kind.name for kind in NOT_LOADED_KINDS})
 _NOT_PREPARED = frozenset({kind.name for kind in NOT_PREPARED_KINDS})
 
 
-class Advice(Protocol):
+class AdviceText(Protocol):
     """The changes that remove a reason, as a diagnosis advises them."""
 
     @property
@@ -54,7 +54,7 @@ class SubgraphRun:
     """All partitions in execution order, with the nodes that the delegate added to the graph (``Decision.origins``)."""
     taken: frozenset[int] = frozenset()
     """Nodes that run on the delegate because another subgraph's delegated node includes them."""
-    advice: Mapping[tuple[int, str], tuple[Advice, ...]] = field(default_factory=dict)
+    advice: Mapping[tuple[int, str], tuple[AdviceText, ...]] = field(default_factory=dict)
     """Changes that each remove one reason, keyed by the reason's node and code. Empty without a diagnosis."""
 
     @functools.cached_property

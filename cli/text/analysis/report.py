@@ -21,7 +21,7 @@ from delegate_sim.results.report.plan_strip import strip
 from delegate_sim.results.report.report import Report
 from delegate_sim.rules.rule import Reason
 from delegate_sim.runtime.interpreter import Run, SubgraphRun
-from delegate_sim.runtime.run import Advice
+from delegate_sim.runtime.run import AdviceText
 from delegate_sim.runtime.target import target_names
 
 from ...console.layout import counted, cut, item_list, message, name, node_list, share, wrapped
@@ -344,7 +344,7 @@ def _hints(run: SubgraphRun, variants: Sequence[_Group], demands: Sequence[Reaso
 
     The advice that helps the most nodes comes first. If only some operators need a change, the text lists these operators.
     """
-    nodes: dict[str, tuple[Advice, dict[str, set[int]]]] = {}
+    nodes: dict[str, tuple[AdviceText, dict[str, set[int]]]] = {}
     for demand in demands:
         for variant in variants:
             for node in variant.nodes:

@@ -22,7 +22,7 @@ XNNPACK = "hello\nReplacing 12 node(s) with delegate (TfLiteXNNPackDelegate) nod
             "hexagon_failed.log",
             [
                 "outcome        could not be applied\n",
-                "delegated: 9, nodes: 12, on the CPU: 3, partitions: 3 (by the",
+                "planned        delegated: 9, nodes: 12, left: 3, partitions: 3 (by the\n",
                 "Node number 12 (TfLiteHexagonDelegate) failed to prepare.",
             ],
         ),
