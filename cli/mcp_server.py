@@ -184,6 +184,7 @@ def make_server(folders: Sequence[str], *, may_write: bool = False) -> Any:
 
 def serve(server: Any) -> None:
     """Serve on standard input and output. The signal SIGTERM ends the server like Ctrl-C, with the processes of running calls."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have started the server with SIGINT ignored
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     server.run("stdio")
 

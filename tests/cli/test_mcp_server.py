@@ -251,13 +251,17 @@ def test_an_answer_that_is_too_large(monkeypatch):
 
 
 _SLEEPING_SERVER = """\
-import sys
+import signal, sys
 from delegate_sim_cli import mcp_server
+signal.signal(signal.SIGINT, signal.SIG_IGN)
 program = "import os, sys, time; open(sys.argv[1], 'w').write(f'{os.getpid()} {os.getppid()}\\\\n'); time.sleep(300)"
 mcp_server.python_module = lambda *arguments: [sys.executable, "-c", program, sys.argv[1]]
 mcp_server.serve(mcp_server.make_server(["."]))
 """
-"""A server whose commands write the numbers of their process and of the server to a file, and then sleep."""
+"""A server whose commands write the numbers of their process and of the server to a file, and then sleep.
+
+SIGINT is ignored at first, as in a process that a shell starts in the background.
+"""
 
 
 @pytest.mark.slow
