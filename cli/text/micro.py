@@ -25,7 +25,6 @@ def micro_lines(result: MicroResult, view: View) -> Iterator[Line]:
     """Yield the text of a run, the arena, and the resolver to paste."""
     yield from report_lines(result, view)
     report, width = result.application, view.width
-    assert report is not None
     if report.unused:
         text = f"Registered but not needed by this model: {item_list(list(map(name, report.unused)), 80)}"
         yield from paragraph(text, width, "", "  ")

@@ -302,6 +302,12 @@ def largest_partitions(subsets: Sequence[Subset], limit: int, minimum: int = 0, 
     return tuple(subset for subset in largest if len(subset.nodes) >= minimum)
 
 
+def maximum_option(meaning: str) -> Option:
+    """Return the option for the maximum number of partitions. ``meaning`` is what a number does."""
+    name = "max_delegated_partitions"
+    return Option(name, integer, 0, meaning, flag=name, printed=("max number of delegated partitions",))
+
+
 def minimum_option(default: int) -> Option:
     """Return the option for the minimum number of nodes in a partition."""
     return Option(

@@ -121,12 +121,12 @@ _MODULES = {
     "vx": ".vx.delegate",
     "vx-nxp": ".vx.delegate",
     "ethosu-imx93": ".ethosu.delegate",
-    "neutron-imx95": ".small.neutron",
-    "coreml": ".small.coreml",
-    "hexagon": ".small.hexagon",
-    "edgetpu": ".small.edgetpu",
+    "neutron-imx95": ".neutron",
+    "coreml": ".coreml",
+    "hexagon": ".hexagon",
+    "edgetpu": ".edgetpu",
     "armnn": ".armnn.delegate",
-    "teflon": ".small.teflon",
+    "teflon": ".teflon",
     "xnnpack": ".xnnpack.delegate",
 }
 _VENDORS = ".npu.vendors"
@@ -246,7 +246,7 @@ def find_live(name: str) -> Delegate:
     """
     if name not in LIVE_ONLY_NAMES:
         return find_delegate(name)
-    return _delegate_in(".small.vela" if name in VELA_NAMES else _VENDORS, name)
+    return _delegate_in(".vela" if name in VELA_NAMES else _VENDORS, name)
 
 
 def _delegate_in(module: str, name: str) -> Delegate:

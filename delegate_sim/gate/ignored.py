@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from ..bundles.model_files import FilePattern
 from ..delegates.base import Delegate
-from ..delegates.small.vela import EXPLAINED as VELA
+from ..delegates.vela import EXPLAINED as VELA
 from ..foundation.printable import suggestion
 from ..foundation.work_budget import spend_steps
 from ..micro.target import EXPLAINED as MICRO

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..foundation.columns import Column, group, within
 from ..graph.effort import SIMULATION, Effort
@@ -19,16 +19,16 @@ from .target import PACKAGE
 class MicroResult(Report):
     """The run of a model on TensorFlow Lite Micro. ``application`` has the arena and the resolver."""
 
-    columns = (  # type: ignore[assignment]  # one column more than other reports
+    columns = (
         *Report.columns,
         group("micro", *within("application", APPLICATION), Column("package", source=lambda own: PACKAGE)),
     )
 
-    application: MicroReport | None = None
+    application: MicroReport = field(kw_only=True)
 
     def has_failed(self, run: Run) -> bool:
         """Return whether the runtime does not run the model, may not run it, or runs it without its weights."""
-        return super().has_failed(run) or self.application is None or not self.application.computes
+        return super().has_failed(run) or not self.application.computes
 
 
 def micro_result(model: Model, target: Target) -> MicroResult:

@@ -130,13 +130,13 @@ def test_every_operator_stands_in_one_file(name):
     for op in book.rules.keys() - book.custom:
         holders = {path.stem for path in files if op in keys_of(path)}
         assert len(holders) == 1, op
-        assert "small" in files[0].parts or holders <= {FAMILY_OF[op], *GROUPS}, op
+        assert files[0].parent.name == "delegates" or holders <= {FAMILY_OF[op], *GROUPS}, op
 
 
 def files_with_rules(module):
     """Return the files that may have the rules of the delegate in a module."""
     path = PACKAGE.parent.joinpath(*module.split(".")).with_suffix(".py")
-    if path.parent.name == "small":
+    if path.parent.name == "delegates":
         separate = path.with_stem(f"{path.stem}_rules")
         return [separate if separate.exists() else path]
     folder = path.parent / "rules"

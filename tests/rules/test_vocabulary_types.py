@@ -12,10 +12,10 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 RULES = """
-from delegate_sim.delegates.small.coreml_rules import coreml_rule
+from delegate_sim.delegates.coreml_rules import coreml_rule
 from delegate_sim.delegates.gpu.rules.checks import ALLOW_QUANT_OPS, gpu_rule
 from delegate_sim.delegates.gpu.rules.checks import GpuTarget
-from delegate_sim.delegates.small.hexagon import hexagon_rule
+from delegate_sim.delegates.hexagon import hexagon_rule
 from delegate_sim.delegates.nnapi.target import min_level
 from delegate_sim.delegates.nnapi.target import NnapiTarget, from_level
 from delegate_sim.delegates.vx.checks import vx_rule

@@ -143,7 +143,8 @@ def _members(node: ast.ClassDef) -> Iterator[tuple[str, str, str]]:
         schema = f" (schema `{schema_of(ast.literal_eval(document))}`)" if document is not None else ""
         yield "to_dict()", "dict[str, Any]", f"Return the result as plain data{schema}."
     for number, member in enumerate(node.body):
-        if isinstance(member, ast.AnnAssign) and isinstance(member.target, ast.Name):
+        is_of_class = isinstance(member, ast.AnnAssign) and ast.unparse(member.annotation).startswith("ClassVar")
+        if isinstance(member, ast.AnnAssign) and isinstance(member.target, ast.Name) and not is_of_class:
             after = node.body[number + 1] if number + 1 < len(node.body) else None
             value = after.value if isinstance(after, ast.Expr) else None
             text = value.value if isinstance(value, ast.Constant) and isinstance(value.value, str) else ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from delegate_sim.delegates.devices import group_of, in_groups
 from delegate_sim.delegates.registry import CLOSED_PLUGIN_NAMES
@@ -33,9 +32,6 @@ from ..many import many_hint, model_names, unanswered_lines
 from .run_details import api_lines
 from .shared_refusals import shared_refusal_lines
 from .view import View
-
-if TYPE_CHECKING:
-    from delegate_sim.micro.report import MicroReport
 
 _NARROWEST_MODEL = 24
 
@@ -75,7 +71,7 @@ def _micro_lines(model: Model, width: int) -> Iterator[Line]:
         result = micro_result(model, micro_target())
     except LimitError:
         return
-    arena = None if result.application is None else result.application.arena
+    arena = result.application.arena
     size = "" if arena is None else f"; arena {arena.total:,} bytes"
     text = f"Microcontrollers (delegate-sim micro): {verdict(result.runs[0])}{size}"
     yield from paragraph(text, width, "", "  ")
@@ -167,10 +163,11 @@ def model_rows(report: Report) -> list[ModelRow]:
 
 
 def _arena_cells(report: Report) -> tuple[str, str] | None:
-    application: MicroReport | None = getattr(report, "application", None)
-    if application is None:
+    from delegate_sim.micro.result import MicroResult
+
+    if not isinstance(report, MicroResult):
         return None
-    arena = application.arena
+    arena = report.application.arena
     return ("", "") if arena is None else (f"{arena.head:,}", f"{arena.total:,}")
 
 

@@ -157,7 +157,7 @@ class _Trial:
         differing = tuple(differences(facts, run))
         doubts = tuple(_other_model(facts, run)) if is_alike else ()
         refusals, notes = listed_refusals(facts, run), (*notes, *doubts)
-        return made(_found(differing), device_tally(facts, run), simulated_tally(run), differing, refusals, notes, doubts)
+        return made(_step_status(differing), device_tally(facts, run), simulated_tally(run), differing, refusals, notes, doubts)
 
     def _ahead(
         self, made: Callable[..., StepReconciliation], delegate: Delegate, run: Run | None, notes: tuple[str, ...]
@@ -182,11 +182,11 @@ class _Trial:
         if self.log.plugins and not theirs and run.outcome == "delegated":
             notes = (*notes, "the log does not show that selected nodes were compiled and run")
         device = replace(device, lines=(*device.lines, *[line.line for line in theirs]))
-        return made(_found(differing), device, ours, tuple(differing), (), notes, doubts)
+        return made(_step_status(differing), device, ours, tuple(differing), (), notes, doubts)
 
 
-def _found(found: Sequence[str]) -> str:
-    return UNEXPLAINED if found else REPRODUCED
+def _step_status(differing: Sequence[str]) -> str:
+    return UNEXPLAINED if differing else REPRODUCED
 
 
 def _dispatched(theirs: Sequence[Replacement], run: Run) -> Iterator[str]:

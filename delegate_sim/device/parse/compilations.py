@@ -160,9 +160,6 @@ class RuntimeReader:
             compilation.failures[failure] = None
 
 
-"""x"""
-
-
 MAPPED_STATUS = "Mapped to Edge TPU"
 
 

@@ -61,7 +61,7 @@ class StackResult(Report):
     nodes. ``placement`` is empty if CompiledModel is not created.
     """
 
-    columns = (  # type: ignore[assignment]  # one column more than other reports
+    columns = (
         *Report.columns[:2],
         Column("placement", LIST, source=lambda own: placement_entries(own) if own.is_created else ()),
         *Report.columns[3:],
@@ -72,13 +72,13 @@ class StackResult(Report):
         ),
     )
 
-    stack: Stack = Stack(())
-    is_created: bool = True
-    notes: tuple[str, ...] = ()
+    stack: Stack = field(kw_only=True)
+    is_created: bool = field(kw_only=True)
+    notes: tuple[str, ...] = field(kw_only=True)
 
     @property
     def report(self) -> Report:
-        """The result itself, as the report of every step."""
+        """The result itself. It had a separate report before it was a ``Report``."""
         return self
 
     def places(self) -> dict[str, Counter[str]]:

@@ -6,7 +6,7 @@ import functools
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 from ...errors import OptionError
 from ...foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, Declared, Table, entry, head, within
@@ -107,7 +107,7 @@ class Report(Shown):
     """Independent runs of one model, or a chain of runs. ``to_dict`` returns plain data with a stable schema."""
 
     document = "report"
-    columns = (
+    columns: ClassVar[Sequence[Column]] = (
         *(Column("model", OBJECT), Column("runs", LIST, parts=RUN_ENTRY)),
         Column("placement", LIST, source=placement_entries, is_optional=True),
         Column("live", LIST, source=lambda report: report.live or None, is_optional=True),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import delegate_sim
-from delegate_sim.delegates.small.coreml import DELEGATE, KINDS
+from delegate_sim.delegates.coreml import DELEGATE, KINDS
 from delegate_sim.errors import OptionError
 from delegate_sim.results.report.measures import PREDICTED, measure
 from fixtures.builder import ModelBuilder

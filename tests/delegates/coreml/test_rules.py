@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from delegate_sim.delegates.small.coreml_rules import RULES, CoreMlTarget
+from delegate_sim.delegates.coreml_rules import RULES, CoreMlTarget
 from delegate_sim.rules.kinds import MALFORMED_OPERANDS
 from tests.support.delegates.cases import CaseTable, assert_explained
 from tests.support.graphs import arena, constant, node_view, persistent

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from delegate_sim.delegates.small.hexagon import RULES, HexagonTarget
+from delegate_sim.delegates.hexagon import RULES, HexagonTarget
 from delegate_sim.graph.graph import NodeView
 from delegate_sim.model.model import Quantization
 from delegate_sim.releases.catalogue import KNOWN_RELEASES, parse_release

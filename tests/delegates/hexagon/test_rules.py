@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from delegate_sim.delegates.small.hexagon import RULES, HexagonTarget
+from delegate_sim.delegates.hexagon import RULES, HexagonTarget
 from delegate_sim.model.model import Quantization
 from tests.support.delegates.cases import CaseTable, assert_explained
 from tests.support.graphs import arena, constant, node_view, persistent, quantized

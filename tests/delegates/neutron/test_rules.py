@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from delegate_sim.delegates.decision import ReleaseOnly
-from delegate_sim.delegates.small.neutron import CLOSED_RELEASES, RULES, WITH_RULES
+from delegate_sim.delegates.neutron import CLOSED_RELEASES, RULES, WITH_RULES
 from tests.support.delegates.cases import CaseTable
 from tests.support.graphs import arena, constant, node_view, quantized
 

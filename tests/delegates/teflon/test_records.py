@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from delegate_sim.delegates.decision import ReleaseOnly
-from delegate_sim.delegates.small.teflon import ETNAVIV, MESA_25_0, RULES, reads_stale_sizes
+from delegate_sim.delegates.teflon import ETNAVIV, MESA_25_0, RULES, reads_stale_sizes
 from delegate_sim.graph.forms import node_forms
 from delegate_sim.model.reader import load
 from delegate_sim.prepare.preparation import prepare

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from delegate_sim.delegates.decision import ReleaseOnly
-from delegate_sim.delegates.small.teflon import ETHOSU, ETNAVIV, LATER, MESA_25_0, ROCKET, RULES
+from delegate_sim.delegates.teflon import ETHOSU, ETNAVIV, LATER, MESA_25_0, ROCKET, RULES
 from tests.support.graphs import arena, constant, node_view, quantized
 
 OLD = (MESA_25_0, ETNAVIV)

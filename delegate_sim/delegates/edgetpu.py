@@ -11,24 +11,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...graph.calls import partition_in_calls
-from ...graph.graph import Graph
-from ...model.precompiled import EDGE_TPU
-from ...releases.catalogue import NEWEST, Release
-from ...rules.book import RuleBook, Unknown
-from ...rules.kinds import kinds_in
-from ...rules.rule import OpRule, Repository, Source
-from ..base import Delegate
-from ..decision import Decision, ReleaseOnly, take_supported
-from ..options import Option, OptionValues, text
-from ..traits import LogTraits
+from ..graph.calls import partition_in_calls
+from ..graph.graph import Graph
+from ..model.precompiled import EDGE_TPU
+from ..releases.catalogue import NEWEST, Release
+from ..rules.book import RuleBook, Unknown
+from ..rules.kinds import kinds_in
+from ..rules.rule import OpRule, Repository, Source
+from .base import Delegate
+from .decision import Decision, ReleaseOnly, take_supported
+from .options import Option, OptionValues, text
+from .traits import LogTraits
 
 _LIBEDGETPU = Repository("google-coral/libedgetpu", "e35aed18fea2e2d25d98352e5a5bd357c170bd4d")
 SOURCE = Source(_LIBEDGETPU, "tflite/edgetpu_delegate_for_custom_op.cc", "PrepareImpl")
 
 COMPILER = "edgetpu_compiler"
 
-NOT_COMPILED = kinds_in("delegates/small", "edgetpu")["unsupported-operator"]
+NOT_COMPILED = kinds_in("delegates", "edgetpu")["unsupported-operator"]
 _UNKNOWN = Unknown(f"{EDGE_TPU}, which {COMPILER} makes", NOT_COMPILED.hint, kind=NOT_COMPILED)
 
 RULES: RuleBook[ReleaseOnly] = RuleBook(

@@ -12,16 +12,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ...graph.graph import NodeView, fused_activation
-from ...model.model import Tensor
-from ...model.numbers import as_list, read_as
-from ...releases.catalogue import NEWEST, Release
-from ...rules import kinds
-from ...rules.book import RuleBook, Unknown
-from ...rules.kinds import ATTRIBUTE, BROADCAST, OPERAND_COUNT, RANK, SHAPE, TENSOR_TYPE, by_reshape, in_code
-from ...rules.operands import INPUT, exactly, operand
-from ...rules.rule import LITERT, Check, OpRule, Source
-from ...rules.vocabulary import (
+from ..graph.graph import NodeView, fused_activation
+from ..model.model import Tensor
+from ..model.numbers import as_list, read_as
+from ..releases.catalogue import NEWEST, Release
+from ..rules import kinds
+from ..rules.book import RuleBook, Unknown
+from ..rules.kinds import ATTRIBUTE, BROADCAST, OPERAND_COUNT, RANK, SHAPE, TENSOR_TYPE, by_reshape, in_code
+from ..rules.operands import INPUT, exactly, operand
+from ..rules.rule import LITERT, Check, OpRule, Source
+from ..rules.vocabulary import (
     activation,
     check,
     check_for_target,
@@ -96,7 +96,7 @@ def builder(file: str, symbol: str) -> Source:
     return Source(LITERT, f"tflite/delegates/coreml/builders/{file}", symbol)
 
 
-_KINDS = kinds.kinds_in("delegates/small", "coreml")
+_KINDS = kinds.kinds_in("delegates", "coreml")
 COREML_VERSION = _KINDS["coreml-version"]
 KINDS = tuple(_KINDS.values())
 """Every kind of problem in the rules, with the delegate's wording."""

@@ -13,21 +13,21 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from ...foundation.parsing.invalid_value import InvalidValueError
-from ...graph.graph import Graph, NodeView
-from ...graph.partition import Subset, partition
-from ...refusal import Refusal
-from ...releases.catalogue import NEWEST, Release, parse_release
-from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT, PARTITION_MINIMUM, kinds_in
-from ...rules.operands import listed
-from .. import decision
-from ..base import Delegate, keep_largest, minimum_of_nodes, minimum_option
-from ..decision import Decision, Float16Remapping, kinds_by_code
-from ..options import Option, OptionValues, integer
-from ..traits import LogTraits, PartitionLimits, ReleaseHistory
+from ..foundation.parsing.invalid_value import InvalidValueError
+from ..graph.graph import Graph, NodeView
+from ..graph.partition import Subset, partition
+from ..refusal import Refusal
+from ..releases.catalogue import NEWEST, Release, parse_release
+from ..rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT, PARTITION_MINIMUM, kinds_in
+from ..rules.operands import listed
+from . import decision
+from .base import Delegate, keep_largest, maximum_option, minimum_of_nodes, minimum_option
 from .coreml_rules import COREML_2, COREML_3, COREML_VERSION, MAX_RANK, RULES, CoreMlTarget, has_missing_bias, is_constant_number
+from .decision import Decision, Float16Remapping, kinds_by_code
+from .options import Option, OptionValues, integer
+from .traits import LogTraits, PartitionLimits, ReleaseHistory
 
-KINDS = kinds_in("delegates/small", "coreml-failures", is_shared=True)
+KINDS = kinds_in("delegates", "coreml-failures", is_shared=True)
 """The kind of each failure, by its code."""
 
 kernel_failure = functools.partial(decision.kernel_failure, KINDS)
@@ -169,14 +169,7 @@ OPTIONS = (
         has_benchmark_default=True,
         choices=tuple(dict.fromkeys(_DEVICES.values())),
     ),
-    Option(
-        "max_delegated_partitions",
-        integer,
-        0,
-        "the maximum number of partitions to delegate, largest first; 0 or less means no limit",
-        flag="max_delegated_partitions",
-        printed=("max number of delegated partitions",),
-    ),
+    maximum_option("the maximum number of partitions to delegate, largest first; 0 or less means no limit"),
     minimum_option(DEFAULT_MINIMUM),
 )
 

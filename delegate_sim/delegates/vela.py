@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...foundation.parsing.invalid_value import InvalidValueError
-from ...rules.book import RuleBook, Unknown
-from ...rules.kinds import Explanation, kinds_in
-from ...rules.rule import Repository, Source
-from ..base import Delegate
-from ..options import Option, integer, text
-from ..registry import VELA_NAMES
-from ..traits import VelaTraits
+from ..foundation.parsing.invalid_value import InvalidValueError
+from ..rules.book import RuleBook, Unknown
+from ..rules.kinds import Explanation, kinds_in
+from ..rules.rule import Repository, Source
+from .base import Delegate
+from .options import Option, integer, text
+from .registry import VELA_NAMES
+from .traits import VelaTraits
 
-_KINDS = kinds_in("delegates/small", "vela", is_shared=True)
+_KINDS = kinds_in("delegates", "vela", is_shared=True)
 CONSTRAINT = _KINDS["vela-constraint"]
 UNEXPLAINED = _KINDS["vela-unexplained"]
 NOT_COMPILED = _KINDS["vela-not-compiled"]

@@ -13,20 +13,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
-from ...graph.graph import Graph, NodeView
-from ...releases.catalogue import NEWEST, Release
-from ...rules import kinds
-from ...rules.book import RuleBook, Unknown
-from ...rules.kinds import ATTRIBUTE, CONSTANT, PARTITION_LIMIT, PARTITION_MINIMUM, QUANTIZATION, SHAPE, by_reshape
-from ...rules.operands import INPUT, Numbers, at_most, exactly, operand, up_to_one
-from ...rules.rule import LITERT, Check, OpRule, Source, op_rule
-from ...rules.vocabulary import activation, check, constant, operand_count, option, ranks_at_most, typed, version, where_given
-from ..base import Delegate, keep_largest, minimum_of_nodes, minimum_option
-from ..decision import Decision, kinds_by_code, take_supported
-from ..options import Option, OptionValues, integer, option_as_typed
-from ..traits import LogTraits, PartitionLimits, ReleaseHistory
+from ..graph.graph import Graph, NodeView
+from ..releases.catalogue import NEWEST, Release
+from ..rules import kinds
+from ..rules.book import RuleBook, Unknown
+from ..rules.kinds import ATTRIBUTE, CONSTANT, PARTITION_LIMIT, PARTITION_MINIMUM, QUANTIZATION, SHAPE, by_reshape
+from ..rules.operands import INPUT, Numbers, at_most, exactly, operand, up_to_one
+from ..rules.rule import LITERT, Check, OpRule, Source, op_rule
+from ..rules.vocabulary import activation, check, constant, operand_count, option, ranks_at_most, typed, version, where_given
+from .base import Delegate, keep_largest, maximum_option, minimum_of_nodes, minimum_option
+from .decision import Decision, kinds_by_code, take_supported
+from .options import OptionValues, option_as_typed
+from .traits import LogTraits, PartitionLimits, ReleaseHistory
 
-_KINDS = kinds.kinds_in("delegates/small", "hexagon")
+_KINDS = kinds.kinds_in("delegates", "hexagon")
 OPERATOR = _KINDS["unsupported-operator"]
 VERSION = _KINDS["operator-version"]
 KINDS = tuple(_KINDS.values())
@@ -293,14 +293,9 @@ DEFAULT_MINIMUM = 2
 """The default minimum number of nodes in a partition (``kMinNodesPerHexagonGraph``)."""
 
 OPTIONS = (
-    Option(
-        "max_delegated_partitions",
-        integer,
-        0,
+    maximum_option(
         f"the maximum number of partitions, largest first; 0 or less means {DEFAULT_PARTITIONS}, and more than "
-        f"{MOST_PARTITIONS} means {MOST_PARTITIONS}",
-        flag="max_delegated_partitions",
-        printed=("max number of delegated partitions",),
+        f"{MOST_PARTITIONS} means {MOST_PARTITIONS}"
     ),
     minimum_option(DEFAULT_MINIMUM),
 )

@@ -20,23 +20,23 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ...errors import NotSimulatedError
-from ...foundation.parsing.invalid_value import InvalidValueError
-from ...graph.graph import Graph, NodeView
-from ...model.model import OPTIONAL_TENSOR, Node
-from ...releases.catalogue import NEWEST, Release
-from ...rules import kinds
-from ...rules.book import Policy, RuleBook, Unknown
-from ...rules.kinds import ATTRIBUTE, CONSTANT, OPTIONAL_OPERAND, RANK, READS_BEYOND_OPERANDS, SHAPE, Kind, by_reshape
-from ...rules.operands import INPUT, OUTPUT, Operand, exactly, operand
-from ...rules.rule import Check, OpRule, Reason, Repository, Source
-from ...rules.vocabulary import check, constant, option, typed, where_given
-from ..base import Delegate
-from ..decision import Decision, ReleaseOnly, chance_warnings, crash_while_checking, summary_line, take_supported
-from ..options import Option, OptionValues
-from ..traits import LogTraits
+from ..errors import NotSimulatedError
+from ..foundation.parsing.invalid_value import InvalidValueError
+from ..graph.graph import Graph, NodeView
+from ..model.model import OPTIONAL_TENSOR, Node
+from ..releases.catalogue import NEWEST, Release
+from ..rules import kinds
+from ..rules.book import Policy, RuleBook, Unknown
+from ..rules.kinds import ATTRIBUTE, CONSTANT, OPTIONAL_OPERAND, RANK, READS_BEYOND_OPERANDS, SHAPE, Kind, by_reshape
+from ..rules.operands import INPUT, OUTPUT, Operand, exactly, operand
+from ..rules.rule import Check, OpRule, Reason, Repository, Source
+from ..rules.vocabulary import check, constant, option, typed, where_given
+from .base import Delegate
+from .decision import Decision, ReleaseOnly, chance_warnings, crash_while_checking, summary_line, take_supported
+from .options import Option, OptionValues
+from .traits import LogTraits
 
-_KINDS = kinds.kinds_in("delegates/small", "neutron")
+_KINDS = kinds.kinds_in("delegates", "neutron")
 READS_MISSING_SIZES = _KINDS["reads-missing-sizes"]
 COMPILED_ELSEWHERE = _KINDS["beside-compiled-network"]
 KINDS = tuple(_KINDS.values())

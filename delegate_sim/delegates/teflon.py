@@ -16,21 +16,21 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from ...foundation.float32 import float32
-from ...foundation.parsing.invalid_value import InvalidValueError
-from ...graph.graph import Graph, NodeView, fused_activation
-from ...graph.partition import Subset
-from ...model.model import Allocation, Tensor
-from ...model.numbers import distinct
-from ...refusal import Refusal
-from ...releases.catalogue import NEWEST, Release
-from ...rules.book import RuleBook, Unknown
-from ...rules.kinds import ACTIVATION, ATTRIBUTE, CONSTANT, OPERAND_VALUE, QUANTIZATION, SHAPE, kinds_in
-from ...rules.operands import INPUT, OUTPUT, Operand, exactly, operand, stored_integers
-from ...rules.rule import Check, OpRule, Repository, Source, op_rule
-from ...rules.vocabulary import activation, check, operand_count, option, refused_if, typed
-from ..base import Delegate
-from ..decision import (
+from ..foundation.float32 import float32
+from ..foundation.parsing.invalid_value import InvalidValueError
+from ..graph.graph import Graph, NodeView, fused_activation
+from ..graph.partition import Subset
+from ..model.model import Allocation, Tensor
+from ..model.numbers import distinct
+from ..refusal import Refusal
+from ..releases.catalogue import NEWEST, Release
+from ..rules.book import RuleBook, Unknown
+from ..rules.kinds import ACTIVATION, ATTRIBUTE, CONSTANT, OPERAND_VALUE, QUANTIZATION, SHAPE, kinds_in
+from ..rules.operands import INPUT, OUTPUT, Operand, exactly, operand, stored_integers
+from ..rules.rule import Check, OpRule, Repository, Source, op_rule
+from ..rules.vocabulary import activation, check, operand_count, option, refused_if, typed
+from .base import Delegate
+from .decision import (
     READS_BEYOND_OPERANDS,
     Decision,
     ReleaseOnly,
@@ -39,14 +39,14 @@ from ..decision import (
     kinds_by_code,
     take_supported,
 )
-from ..options import Option, OptionValues
-from ..traits import LogTraits
+from .options import Option, OptionValues
+from .traits import LogTraits
 
 NAME = "teflon"
 MESA_25_0, LATER = "25.0", "main"
 ETNAVIV, ROCKET, ETHOSU = "etnaviv", "rocket", "ethosu"
 
-_KINDS = kinds_in("delegates/small", "teflon", [READS_BEYOND_OPERANDS])
+_KINDS = kinds_in("delegates", "teflon", [READS_BEYOND_OPERANDS])
 READS_COMPUTED = _KINDS["reads-computed-value"]
 KINDS = tuple(_KINDS.values())
 """Every kind of problem in the rules, with the delegate's wording."""
@@ -311,7 +311,7 @@ OPTIONS = (
 )
 
 
-_FAILURES = kinds_in("delegates/small", "teflon-failures", is_shared=True)
+_FAILURES = kinds_in("delegates", "teflon-failures", is_shared=True)
 FLOAT_NODE = _FAILURES["teflon-numbers-float"]
 """The kind of a node that the NPU computes wrongly."""
 LONE_ADDITION = _FAILURES["teflon-lone-addition"]
