@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ...errors import DelegateSimError
 from ...fixing.given_shapes import with_shapes
-from ...foundation.printable import command_line
 from ...graph.effort import Effort
 from ...hypothetical.fixed_inputs import open_inputs
 from ...model.model import Model, Tensor
@@ -12,7 +11,7 @@ from ...runtime.interpreter import simulate
 from ...runtime.target import Target
 from ..causes.change import result_words
 from ..examiner import Examined
-from .plain_fix import shapes_as_typed
+from .plain_fix import shapes_command
 
 _TRIED = (32, 64, 128, 256)
 """Sizes that are tried for dimensions that the file leaves open."""
@@ -37,9 +36,9 @@ def open_sizes_text(model: Model, target: Target, code: str, effort: Effort) -> 
             return ""
         if run.refusal is None or run.refusal.code != code:
             result = result_words(Examined(run, change).cost)
-            arguments = shapes_as_typed([(tensor.name, shapes[tensor.index]) for tensor in every])
+            command = shapes_command([(tensor.name, shapes[tensor.index]) for tensor in every])
             return (
-                f"the file leaves sizes open: {_stored(inputs)}. {command_line(['fix', *arguments])} fixes sizes, here with the "
+                f"the file leaves sizes open: {_stored(inputs)}. {command} fixes sizes, here with the "
                 f"simulated result {result}. Or resize the inputs before you apply the delegate"
             )
     return ""

@@ -10,6 +10,7 @@ from ...errors import FixError, LimitError
 from ...fixing.score import is_better
 from ...fixing.search import FixPlan, search, try_shapes
 from ...foundation.columns import LIST, OBJECT, Column, Declared
+from ...foundation.printable import command_line
 from ...graph.effort import Effort
 from ...model.model import Model
 from ...runtime.target import Target
@@ -105,6 +106,11 @@ def shapes_as_typed(shapes: Iterable[tuple[str, Iterable[object]]]) -> tuple[str
     """Return the arguments of ``fix`` for the names and sizes of inputs."""
     texts = [f"{name}={','.join(map(str, shape))}" for name, shape in shapes]
     return tuple([argument for text in texts for argument in ("--shape", text)])
+
+
+def shapes_command(shapes: Iterable[tuple[str, Iterable[object]]]) -> str:
+    """Return the command line that fixes the sizes of inputs, for texts that do not name the file and the target."""
+    return command_line(["fix", "MODEL", *shapes_as_typed(shapes), "-o", "fixed.tflite"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from ...delegates.options import as_typed, option_value
-from ...foundation.printable import command_line, counted
+from ...foundation.printable import counted
 from ...graph.effort import Effort
 from ...graph.graph import Graph, NodeView
 from ...graph.reachability import no_weights_text, unassigned_variables
@@ -42,7 +42,7 @@ from .boundary_types import boundary_setting
 from .change_kinds import OF_RUNTIME, SUGGESTION_FOR
 from .layer_rewrites import may_help, rewriting
 from .open_sizes import open_sizes_text
-from .plain_fix import shapes_as_typed
+from .plain_fix import shapes_command
 from .surroundings import Others, Surroundings
 
 _TOLD = 3
@@ -298,7 +298,7 @@ class Wording:
         only_batch = all(-1 not in (tensor.shape_signature or ())[1:] for tensor in inputs)
         how = "a fixed batch" if only_batch else "inputs of fixed sizes"
         told = [(tensor.name, tensor.shape) for tensor in inputs] if len(inputs) <= _TOLD else [("INPUT", ["SIZES"])]
-        in_file = f"{command_line(['fix', *shapes_as_typed(told)])} {_FIXED_IN_FILE}"
+        in_file = f"{shapes_command(told)} {_FIXED_IN_FILE}"
         further = f"At the same time, {UNROLLED_LOOP}" if is_loop else in_file
         return Change(f"convert with {how}, such as {_sizes(inputs)}: {_HOW_FIXED}. {further}")
 
