@@ -52,7 +52,8 @@ def schema(published):
 
 def _fetched(published):
     with tempfile.TemporaryDirectory() as directory:
-        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", published.kind, ":all:", "--dest", directory]
+        options = ["--quiet", "--no-deps", "--ignore-requires-python", published.kind, ":all:", "--dest", directory]
+        command = [sys.executable, "-m", "pip", "download", *options]
         done = subprocess.run([*command, published.package], check=False, capture_output=True, text=True)
         if done.returncode:
             raise OSError(f"pip cannot fetch {published.package}: {done.stderr.strip()}")
