@@ -339,10 +339,12 @@ def error_lines(errors: Sequence[ExplainedError], width: int) -> Iterator[Line]:
 def listed_lines(listed: ListedRefusal, width: int) -> Iterator[Line]:
     """Yield the reasons of the device and of the simulation for a refused operator in the log."""
     device = "; ".join(listed.on_device) or ("without a reason" if listed.on_device else "not listed")
-    simulated = f"{counted(listed.nodes, 'node')}: needs {'; needs '.join(listed.simulated)}" if listed.nodes else "accepted"
+    simulated = "simulated accepted" if listed.in_model else "not in the model"
+    if listed.nodes:
+        simulated = f"simulated {counted(listed.nodes, 'node')}: needs {'; needs '.join(listed.simulated)}"
     same = "same" if listed.has_same_reasons else "same operator, another reason"
     sign = same if listed.is_same else "differs"
-    text = f"{name(listed.op)} ({sign}): on the device {device}; simulated {simulated}"
+    text = f"{name(listed.op)} ({sign}): on the device {device}; {simulated}"
     yield from paragraph(message(text), width, "  ", "    ")
 
 

@@ -349,6 +349,8 @@ class MlDriftDelegate(Delegate):
         skipped = frozenset() if are_needed else frozenset(_lowered(graph, decision.nodes))
         remapped = remapping.apply(graph, decision.nodes)
         warnings = tuple(_kernel_warnings(graph, decision.nodes)) if options["backend"] == "opencl" else ()
+        if options["max_delegated_partitions"] != 1:
+            warnings = (*warnings, "option max_delegated_partitions has no effect; ML Drift always takes 1 partition")
         decision = replace(decision, log_lines=lines, skipped=skipped, warnings=warnings)
         # Operands that change after the preview may change the partitions.
         return decision if remapped is graph else replace(decision, graph=remapped, preview=())

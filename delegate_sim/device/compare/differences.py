@@ -33,7 +33,7 @@ class ListedRefusal(Declared):
 
     columns = (
         *(Column("op"), *attributes("on_device", "simulated", type=LIST)),
-        *(Column("nodes", INTEGER), Column("is_same", YES_OR_NO)),
+        *(*attributes("nodes", "in_model", type=INTEGER), Column("is_same", YES_OR_NO)),
     )
 
     op: str
@@ -43,6 +43,8 @@ class ListedRefusal(Declared):
     """Requirements that the operator's nodes fail in the simulation. Empty if the simulation refuses none of the nodes."""
     nodes: int
     """Number of nodes of this operator that the simulation refuses."""
+    in_model: int
+    """Number of nodes of this operator in the model."""
     has_same_reasons: bool = True
     """Whether the device printed the same reasons as the simulated delegate. True if either printed none."""
 
@@ -87,6 +89,7 @@ def listed_refusals(facts: Facts, run: Run) -> tuple[ListedRefusal, ...]:
     on_device, printed = map(_by_operator, (facts.listed_refusals, read_lines(run.log_lines).listed_refusals))
     needed: dict[str, dict[str, None]] = {}
     nodes: Counter[str] = Counter()
+    in_model = Counter([node.op for subgraph in run.subgraphs for node in subgraph.graph.nodes])
     for subgraph in run.subgraphs:
         for index, verdict in subgraph.decision.verdicts.items() if subgraph.decision is not None else ():
             reasons = [reason for reason in verdict.reasons if reason.code != FLOAT16_DEQUANTIZE.name]
@@ -101,6 +104,7 @@ def listed_refusals(facts: Facts, run: Run) -> tuple[ListedRefusal, ...]:
             tuple(on_device.get(op, ())),
             tuple(needed.get(op, ())),
             nodes[op],
+            in_model[op],
             not any(on_device.get(op, ())) or not any(printed.get(op, ())) or {*on_device[op]} == {*printed[op]},
         )
         for op in sorted({*on_device, *needed})

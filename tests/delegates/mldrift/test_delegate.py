@@ -107,6 +107,7 @@ def test_the_largest_partition_alone_is_taken(sketch, limit):
     reasons = run["subgraphs"][0]["nodes"][3]["reasons"]
     assert [reason["code"] for reason in reasons] == ["partition-limit"]
     assert "raise" not in reasons[0]["hint"]
+    assert any("max_delegated_partitions" in warning for warning in run["warnings"]) == (limit != 1)
 
 
 # What is printed

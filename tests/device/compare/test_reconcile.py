@@ -432,6 +432,8 @@ def test_operators_that_a_delegate_lists_as_refused():
     assert (found.setting.delegate.name, found.status) == ("gpu", "reproduced")
     assert [(each.op, each.nodes, each.is_same) for each in found.listed_refusals] == [("ROUND", 1, True)]
     assert found.listed_refusals[0].has_same_reasons
+    lacking = reconcile(model, read_log(LISTED.format(op="SPLIT", taken=4, left=2))).listed_refusals
+    assert [(each.op, each.in_model) for each in lacking] == [("ROUND", 1), ("SPLIT", 0)]
     other = LISTED.format(op="ROUND", taken=4, left=2).replace("Operation is not supported", "OP is supported, but not its type")
     (refusal,) = reconcile(model, read_log(other)).listed_refusals
     assert (refusal.is_same, refusal.has_same_reasons) == (True, False)
