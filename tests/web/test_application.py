@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import re
@@ -336,6 +337,21 @@ def test_numpy_is_loaded_from_the_host_of_the_page(application, tmp_path, system
         opened.idle()
         assert opened.page.workers[0].evaluate("'numpy' in pyodide.loadedPackages")
         assert opened.outside == []
+        context.close()
+
+
+@pytest.mark.parametrize("snapshot", [b"", gzip.compress(bytes(1 << 16))], ids=["empty", "of something else"])
+def test_python_starts_without_a_usable_snapshot(application, tmp_path, system_chromium, snapshot):
+    folder = tmp_path / "application"
+    shutil.copytree(application, folder)
+    (folder / "snapshot.bin").write_bytes(snapshot)
+    with served(folder) as (address, _):
+        context = system_chromium.new_context(service_workers="block")
+        opened = Visit(context, address).start()
+        assert [text.split(",")[0] for text in opened.wrong] == ["Python starts without its snapshot"]
+        opened.choose(MODELS / "mobilenet_block.tflite")
+        opened.idle()
+        assert "93.3 %" in opened.page.inner_text("#headline")
         context.close()
 
 
