@@ -28,18 +28,16 @@ from tools.packaging.publication import UNKNOWN_OWNER, owner, repository
 from web.form import form
 
 from .browser import ROOT
+from .example import CARD_STYLE, EXAMPLE, example_card
 
 WEB = ROOT / "web"
 DIST = WEB / "dist"
 LOCK = ROOT / "requirements-demo.lock"
-EXAMPLE = ROOT / "fixtures" / "models" / "transformer_block.tflite"
 PACKAGES = ("click", "flatbuffers", "rich", "tabulate")
 """The packages that commands import in the browser. The rest of the lock is numpy, or is not imported there."""
 PYODIDE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
 PACKAGES_FILE = "packages.zip"
 SNAPSHOT_FILE = "snapshot.bin"
-CARD = ROOT / "docs" / "pictures" / "card.svg"
-"""The card of the example, which the application shows while Python loads."""
 _WORKER = "service-worker.js"
 
 
@@ -89,7 +87,7 @@ def build(folder: Path = DIST, numpy: Path | None = None, *, is_in_site: bool = 
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(WEB / "app", folder, ignore=shutil.ignore_patterns("types.js"))
     shutil.copy(EXAMPLE, folder / "example.tflite")
-    shutil.copy(CARD, folder / "example.svg")
+    shutil.copy(CARD_STYLE, folder)
     (folder / "pyodide").mkdir()
     for name in PYODIDE:
         shutil.copy(pyodide / name, folder / "pyodide")
@@ -106,7 +104,7 @@ def build(folder: Path = DIST, numpy: Path | None = None, *, is_in_site: bool = 
         _run("node", "compile.mjs", str(packages), str(folder / PACKAGES_FILE))
     _run("node", "snapshot.mjs", str(folder), str(folder / SNAPSHOT_FILE))
     policy = _policy()
-    _fill(folder / "index.html", policy=policy, version=__version__)
+    _fill(folder / "index.html", policy=policy, version=__version__, card=example_card())
     _write_lists(folder, policy, has_numpy=numpy is not None, is_in_site=is_in_site)
 
 
