@@ -15,10 +15,12 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from delegate_sim.results.accuracy import KINDS, AgreedVerdicts, accuracy
 from tools.packaging.publication import with_repository
 
 from . import web
 from .browser import ROOT, page_of
+from .example import example_card
 from .gallery import cards
 from .sections import title
 
@@ -146,28 +148,31 @@ def split(page: Path) -> None:
 
 
 def landing(readme: str, *, has_application: bool) -> str:
-    """Return the first page: the README with buttons, and with the table of agreement."""
-    heading, text, picture, rest = readme.split("\n\n", 3)
+    """Return the first page: the README with buttons, the card as HTML, and the table of agreement."""
+    heading, text, _, rest = readme.split("\n\n", 3)
     sentence, _, about = " ".join(text.split()).partition(". ")
     trial = f'<a class="button" href="{APPLICATION}/index.html">Try it</a> ' if has_application else ""
     links = " ".join(f'<a href="{path}.html">{text}</a>' for path, text in START.items())
     commands, _, last = rest.partition("## Set up a checkout")
     buttons = f'<p class="buttons">{trial}{links}</p>'
-    parts = [heading, f"{sentence}.", buttons, picture, about, commands.strip(), *_agreement()]
+    parts = [heading, f"{sentence}.", buttons, example_card(), about, commands.strip(), *_agreement()]
     return "\n\n".join([*parts, f"## Set up a checkout{last}"])
 
 
 def _agreement() -> list[str]:
-    """Return a section with the table of agreement: targets, records, and what agrees."""
-    table = re.findall(
-        r"^\|.*\|$", (ROOT / "docs" / "accuracy.md").read_text("utf-8").partition("\n## How good")[0], re.MULTILINE
-    )
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table]
-    short = "\n".join(f"| {row[0]} | {row[1]} | {row[3]} |" for row in rows)
+    """Return a section with the table of agreement: targets, and how many compared results of all records agree."""
+    results: dict[str, list[AgreedVerdicts]] = {}
+    for entry in accuracy().targets:
+        # A run with an error has no result to compare.
+        results.setdefault(entry.target, []).extend([part for part in entry.agreement if part.kind != KINDS["crashes"]])
+    lines = ["| target | results that agree |", "|---|---|"]
+    for target, parts in results.items():
+        agree, compared = (sum(numbers) for numbers in zip(*[(part.agree, part.compared) for part in parts], strict=True))
+        lines.append(f"| `{target}` | {agree:,} of {compared:,} |")
     return [
         "## How often is it right?",
-        "The answers are compared with [recorded verdicts of real delegates](accuracy.md):",
-        short,
+        "The answers are compared with [recorded verdicts of real delegates](accuracy.md), such as which nodes a delegate takes:",
+        "\n".join(lines),
     ]
 
 

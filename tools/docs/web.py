@@ -28,17 +28,16 @@ from tools.packaging.publication import UNKNOWN_OWNER, owner, repository
 from web.form import form
 
 from .browser import ROOT
+from .example import CARD_STYLE, EXAMPLE, example_card
 
 WEB = ROOT / "web"
 DIST = WEB / "dist"
 LOCK = ROOT / "requirements-demo.lock"
-EXAMPLE = ROOT / "fixtures" / "models" / "transformer_block.tflite"
 PACKAGES = ("click", "flatbuffers", "rich", "tabulate")
 """The packages that commands import in the browser. The rest of the lock is numpy, or is not imported there."""
 PYODIDE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
 PACKAGES_FILE = "packages.zip"
-CARD = ROOT / "docs" / "pictures" / "card.svg"
-"""The card of the example, which the application shows while Python loads."""
+SNAPSHOT_FILE = "snapshot.bin"
 _WORKER = "service-worker.js"
 
 
@@ -88,7 +87,7 @@ def build(folder: Path = DIST, numpy: Path | None = None, *, is_in_site: bool = 
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(WEB / "app", folder, ignore=shutil.ignore_patterns("types.js"))
     shutil.copy(EXAMPLE, folder / "example.tflite")
-    shutil.copy(CARD, folder / "example.svg")
+    shutil.copy(CARD_STYLE, folder)
     (folder / "pyodide").mkdir()
     for name in PYODIDE:
         shutil.copy(pyodide / name, folder / "pyodide")
@@ -103,8 +102,9 @@ def build(folder: Path = DIST, numpy: Path | None = None, *, is_in_site: bool = 
         shutil.copy(build_wheel(Path(scratch)), packages)
         _download_wheels(packages)
         _run("node", "compile.mjs", str(packages), str(folder / PACKAGES_FILE))
+    _run("node", "snapshot.mjs", str(folder), str(folder / SNAPSHOT_FILE))
     policy = _policy()
-    _fill(folder / "index.html", policy=policy, version=__version__)
+    _fill(folder / "index.html", policy=policy, version=__version__, card=example_card())
     _write_lists(folder, policy, has_numpy=numpy is not None, is_in_site=is_in_site)
 
 
@@ -169,10 +169,11 @@ def _fill(path: Path, **values: str) -> None:
 def _write_lists(folder: Path, policy: str, *, has_numpy: bool, is_in_site: bool) -> None:
     """Write the lists of files that the page and its service worker load."""
     paths = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != _WORKER)
-    start = [folder / PACKAGES_FILE, *(folder / "pyodide" / name for name in PYODIDE)]
+    start = [folder / SNAPSHOT_FILE, *(folder / "pyodide" / name for name in PYODIDE)]
     content: dict[str, Any] = {
         "start": sum(path.stat().st_size for path in start),
         "packages": PACKAGES_FILE,
+        "snapshot": SNAPSHOT_FILE,
         "numpy": has_numpy,
         "docs": _documentation("index", is_in_site=is_in_site),
         "codes": _documentation("codes", is_in_site=is_in_site),

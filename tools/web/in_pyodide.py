@@ -14,13 +14,11 @@ _RUNNER = Path(__file__).with_name("commands.mjs")
 
 
 class Pyodide:
-    """A running Pyodide. ``boot`` and ``imports`` are milliseconds."""
+    """A running Pyodide. ``boot`` is the milliseconds until it ran."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
-        started = self._answer()
-        self.boot: float = started["boot"]
-        self.imports: float = started["imports"]
+        self.boot: float = self._answer()["boot"]
 
     def run(self, arguments: Sequence[str]) -> dict[str, Any]:
         """Run a command. Return the answer of ``web.bridge.run`` and the time in milliseconds."""

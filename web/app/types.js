@@ -1,7 +1,7 @@
 /**
  * Types of what passes between the page, its worker and Python. This module has no code.
  *
- * @typedef {{start: number, packages: string, numpy: boolean, docs: string, codes: string}} Files
+ * @typedef {{start: number, packages: string, snapshot: string, numpy: boolean, docs: string, codes: string}} Files
  * @typedef {{name: string, flag: string, type: "choice" | "boolean" | "integer" | "text" | "file", choices: string[],
  *   defaults: Record<string, string>, help: string}} Option
  * @typedef {{name: string, title: string, deprecated: string, summary: string, is_plugin: boolean, options: Option[],

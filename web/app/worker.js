@@ -4,14 +4,12 @@
  * A request is `{id, call, values}`; the answer is `{id, result}` or `{id, error}`. Progress is `{progress, share}`.
  */
 
+import { addPackages, MODELS, OUT, restored, started } from "./python.js";
+
 const MEMORY_LIMIT = 1536 * 1024 * 1024;
-/** Folders in the memory of this worker: the files that the user chose, read-only and read by slices, and files that commands write. */
-const MODELS = "/models";
-const OUT = "/out";
 /** The width of the text that commands print. Wide, because the page breaks lines itself. */
 const COLUMNS = "5000";
 const NO_NUMPY = "This page comes without numpy. Install delegate-sim, and use its command line for this model.";
-const PACKAGES = "/packages.zip";
 
 const scope = /** @type {any} */ (globalThis);
 /** @type {any} */
@@ -22,6 +20,8 @@ let bridge;
 let files;
 let base = "";
 let isMounted = false;
+/** What the first command waits for: packages whose modules are not in the snapshot. @type {Promise<void>} */
+let hasPackages;
 
 /** @param {string} what @param {number} [share] */
 const tell = (what, share) => scope.postMessage({ progress: what, share });
@@ -49,7 +49,7 @@ function countFetches() {
     const counter = new TransformStream({
       transform(chunk, controller) {
         done += chunk.byteLength;
-        tell("Loading Python", Math.min(0.7, (0.7 * done) / total));
+        tell("Loading Python", Math.min(0.9, (0.9 * done) / total));
         controller.enqueue(chunk);
       },
     });
@@ -67,6 +67,12 @@ async function bytesOf(path) {
   return new Uint8Array(await response.arrayBuffer());
 }
 
+/** @param {string} path */
+async function unpacked(path) {
+  const packed = new Response(await bytesOf(path));
+  return new Uint8Array(await new Response(packed.body?.pipeThrough(new DecompressionStream("gzip"))).arrayBuffer());
+}
+
 /** @type {Record<string, (...values: any[]) => any>} */
 const calls = {
   async start(/** @type {string} */ address, /** @type {import("./types.js").Files} */ list, /** @type {boolean} */ isKept) {
@@ -77,15 +83,18 @@ const calls = {
     for (const name of ["WebSocket", "WebSocketStream", "WebTransport"]) delete scope[name];
     // A browser keeps compiled code only of a response that is handed on unchanged, so kept files are not counted.
     const stop = isKept ? () => {} : countFetches();
-    const packages = bytesOf(files.packages);
-    const { loadPyodide } = await import(`${base}pyodide/pyodide.mjs`);
-    pyodide = await loadPyodide({ indexURL: `${base}pyodide/`, packageBaseUrl: `${base}pyodide/` });
-    tell("Loading delegate-sim", 0.8);
-    pyodide.FS.writeFile(PACKAGES, await packages);
-    stop();
-    pyodide.FS.mkdirTree(MODELS);
-    pyodide.FS.mkdirTree(OUT);
-    pyodide.runPython(`import os, sys; sys.path.append("${PACKAGES}"); os.environ["COLUMNS"] = "${COLUMNS}"`);
+    const settings = { indexURL: `${base}pyodide/`, packageBaseUrl: `${base}pyodide/` };
+    try {
+      pyodide = await restored(settings, unpacked(files.snapshot));
+      stop();
+      hasPackages = bytesOf(files.packages).then((packages) => addPackages(pyodide, packages));
+    } catch (fault) {
+      console.warn(`Python starts without its snapshot, because ${fault}`);
+      pyodide = await started(settings, await bytesOf(files.packages));
+      stop();
+      hasPackages = Promise.resolve();
+    }
+    pyodide.runPython(`import os; os.environ["COLUMNS"] = "${COLUMNS}"`);
     bridge = pyodide.pyimport("bridge");
     scope.pyodide = pyodide; // for the browser's developer tools
     tell("", 1);
@@ -100,12 +109,14 @@ const calls = {
     pyodide.FS.chdir(MODELS);
   },
 
-  models(/** @type {string} */ path) {
+  async models(/** @type {string} */ path) {
+    await hasPackages;
     return JSON.parse(bridge.models(path));
   },
 
   /** Run a command; where it writes a file, the answer has its content. */
   async run(/** @type {string[]} */ command, /** @type {string | undefined} */ file) {
+    await hasPackages;
     let answer = runOnce(command);
     if (answer.needs !== null && files.numpy) {
       tell("Loading numpy, which this model needs");

@@ -94,8 +94,8 @@ def test_no_file_of_the_site_names_a_file_of_another_host(site):
 
 def test_the_first_page_leads_with_the_application_and_has_card_commands_and_agreement(site):
     text = (site / "index.html").read_text(encoding="utf-8").partition("<main")[2]
-    commands = ["delegate-sim analyze", "delegate-sim diagnose", "delegate-sim fix"]
-    parts = ['href="try/index.html"', "pictures/card.svg", *commands, "<td>nodes "]
+    commands = ["$ delegate-sim analyze", "$ delegate-sim diagnose", "$ delegate-sim fix"]
+    parts = ['href="try/index.html"', '<div class="cards">', *commands, "<td><code>nnapi</code></td>"]
     assert sorted(parts, key=text.index) == parts
 
 
