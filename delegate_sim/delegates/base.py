@@ -282,6 +282,11 @@ class CompilerPlugin(Delegate):
     is_plugin = True
     has_default_sets = False
 
+    @property
+    def display_name(self) -> str:
+        """The plugin's name in sentences."""
+        return f"The plugin {self.name}"
+
     def decide_model(
         self, graphs: Sequence[Graph], options: OptionValues, release: Release = NEWEST, ended: frozenset[str] = frozenset()
     ) -> ModelDecision:

@@ -80,7 +80,7 @@ def _simulate_chain(
         chain.apply(target)
         if chain.is_unreadable:
             return tuple(chain.runs)
-    if all(target.delegate.is_plugin for target in targets) and by_default is None:
+    if chain.is_only_compiled and by_default is None:
         chain.check_rest()
         return tuple(chain.runs)
     if not chain.is_loaded:
@@ -156,6 +156,11 @@ class _Chain:
         self.runs.append(run)
 
     @property
+    def is_only_compiled(self) -> bool:
+        """Whether a plugin compiled the model, and no delegate was applied after it."""
+        return self._compiled is not None and len(self.runs) == 1
+
+    @property
     def is_unreadable(self) -> bool:
         """Whether LiteRT's loader refuses the model before a plugin is applied. If so, no delegate can be applied."""
         return any(run.refusal is not None and run.refusal.stage is Stage.READING for run in self.runs)
@@ -165,7 +170,7 @@ class _Chain:
 
         This happens before the first delegate is applied.
         """
-        if self._compiled is None or self._plans or len(self.runs) != 1:
+        if self._plans or not self.is_only_compiled:
             return
         from .compiler_plugins import dispatched
 

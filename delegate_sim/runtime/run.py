@@ -90,6 +90,11 @@ class Run:
         return self.target.delegate
 
     @property
+    def is_repeatable(self) -> bool:
+        """Whether the run of the delegate alone can be simulated again, such as with a changed model."""
+        return not (self.by_default or self.delegate.is_live_only)
+
+    @property
     def takes_nodes(self) -> bool:
         """Whether the delegate takes nodes, and nothing fails later."""
         return self.refusal is None and any(subgraph.delegated for subgraph in self.subgraphs)

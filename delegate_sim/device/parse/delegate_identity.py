@@ -256,7 +256,7 @@ def accelerators_in(log: DeviceLog) -> tuple[str, ...]:
 def plugin_in(log: DeviceLog) -> Delegate | None:
     """Return the compiler plugin whose library is in the log, or None if there is no such library or plugin."""
     paths = [statement.values["path"] for statement in log.statements_of(Event.LIBRARY)]
-    delegates = [delegate for path in paths if (delegate := delegate_of_library(path)) is not None and delegate.is_plugin]
+    delegates = [delegate for path in paths if (delegate := delegate_of_library(path)) is not None and delegate.log.prints_selection]
     return delegates[-1] if delegates else None
 
 
