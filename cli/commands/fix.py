@@ -25,7 +25,6 @@ from ..console.terminal import format_option, show_progress, width, write_result
 from ..exits import DONE, FINDINGS
 from ..models import Models, naming_its_model, one_path, read_model
 from ..options.delegate_flags import DelegateCommand
-from ..options.micro_target import micro_option
 from ..options.op_profile import OpProfileArguments, op_profile_option
 from ..options.targets import TargetArguments, for_option, target_arguments
 from ..text.fix import fixes_lines, times_of
@@ -96,7 +95,6 @@ _KINDS = {kind.name.lower(): kind for kind in Exactness}
     help="Random inputs to run.",
 )
 @click.option("--no-proof", is_flag=True, help="Write the model without running it.")
-@micro_option("Rewrite for TensorFlow Lite Micro instead.")
 @op_profile_option
 @target_arguments()
 @format_option("The format of the report.")
@@ -124,14 +122,15 @@ def command(
         raise click.UsageError(_BOTH if plans else _NEITHER)
     if samples == 0 and not data and not no_proof:
         raise click.UsageError("the models cannot be compared without inputs: give --samples, --data or --no-proof")
-    is_micro, targets = arguments.micro is not None, arguments.targets()
+    targets = arguments.targets()
+    is_micro = any(target.delegate.runs_whole_models for target in targets)
     if format_at(path) in (LITERTLM, TASK):
         _refuse_options_of_models(is_micro, shapes, splits, per_target, data, profiles.paths)
         return _fix_bundle(path, targets, written, choose_passes(passes, _KINDS[allow]), no_proof, samples, form, verbose)
     path = one_path(path)
-    model = read_model(path, any_identifier=is_micro)
-    if is_micro and (shapes or splits or per_target or profiles.paths):
-        raise click.UsageError("--micro does not take --shape, --split-tail, --per-target or --op-profile")
+    model = read_model(path, targets)
+    if is_micro and (shapes or splits or len(targets) > 1):
+        raise click.UsageError("--micro does not take a delegate, --shape or --split-tail")
     jobs = [(tuple(targets), written)]
     if per_target:
         labeled = with_labels(targets)

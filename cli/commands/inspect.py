@@ -126,5 +126,5 @@ def _hide_target_options() -> None:
             parameter.hidden = True
 
 
-_TARGET_OPTIONS = ("delegate", "pairs", "release", "defaults", "assume_ops_registered")
+_TARGET_OPTIONS = ("micro", "delegate", "pairs", "release", "defaults", "assume_ops_registered")
 _hide_target_options()

@@ -53,6 +53,9 @@ def simulate_chain(
     """
     first = targets[0]
     defaults = first.defaults
+    alone = next((target.delegate for target in targets if target.delegate.runs_whole_models), None)
+    if alone is not None and len(targets) > 1:
+        raise OptionError(f"{alone.display_name} runs a model without delegates: leave out the other delegates of the chain")
     if any(
         (target.release, target.defaults, target.assume_ops_registered) != (first.release, defaults, first.assume_ops_registered)
         for target in targets

@@ -146,7 +146,7 @@ def write_analyses(models: Models, job: AnalysisJob, view: View, outputs: Output
     """
 
     def answer(path: str) -> Answer:
-        model = read_model(path, any_identifier=all(target.delegate.runs_whole_models for target in job.targets))
+        model = read_model(path, job.targets)
         cache = AnalysisCache()
         report = with_adviser(job.report(model, cache), cache)
         timings = profiles.timings(model, job.targets)
