@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -15,6 +14,7 @@ from delegate_sim.fixing.given_shapes import parse_shapes
 from delegate_sim.fixing.passes.base import Exactness, Pass
 from delegate_sim.fixing.passes.catalogue import PASSES, choose_passes
 from delegate_sim.fixing.search import FixPlan, search, split_tail, try_approximate, try_shapes
+from delegate_sim.foundation.files import naming_file
 from delegate_sim.foundation.outputs import OutputFile, declare_outputs
 from delegate_sim.graph.effort import Effort
 from delegate_sim.model.model import Model
@@ -147,7 +147,7 @@ def command(
         if file is None or not plan.is_changed:
             return None
         show_progress(f"running {path} and the rewritten model")
-        with _naming(file):
+        with naming_file(file, click.ClickException):
             return fix(plan, file, replaces=is_forced(), proves=not no_proof, data=data, samples=samples)
 
     results: list[tuple[FixPlan, Fixed | None]] = []
@@ -205,7 +205,7 @@ def _fix_bundle(
     bundle = search_bundle(path, targets, allowed[0], _progress(path), allowed[1])
     if written is not None and bundle.is_changed:
         show_progress(f"running the models of {path}")
-        with _naming(written):
+        with naming_file(written, click.ClickException):
             bundle = fix_bundle(bundle, written, replaces=is_forced(), proves=not no_proof, samples=samples)
     write_result(form, None, bundle.to_dict, lambda: bundle_fix_lines(bundle, width(), verbose))
     return DONE if bundle.is_changed else FINDINGS
@@ -214,11 +214,3 @@ def _fix_bundle(
 def _progress(path: str) -> Callable[[str], None]:
     show_progress(f"trying passes on {path}")
     return lambda step: show_progress(f"trying passes on {path}: {step}")
-
-
-@contextmanager
-def _naming(file: str) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise click.ClickException(f"{file}: {error.strerror or error}") from error

@@ -139,6 +139,8 @@ def _analysis(request: Request, targets: Sequence[Target]) -> AnalysisJob:
 
 
 def _refuse_for_card(request: Request) -> None:
+    if request.arguments.delegates == (MICRO_NAME,):
+        raise click.UsageError("a card compares delegates: name a delegate beside --micro")
     is_other = request.accelerators.are_given or request.live.is_given or request.is_chain
     if is_other or LITERTLM in map(format_at, request.models):
         raise click.UsageError("a card shows delegates on their own, without --chain, --accelerators, --soc, --live and bundles")

@@ -236,8 +236,8 @@ def test_the_runtime_is_a_target_beside_delegates(run, run_json, write):
     assert [entry["delegate"] for entry in run_json("diagnose", model, *both)] == ["micro", "gpu"]
     assert [entry["delegate"] for entry in run_json("analyze", model, *both)["runs"]] == ["micro", "gpu"]
     assert [run_json("compare", model, *both)[side]["delegate"] for side in "ab"] == ["micro", "gpu"]
-    for command in (("fix", "--plan"), ("analyze", "--chain")):
-        result = run(*command, model, *both)
+    for command in (("fix", "--plan", *both), ("analyze", "--chain", *both), ("analyze", "--format", "card", "--micro")):
+        result = run(*command, model)
         assert (result.exit_code, "delegate" in result.stderr) == (2, True)
 
 
