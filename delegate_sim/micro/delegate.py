@@ -15,8 +15,7 @@ from ..refusal import Effect, Refusal
 from ..releases.catalogue import DEFAULT_RELEASE, Release
 from ..rules.kinds import Kind
 from ..rules.rule import Verdict
-from ..runtime.own_runtime import OwnRuntime
-from ..runtime.run import Assumptions, Run, SubgraphRun
+from ..runtime.run import Assumptions, OwnRuntime, Run, SubgraphRun
 from ..runtime.target import Target
 from .graph import external_tensors
 from .preparation import MicroNode, Status, prepare_model

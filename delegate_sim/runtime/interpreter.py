@@ -22,9 +22,8 @@ from ..refusal import Effect, Refusal, Stage
 from ..releases.wording import NOT_ALLOCATED_LINE
 from .delegate_application import NOT_APPLIED, DelegateApplication, shown_number
 from .model_loading import as_read_by, custom_operators, load_on, loading_warnings
-from .own_runtime import OwnRuntime
 from .refusals import not_loaded, not_prepared
-from .run import NOTHING_ASSUMED, REFUSED, Assumptions, ChangedPlan, Run, SubgraphRun, option_values, plan_after
+from .run import NOTHING_ASSUMED, REFUSED, Assumptions, ChangedPlan, OwnRuntime, Run, SubgraphRun, option_values, plan_after
 from .target import Target
 
 __all__ = ["REFUSED", "Assumptions", "Run", "SubgraphRun", "option_values", "simulate", "simulate_chain"]
