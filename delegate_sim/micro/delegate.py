@@ -66,7 +66,10 @@ class MicroRuntime(OwnRuntime):
     computes_integers = True
     runs_whole_models = True
     has_default_sets = False
-    summary = "TensorFlow Lite Micro, which runs a model on a microcontroller without delegates."
+    summary = (
+        "TensorFlow Lite Micro looks up the kernel of every node. Each kernel first prepares its node (Prepare), and later runs "
+        "the node (Invoke). CMSIS-NN is Arm's set of kernels, which an application can link instead of the reference kernels."
+    )
 
     def release_of(self, name: str) -> Release:
         """Return the copy of the runtime that a name means. The default release of LiteRT means the copy that was checked."""

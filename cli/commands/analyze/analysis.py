@@ -27,6 +27,7 @@ from ...options.op_profile import OpProfileArguments
 from ...options.targets import TargetArguments
 from ...outputs import CARD, CARD_IMAGE, CARD_MARKDOWN
 from ...text.analysis.advised import with_advice, with_adviser
+from ...text.analysis.report import report_lines
 from ...text.analysis.view import View
 
 if TYPE_CHECKING:
@@ -88,13 +89,6 @@ def each_alone(targets: Sequence[Target], model: Model, cache: AnalysisCache) ->
         show_target(targets, number)
         runs.append(simulate(model, target, cache=cache))
     return Report(model, tuple(runs))
-
-
-def report_lines(report: Report, view: View) -> Iterable[Line]:
-    """Return the text of each run: log lines, nodes that stay on the CPU with reasons, and partitions."""
-    from ...text.analysis.report import report_lines
-
-    return report_lines(report, view)
 
 
 def single(targets: Sequence[Target], *, names_fixes: bool) -> AnalysisJob:
