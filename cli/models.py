@@ -56,11 +56,15 @@ def stands_for_many(path: str) -> bool:
     return path != STANDARD_INPUT and model_files.stands_for_many(path)
 
 
-def read_model(path: str, *, any_identifier: bool = False) -> Model:
-    """Read a model from a file, or from standard input if the path is ``-``. Raises ModelError, like ``load``."""
+def read_model(path: str, targets: Sequence[Target] = ()) -> Model:
+    """Read a model from a file, or from standard input if the path is ``-``. Raises ModelError, like ``load``.
+
+    A file with another identifier is read only if no target is a delegate of LiteRT, because other runtimes may ignore it.
+    """
     from delegate_sim.bundles.opening import NamedBytes
     from delegate_sim.model.reader import load
 
+    any_identifier = bool(targets) and all(target.delegate.runs_whole_models for target in targets)
     if path == STANDARD_INPUT:
         if sys.stdin is None:
             raise ModelError("standard input is closed")

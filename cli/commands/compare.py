@@ -18,7 +18,7 @@ from delegate_sim.errors import ModelError
 from delegate_sim.foundation.printable import suggestion
 from delegate_sim.live.live_runs import run_side
 from delegate_sim.model.model import Model
-from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
+from delegate_sim.releases.catalogue import DEFAULT_RELEASE
 from delegate_sim.results.compare.comparison import Side, compare
 from delegate_sim.results.report.measures import awaits_compiler
 from delegate_sim.results.report.verdict import best_run
@@ -152,8 +152,8 @@ def _common_folders(path: str, other: str) -> int:
 def _answer(
     path_a: str, path_b: str, a: Sequence[Target], b: Sequence[Target], verbose: bool, profiles: OpProfileArguments
 ) -> Answer:
-    model = read_model(path_a)
-    comparison = compare(_side(model, a), _side(model if path_b == path_a else read_model(path_b), b))
+    model = read_model(path_a, [*a, *b])
+    comparison = compare(_side(model, a), _side(model if path_b == path_a else read_model(path_b, [*a, *b]), b))
     timings = profiles.timings(model, [comparison.a.run.target])
     return Answer(
         lambda: [timed_entry(advised_comparison(comparison), timings)],
@@ -232,13 +232,13 @@ def _changed(target: Target, settings: Mapping[str, str]) -> Target:
         }
         kept = {name: target.options[name] for name in set_before - own.keys()}
     options = {**parse_options(delegate.name, delegate.options, own, defaults), **kept}
-    release = parse_release(settings.get(_RUNTIME, str(target.release)))
+    release = delegate.release_of(settings[_RUNTIME]) if _RUNTIME in settings else target.release
     return Target(delegate, options, release, defaults, target.assume_ops_registered)
 
 
 def _target(arguments: TargetArguments, delegate: Delegate, given: Mapping[str, str]) -> Target:
     options = parse_options(delegate.name, delegate.options, given, arguments.defaults)
-    release = parse_release(arguments.release or DEFAULT_RELEASE)
+    release = delegate.release_of(arguments.release or DEFAULT_RELEASE)
     return Target(delegate, dict(options), release, arguments.defaults, arguments.assume_ops_registered)
 
 

@@ -18,7 +18,6 @@ from ..console.layout import counted
 from ..console.terminal import Line, add_first_line, table_options, width, write_result
 from ..models import STANDARD_INPUT, Models, Unreadable, print_not_simulated, read_model, unreadable_entry
 from ..options.delegate_flags import DelegateCommand
-from ..options.micro_target import micro_option
 from ..options.op_profile import OpProfileArguments, op_profile_option, timed_diagnosis
 from ..options.targets import TargetArguments, delegates_option, target_arguments
 from ..text.best_changes import best_lines
@@ -51,7 +50,6 @@ details. If a model cannot be read, the command continues with the next model, a
 
 @click.command("diagnose", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("paths", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
-@micro_option("Diagnose the models for TensorFlow Lite Micro instead of a delegate.")
 @op_profile_option
 @target_arguments(delegates_option("the configuration's, else the best open one"))
 @table_options
@@ -72,12 +70,12 @@ def command(
     """
     models = Models(paths)
     profiles.check(len(models.paths))
-    is_described = arguments.micro or arguments.names_delegate or arguments.several or profiles.paths
+    is_described = arguments.names_delegate or arguments.several or profiles.paths
     targets = arguments.targets() if is_described else arguments.configured()
     is_single = models.is_single and len(targets) <= 1
 
     def take(path: str) -> list[_Answer]:
-        model = read_model(path, any_identifier=arguments.micro is not None)
+        model = read_model(path, targets)
         effort = Effort(model)
         asked = targets or [_open_question(model, arguments.targets(unnamed=()), effort, is_named=is_single)]
         labels = [""] if is_single else target_names(asked)

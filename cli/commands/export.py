@@ -70,7 +70,7 @@ def command(form: str, path: str, targets: Sequence[Target], output: str | None)
         raise click.UsageError("several delegates need several files: give --output")
     if output is not None:
         declare_outputs([OutputFile(file, is_forced()) for file in _files(output, targets)])
-    model = read_model(one_path(path))
+    model = read_model(one_path(path), targets)
     models = Models([path])
     effort = Effort(model)
     effort.require(DRAWING, max([target.effort for target in targets], default=1))

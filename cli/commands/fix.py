@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -15,6 +14,7 @@ from delegate_sim.fixing.given_shapes import parse_shapes
 from delegate_sim.fixing.passes.base import Exactness, Pass
 from delegate_sim.fixing.passes.catalogue import PASSES, choose_passes
 from delegate_sim.fixing.search import FixPlan, search, split_tail, try_approximate, try_shapes
+from delegate_sim.foundation.files import naming_file
 from delegate_sim.foundation.outputs import OutputFile, declare_outputs
 from delegate_sim.graph.effort import Effort
 from delegate_sim.model.model import Model
@@ -25,7 +25,6 @@ from ..console.terminal import format_option, show_progress, width, write_result
 from ..exits import DONE, FINDINGS
 from ..models import Models, naming_its_model, one_path, read_model
 from ..options.delegate_flags import DelegateCommand
-from ..options.micro_target import micro_option
 from ..options.op_profile import OpProfileArguments, op_profile_option
 from ..options.targets import TargetArguments, for_option, target_arguments
 from ..text.fix import fixes_lines, times_of
@@ -96,7 +95,6 @@ _KINDS = {kind.name.lower(): kind for kind in Exactness}
     help="Random inputs to run.",
 )
 @click.option("--no-proof", is_flag=True, help="Write the model without running it.")
-@micro_option("Rewrite for TensorFlow Lite Micro instead.")
 @op_profile_option
 @target_arguments()
 @format_option("The format of the report.")
@@ -124,14 +122,15 @@ def command(
         raise click.UsageError(_BOTH if plans else _NEITHER)
     if samples == 0 and not data and not no_proof:
         raise click.UsageError("the models cannot be compared without inputs: give --samples, --data or --no-proof")
-    is_micro, targets = arguments.micro is not None, arguments.targets()
+    targets = arguments.targets()
+    is_micro = any(target.delegate.runs_whole_models for target in targets)
     if format_at(path) in (LITERTLM, TASK):
         _refuse_options_of_models(is_micro, shapes, splits, per_target, data, profiles.paths)
         return _fix_bundle(path, targets, written, choose_passes(passes, _KINDS[allow]), no_proof, samples, form, verbose)
     path = one_path(path)
-    model = read_model(path, any_identifier=is_micro)
-    if is_micro and (shapes or splits or per_target or profiles.paths):
-        raise click.UsageError("--micro does not take --shape, --split-tail, --per-target or --op-profile")
+    model = read_model(path, targets)
+    if is_micro and (shapes or splits or len(targets) > 1):
+        raise click.UsageError("--micro does not take a delegate, --shape or --split-tail")
     jobs = [(tuple(targets), written)]
     if per_target:
         labeled = with_labels(targets)
@@ -148,7 +147,7 @@ def command(
         if file is None or not plan.is_changed:
             return None
         show_progress(f"running {path} and the rewritten model")
-        with _naming(file):
+        with naming_file(file, click.ClickException):
             return fix(plan, file, replaces=is_forced(), proves=not no_proof, data=data, samples=samples)
 
     results: list[tuple[FixPlan, Fixed | None]] = []
@@ -206,7 +205,7 @@ def _fix_bundle(
     bundle = search_bundle(path, targets, allowed[0], _progress(path), allowed[1])
     if written is not None and bundle.is_changed:
         show_progress(f"running the models of {path}")
-        with _naming(written):
+        with naming_file(written, click.ClickException):
             bundle = fix_bundle(bundle, written, replaces=is_forced(), proves=not no_proof, samples=samples)
     write_result(form, None, bundle.to_dict, lambda: bundle_fix_lines(bundle, width(), verbose))
     return DONE if bundle.is_changed else FINDINGS
@@ -215,11 +214,3 @@ def _fix_bundle(
 def _progress(path: str) -> Callable[[str], None]:
     show_progress(f"trying passes on {path}")
     return lambda step: show_progress(f"trying passes on {path}: {step}")
-
-
-@contextmanager
-def _naming(file: str) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise click.ClickException(f"{file}: {error.strerror or error}") from error

@@ -8,6 +8,7 @@ import click
 
 from delegate_sim.apps.app import is_app, read_app
 from delegate_sim.bundles.formats import LITERTLM, format_at
+from delegate_sim.delegates.registry import MICRO_NAME
 from delegate_sim.export.lowered import lowered
 from delegate_sim.graph.effort import SIMULATION, Effort
 from delegate_sim.graph.graph import Graph, Inspected, file_graphs
@@ -120,7 +121,8 @@ def _graphs(path: str, subgraph: int | None, file_shapes: bool, release: Release
 
 
 def _hide_target_options() -> None:
-    """Hide the options of targets from the help. Only the former option ``--lowered`` uses these options."""
+    """Hide the options of targets from the help. Only the former option ``--lowered`` uses these options, for delegates."""
+    command.params = [parameter for parameter in command.params if parameter.name != MICRO_NAME]
     for parameter in command.params:
         if isinstance(parameter, click.Option) and parameter.name in _TARGET_OPTIONS:
             parameter.hidden = True

@@ -33,6 +33,7 @@ Examples:
 The exit code is 1 if the runtime cannot run a model, or if a model has weights outside the flatbuffer. The runtime does not read
 these weights.
 """
+_NO_PROFILES = OpProfileArguments(())
 
 
 @click.command("micro", cls=FileCommand, epilog=_EPILOG, no_args_is_help=True)
@@ -48,6 +49,13 @@ def command(paths: Sequence[str], target: Target, outputs: Outputs, verbose: boo
     The output lists all operators that the resolver lacks and all nodes that a kernel refuses. The runtime itself stops at the
     first problem. The output also shows the arena that the model needs, and the lines that register the model's operators.
     """
+    return analyze_micro(paths, target, outputs, verbose=verbose)
+
+
+def analyze_micro(
+    paths: Sequence[str], target: Target, outputs: Outputs, profiles: OpProfileArguments = _NO_PROFILES, *, verbose: bool
+) -> int:
+    """Write what the runtime does with each model, and return the exit code."""
     results: list[MicroResult] = []
 
     def report(model: Model, _: AnalysisCache) -> MicroResult:
@@ -55,5 +63,5 @@ def command(paths: Sequence[str], target: Target, outputs: Outputs, verbose: boo
         return results[-1]
 
     view = View(width(), verbose, names_commands=True)
-    code = write_analyses(Models(paths), AnalysisJob([target], report, micro_lines), view, outputs, OpProfileArguments(()))
+    code = write_analyses(Models(paths), AnalysisJob([target], report, micro_lines), view, outputs, profiles)
     return code or (FINDINGS if any(result.has_failed(result.runs[0]) for result in results) else 0)

@@ -24,7 +24,7 @@ from delegate_sim.device.parse.log_contents import DeviceLog, ReconcileError, Un
 from delegate_sim.device.parse.log_runs import chosen_run, run_note, separate_runs
 from delegate_sim.device.parse.log_summary import ExplainedLog, summary_of
 from delegate_sim.errors import OptionError
-from delegate_sim.foundation.files import alone_with
+from delegate_sim.foundation.files import alone_with, naming_file
 from delegate_sim.model.model import Model
 
 from ..console.output_file import OutputPath
@@ -250,10 +250,7 @@ def _learn_devices(reconciliation: Reconciliation, path: str, outputs: _Outputs)
     A driver profile can be extended with further logs. The profile of the devices cannot.
     """
     learning = learn_devices(reconciliation)
-    try:
-        write_file(path, learning.text)
-    except OSError as error:
-        raise click.ClickException(f"{path}: {error.strerror or error}") from error
+    write_file(path, learning.text)
     entry = {"path": path, "device_traits": devices_entry(learning), "notes": list(learning.notes)}
     write_result(
         outputs.form,
@@ -318,12 +315,9 @@ def _refine(path: str, reconciliation: Reconciliation, log: str) -> Learning:
 
     The file is locked, so no entry of another process is lost.
     """
-    try:
-        with alone_with(path):
-            learning = learn(reconciliation, log, _existing(path))
-            write_file(path, profile_text(learning.profile), is_updated=True)
-    except OSError as error:
-        raise click.ClickException(f"{path}: {error.strerror or error}") from error
+    with naming_file(path, click.ClickException), alone_with(path):
+        learning = learn(reconciliation, log, _existing(path))
+        write_file(path, profile_text(learning.profile), is_updated=True)
     return learning
 
 

@@ -20,7 +20,7 @@ from ..options.targets import CONFIGURED, TargetArguments, delegates_option, tar
 from ..text.many import details_hint, released_columns, released_row, targets_lines
 from ..text.releases import releases_lines
 
-_EXAMPLES = ", ".join(EXAMPLES[:4])
+_EXAMPLES = ", ".join(EXAMPLES[:3])
 _CONTAINED = help_rows([(line[: -len(text)], text) for line in package_lines() for text in [line.split(maxsplit=2)[-1]]])
 _EPILOG = f"""\b
 Examples:
@@ -55,7 +55,7 @@ def command(paths: Sequence[str], arguments: TargetArguments, form: str, output:
     labels = target_names(targets)
 
     def answer(path: str) -> Answer:
-        model = read_model(path)
+        model = read_model(path, targets)
         effort = Effort(model)
         tables = [release_table(model, target, effort=effort) for target in models.affordable(path, targets, effort)]
         return Answer(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -21,7 +20,6 @@ from ..console.output_file import output_option
 from ..console.terminal import Line, width, write, write_file, write_lines
 from ..models import Models, read_model
 from ..options.delegate_flags import DelegateCommand
-from ..options.micro_target import micro_option
 from ..options.op_profile import OpProfileArguments, op_profile_option, timed_diagnosis
 from ..options.targets import TargetArguments, complete_socs, delegates_option, soc_targets, target_arguments
 from ..text.elements.paragraphs import paragraph
@@ -48,7 +46,6 @@ _VERDICTS_SHOWN = 12
 
 @click.command("report", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("paths", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
-@micro_option("Show TensorFlow Lite Micro, with a picture of the arena over time. Delegates are shown only if you name them.")
 @op_profile_option
 @target_arguments(delegates_option("all"))
 @click.option(
@@ -79,13 +76,8 @@ def command(
     from delegate_sim.page.document import WithoutAnswer, page
 
     targets = soc_targets(socs, arguments)
-    micro, arguments = arguments.micro, replace(arguments, micro=None)
-    is_micro_only = micro is not None and not socs and not arguments.describes_target
-    if is_micro_only and profiles.paths:
-        raise click.UsageError("--op-profile needs a delegate: name the delegate with --delegate")
-    if arguments.delegates or arguments.names_devices or not (targets or is_micro_only):
+    if arguments.delegates or arguments.names_devices or not targets:
         targets = [*arguments.targets(unnamed=(), is_live=True), *targets]
-    targets += [] if micro is None else [micro]
     models = Models(paths)
     profiles.check(len(models.paths))
     views = [view for of_model in models.each(lambda path: _views(models, path, targets, causes, profiles)) for view in of_model]
@@ -118,7 +110,7 @@ def _views(
     with_causes: bool,
     profiles: OpProfileArguments,
 ) -> list[PageView]:
-    model = read_model(path, any_identifier=all(target.delegate.runs_whole_models for target in targets))
+    model = read_model(path, targets)
     effort = Effort(model)
     effort.require(DRAWING, max([target.effort for target in targets], default=1))
     affordable = models.affordable(path, targets, effort)

@@ -12,7 +12,7 @@ from delegate_sim.apps.app import App, is_app, read_app
 from delegate_sim.delegates.options import parse_options
 from delegate_sim.errors import LimitError, ModelError
 from delegate_sim.live.live_runs import require_engines
-from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
+from delegate_sim.releases.catalogue import DEFAULT_RELEASE
 from delegate_sim.scan.job import TargetSpec
 from delegate_sim.scan.local import usable_cores
 from delegate_sim.scan.output import format_for
@@ -121,7 +121,7 @@ def _targets(arguments: TargetArguments, releases: Sequence[str], scheduler: str
         TargetSpec(
             delegate.name,
             tuple(sorted(own.items())),
-            str(parse_release(release)),
+            str(delegate.release_of(release)),
             arguments.defaults,
             arguments.assume_ops_registered,
         )

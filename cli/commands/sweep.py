@@ -51,7 +51,7 @@ Examples:
 SOURCE is a SavedModel folder, a .keras, .h5, .onnx or .pt2 file, or a function that returns a model (module:function, or
 file.py:function). The converters must be installed in the Python of delegate-sim, or in a Python that --python names. A
 conversion is not chosen as the best if its outputs differ by more than --max-difference, or after calibration with random data.
-Conversions are cached. The exit code is 2 if no conversion gives a model, and 130 after Ctrl-C.
+The exit code is 2 if no conversion gives a model, and 130 after Ctrl-C.
 """
 
 

@@ -14,7 +14,6 @@ from delegate_sim.diagnosis.diagnose import diagnose
 from delegate_sim.diagnosis.goal_search import Goal, parse_goal, search
 from delegate_sim.hypothetical.hypothetical_changes import CONVERSIONS, HypotheticalChanges, NodeKey
 from delegate_sim.model.model import Model
-from delegate_sim.releases.catalogue import parse_release
 from delegate_sim.results.compare.compared_runs import hypothetical_side, simulated_side
 from delegate_sim.results.compare.comparison import compare
 from delegate_sim.runtime.target import Target
@@ -118,7 +117,7 @@ def command(
             )
         aim = parse_goal(goal)
         table = ModelTable(searched_columns(), is_left_out=verbose)
-        return write_answers(models, form, output, table, lambda path: _searched(read_model(path), after, aim, verbose))
+        return write_answers(models, form, output, table, lambda path: _searched(read_model(path, [after]), after, aim, verbose))
     before = _before(after, base)
     if before == after and hypothetical == HypotheticalChanges():
         raise click.UsageError(
@@ -128,7 +127,7 @@ def command(
     columns = compared_columns()
 
     def assumed(path: str) -> Answer:
-        model = read_model(path)
+        model = read_model(path, [after])
         comparison = compare(simulated_side(model, before), hypothetical_side(model, after, hypothetical))
         timings = profiles.timings(model, [before])
         return Answer(
@@ -221,4 +220,5 @@ def _before(after: Target, pairs: Sequence[str]) -> Target:
             own.append(pair)
     (given,) = given_options([after.delegate], own, {})
     options = parse_options(after.delegate.name, after.delegate.options, given, after.defaults)
-    return replace(after, options=options, release=parse_release(settings.get(_RUNTIME, str(after.release))))
+    release = after.delegate.release_of(settings[_RUNTIME]) if _RUNTIME in settings else after.release
+    return replace(after, options=options, release=release)

@@ -136,12 +136,10 @@ def write_file(path: str, text: str | bytes | Iterable[str], *, is_updated: bool
 
     An input file of the command is replaced only if ``is_updated`` is true. Raises ClickException.
     """
-    from delegate_sim.foundation.files import write_whole
+    from delegate_sim.foundation.files import naming_file, write_whole
 
-    try:
+    with naming_file(path, click.ClickException):
         write_whole(path, text, is_updated=is_updated)
-    except OSError as error:
-        raise click.ClickException(f"{path}: {error.strerror or error}") from error
 
 
 def result_options(command: Command) -> Command:

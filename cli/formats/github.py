@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import click
 
-from delegate_sim.foundation.files import open_appended
+from delegate_sim.foundation.files import naming_file, open_appended
 from delegate_sim.gate.results import Case, Results
 from delegate_sim.results.report.findings import ERROR, NOTE, WARNING, Finding
 
@@ -42,11 +42,8 @@ def write_summary(results: Results, environment: Mapping[str, str]) -> None:
     path = environment.get(_SUMMARY_VARIABLE)
     if not path:
         return
-    try:
-        with open_appended(path) as file:
-            file.write(markdown.render(results).encode("utf-8", "backslashreplace"))
-    except OSError as error:
-        raise click.ClickException(f"{path}: {error.strerror or error}") from error
+    with naming_file(path, click.ClickException), open_appended(path) as file:
+        file.write(markdown.render(results).encode("utf-8", "backslashreplace"))
 
 
 def _annotations(results: Results) -> Iterator[str]:

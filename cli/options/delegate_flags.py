@@ -10,7 +10,15 @@ import click
 
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.options import RELEASE, Option, boolean, canonical_names, option_as_typed, option_names, with_paths
-from delegate_sim.delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES, LIVE_ONLY_NAMES, find_delegate, find_live
+from delegate_sim.delegates.registry import (
+    DEFAULT_DELEGATE,
+    DELEGATE_NAMES,
+    LIVE_ONLY_NAMES,
+    MICRO_NAME,
+    TARGET_NAMES,
+    find_delegate,
+    find_live,
+)
 from delegate_sim.foundation.printable import command_line, suggestion
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE
 from delegate_sim.releases.packages import is_release_name
@@ -19,6 +27,8 @@ from ..console.layout import default_text
 from ..console.output_file import FileCommand
 
 ALL_DELEGATES = "all"
+MICRO_FLAG = f"--{MICRO_NAME}"
+"""The short form of ``--delegate micro``."""
 
 if TYPE_CHECKING:
     _Choice = click.Choice[str]
@@ -47,9 +57,10 @@ class DelegateCommand(FileCommand):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Find the delegates in the arguments, and parse the arguments with the flags of these delegates."""
-        args = _as_declared(
-            args, [name for parameter in super().get_params(ctx) for name in (*parameter.opts, *parameter.secondary_opts)]
-        )
+        declared = [name for parameter in super().get_params(ctx) for name in (*parameter.opts, *parameter.secondary_opts)]
+        if MICRO_FLAG in declared:
+            args = [f"--delegate={MICRO_NAME}" if argument == MICRO_FLAG else argument for argument in args]
+        args = _as_declared(args, declared)
         ctx.meta[_CHOSEN] = chosen_delegates(named := _names_in(args))
         ctx.meta[_NAMED] = bool(named)
         flags = _flags(ctx.meta[_CHOSEN])
@@ -133,7 +144,8 @@ def chosen_delegates(names: Sequence[str], *, is_live: bool = False) -> tuple[De
     """
     every = not names or ALL_DELEGATES in names
     find = find_live if is_live else find_delegate
-    return tuple(find(name) for name in (DELEGATE_NAMES if every else dict.fromkeys(names)))
+    wanted = dict.fromkeys([*(DELEGATE_NAMES if every else ()), *names])
+    return tuple(find(name) for name in wanted if name != ALL_DELEGATES)
 
 
 def given_options(delegates: Sequence[Delegate], pairs: Sequence[str], flags: Mapping[str, str | None]) -> list[dict[str, str]]:
@@ -202,12 +214,12 @@ def _owners(key: str, delegates: Sequence[Delegate]) -> str:
     name = _with_underscores(key)
     owners = {
         delegate.name: option
-        for delegate in dict.fromkeys([*delegates, *map(find_delegate, DELEGATE_NAMES)])
+        for delegate in dict.fromkeys([*delegates, *map(find_delegate, TARGET_NAMES)])
         for option in delegate.options
         if name == option.name or name in [_with_underscores(flag) for flag in (option.flag, *option.other_flags) if flag]
     }
     for first, option in owners.items():
-        return f"it is an option of {', '.join(owners)}: give --delegate {first} {_spelling(option)}"
+        return f"it is an option of {', '.join(owners)}: give {' '.join(find_delegate(first).arguments)} {_spelling(option)}"
     return ""
 
 
@@ -239,7 +251,7 @@ def _names_in(args: Sequence[str]) -> list[str]:
         for argument, following in pairwise([*args, ""])
         if argument == "--delegate" or argument.startswith("--delegate=")
     ]
-    return [name.lower() for name in names if name.lower() in (*DELEGATE_NAMES, ALL_DELEGATES)]
+    return [name.lower() for name in names if name.lower() in (*TARGET_NAMES, ALL_DELEGATES)]
 
 
 def _flags(delegates: Iterable[Delegate]) -> dict[str, Option]:

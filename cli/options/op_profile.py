@@ -40,7 +40,9 @@ class OpProfileArguments:
         return OpProfiles(self.paths)
 
     def timings(self, model: Model, targets: Sequence[Target]) -> tuple[Timing, ...]:
-        """Return the timings of all profiles, or no timings if the option is not given."""
+        """Return the timings of all profiles, or no timings if the option is not given. Raises UsageError for other runtimes."""
+        if self.paths and any(target.delegate.runs_whole_models for target in targets):
+            raise click.UsageError("--op-profile needs a delegate: it has times of LiteRT's interpreter")
         return self._profiles.timings(model, targets) if self.paths else ()
 
 

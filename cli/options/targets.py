@@ -17,6 +17,8 @@ from delegate_sim.delegates.registry import (
     DELEGATE_NAMES,
     DEVICE_VARIABLE,
     GROUP_NAMES,
+    MICRO_NAME,
+    TARGET_NAMES,
     VELA_NAMES,
     DelegateOnDevice,
     find_delegate,
@@ -30,6 +32,7 @@ from ..gathering import Command
 from .configured_targets import configured_targets
 from .delegate_flags import (
     ALL_DELEGATES,
+    MICRO_FLAG,
     DelegateName,
     GroupName,
     chosen_delegates,
@@ -68,7 +71,7 @@ def complete_devices(context: click.Context, parameter: click.Parameter, incompl
 
 def complete_codes(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     """Return the codes that start with the incomplete word, from all codes that a report can contain."""
-    from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
+    from delegate_sim.delegates.registry import find_delegate
 
     from ..codes import explanations
 
@@ -100,8 +103,6 @@ class TargetArguments:
     devices: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
     """Kinds of devices."""
-    micro: Target | None = None
-    """TensorFlow Lite Micro, if the user named it."""
 
     def chosen(self, unnamed: Sequence[str] = (DEFAULT_DELEGATE,), *, is_live: bool = False) -> tuple[Delegate, ...]:
         """Return the delegates that the user named, or the delegates in ``unnamed`` if the user named no delegate.
@@ -121,10 +122,6 @@ class TargetArguments:
 
         Raises OptionError, ConfigurationError or ClickException.
         """
-        if self.micro is not None:
-            if self.names_delegate or self.several:
-                raise click.UsageError("give --micro or a delegate, not both")
-            return [self.micro]
         if self.several:
             return self._for_each_value(unnamed, is_live)
         if not self.names_devices and unnamed and (configured := self.configured(is_live=is_live)):
@@ -133,11 +130,12 @@ class TargetArguments:
 
     def _made(self, applications: Sequence[tuple[Delegate, Mapping[str, str]]]) -> list[Target]:
         """Return the targets. If the user named devices, the first line of the text output names the targets."""
-        release = parse_release(self.runtime)
         targets = []
         for delegate, own in applications:
             options = parse_options(delegate.name, delegate.options, own, self.defaults)
-            targets.append(Target(delegate, options, release, self.defaults, self.assume_ops_registered))
+            targets.append(
+                Target(delegate, options, delegate.release_of(self.runtime), self.defaults, self.assume_ops_registered)
+            )
         if self.names_devices:
             self._name_targets(targets)
         return targets
@@ -270,7 +268,7 @@ def delegates_option(shown_default: str) -> Decorator:
         "delegates",
         multiple=True,
         show_default=shown_default,
-        type=DelegateName((*DELEGATE_NAMES, ALL_DELEGATES)),
+        type=DelegateName((*TARGET_NAMES, ALL_DELEGATES)),
         help="A delegate to apply; may be given several times.",
     )
 
@@ -282,7 +280,7 @@ def for_option(description: str) -> Decorator:
         "delegates",
         multiple=True,
         show_default=CONFIGURED,
-        type=DelegateName((*DELEGATE_NAMES, ALL_DELEGATES)),
+        type=DelegateName((*TARGET_NAMES, ALL_DELEGATES)),
         help=description,
     )
 
@@ -328,7 +326,7 @@ def _as_given(arguments: TargetArguments) -> TargetArguments:
 
 
 def _options(runtime: Sequence[Decorator] = (runtime_option(),)) -> tuple[Decorator, ...]:
-    return _DEVICE, _FOR, _PAIRS, *runtime, _DEFAULTS, _ASSUME_OPS_REGISTERED, _OWN_RESOLVER
+    return _MICRO, _DEVICE, _FOR, _PAIRS, *runtime, _DEFAULTS, _ASSUME_OPS_REGISTERED, _OWN_RESOLVER
 
 
 def _passing(name: str, make: Callable[[TargetArguments], Any], *options: Decorator) -> Decorator:
@@ -353,7 +351,6 @@ def _taken(given: dict[str, Any]) -> TargetArguments:
     delegates = tuple(filter(None, [given.pop("delegate")])) if "delegate" in given else given.pop("delegates")
     is_assumed = [given.pop("assume_ops_registered"), given.pop("own_resolver")]
     several = several_values(click.get_current_context())
-    micro = _taken_micro(given) if "micro" in given else None
     pairs, release, defaults = tuple(given.pop("pairs")), given.pop("release", None), given.pop("defaults")
     devices, groups = tuple(given.pop("named_devices")), tuple(given.pop("device_groups"))
     if devices or groups:
@@ -362,27 +359,21 @@ def _taken(given: dict[str, Any]) -> TargetArguments:
         devices = devices or devices_of_environment()
     if (devices or groups) and not is_given("defaults"):
         defaults = "api"
-    return TargetArguments(tuple(delegates), pairs, release, defaults, any(is_assumed), flags, several, devices, groups, micro)
-
-
-def _taken_micro(given: dict[str, Any]) -> Target | None:
-    from .micro_target import taken_target  # few commands need it
-
-    return taken_target(given)
+    return TargetArguments(tuple(delegates), pairs, release, defaults, any(is_assumed), flags, several, devices, groups)
 
 
 def _refuse_other_targets() -> None:
-    """Raise UsageError if the command line names devices and also a SoC, accelerators or a microcontroller."""
+    """Raise UsageError if the command line names devices and also a SoC or accelerators."""
     parameters = click.get_current_context().params
-    for name, flag in (("socs", "--soc"), ("accelerators", "--accelerators"), ("micro", "--micro")):
+    for name, flag in (("socs", "--soc"), ("accelerators", "--accelerators")):
         if parameters.get(name):
             raise click.UsageError(f"give --device and --for, or {flag}: a device has its own targets")
 
 
 def devices_of_environment() -> tuple[str, ...]:
-    """Return the devices in the environment variable, unless an option of the command line names a SoC or a microcontroller."""
+    """Return the devices in the environment variable, unless an option of the command line names a SoC or accelerators."""
     parameters = click.get_current_context().params
-    if parameters.get("socs") or parameters.get("accelerators") or parameters.get("micro"):
+    if parameters.get("socs") or parameters.get("accelerators"):
         return ()
     return tuple([name.strip() for name in os.environ.get(DEVICE_VARIABLE, "").split(",") if name.strip()])
 
@@ -395,14 +386,14 @@ def is_given(parameter: str) -> bool:
 CONFIGURED = f"the configuration's targets, else {DEFAULT_DELEGATE}"
 _FIRST_CONFIGURED = f"the configuration's first target, else {DEFAULT_DELEGATE}"
 ONE_DELEGATE_OPTION = click.option(
-    "--delegate", "delegate", show_default=_FIRST_CONFIGURED, type=DelegateName(DELEGATE_NAMES), help="The delegate to apply."
+    "--delegate", "delegate", show_default=_FIRST_CONFIGURED, type=DelegateName(TARGET_NAMES), help="The delegate to apply."
 )
 TWO_DELEGATES_OPTION = click.option(
     "--delegate",
     "delegates",
     multiple=True,
     show_default=_FIRST_CONFIGURED,
-    type=DelegateName(DELEGATE_NAMES),
+    type=DelegateName(TARGET_NAMES),
     help="The delegate to apply; a second delegate applies to B.",
 )
 
@@ -414,6 +405,12 @@ def devices_option(description: str) -> Decorator:
     )
 
 
+_MICRO = click.option(
+    MICRO_FLAG,
+    is_flag=True,
+    expose_value=False,
+    help=f"TensorFlow Lite Micro, as --delegate {MICRO_NAME}.",
+)
 _DEVICE = devices_option("A phone, SoC or board, such as pixel10.")
 _FOR = click.option(
     "--for",

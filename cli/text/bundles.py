@@ -191,17 +191,12 @@ def contents_lines(contents: BundleContents, width: int) -> Iterator[Line]:
 
 def _section_row(section: SectionContents) -> tuple[str, ...]:
     model, constraint = section.model, section.constraint
-    backends = "any" if constraint is None else name(constraint) or "none"
-    if model is None:
-        return (name(section.name), f"{section.size:,}", "", "", "", "" if constraint is None else backends)
-    return (
-        name(section.name),
-        f"{section.size:,}",
-        f"{model.weights:,}",
-        f"{model.caches:,}" if model.caches else "",
-        "" if model.context is None else f"{model.context:,}",
-        backends,
-    )
+    backends = ("" if model is None else "any") if constraint is None else name(constraint) or "none"
+    sizes = ["", "", ""]
+    if model is not None:
+        context = "" if model.context is None else f"{model.context:,}"
+        sizes = [f"{model.weights:,}", f"{model.caches:,}" if model.caches else "", context]
+    return (name(section.name), f"{section.size:,}", *sizes, backends)
 
 
 def bundle_fix_lines(bundle: BundleFix, width: int, verbose: bool) -> Iterator[Line]:

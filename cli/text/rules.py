@@ -8,8 +8,7 @@ from typing import Any
 
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.options import Option, OptionValues, as_typed, option_as_typed
-from delegate_sim.micro.rules import RULES
-from delegate_sim.micro.target import NAME
+from delegate_sim.micro.delegate import DELEGATE as MICRO
 from delegate_sim.results.compare.rule_changes import RuleChanges
 from delegate_sim.rules.book import OTHERS, ListedRules, RuleBook
 from delegate_sim.rules.kinds import MALFORMED_OPERANDS
@@ -20,10 +19,6 @@ from ..console.layout import default_text, wrapped
 _MALFORMED = (
     f" A node that lacks operands or results of its operator is refused with the code `{MALFORMED_OPERANDS.name}`, even if the "
     "node meets all conditions."
-)
-_MICRO_SUMMARY = (
-    "TensorFlow Lite Micro looks up the kernel of every node. Each kernel first prepares its node (Prepare), and later runs the "
-    "node (Invoke). CMSIS-NN is Arm's set of kernels, which an application can link instead of the reference kernels."
 )
 _COLUMNS = ("", "needs", "when", "code")
 _INDENT, _GAPS, _WIDEST_WHEN = 2, 9, 16
@@ -56,7 +51,8 @@ def delegate_rules(delegate: Delegate, options: OptionValues) -> ListedRules:
 
 def micro_rules() -> ListedRules:
     """Return the rules of TensorFlow Lite Micro."""
-    return ListedRules(NAME, "TensorFlow Lite Micro", _MICRO_SUMMARY, RULES, RULES.explained, tester="runtime")
+    rules = MICRO.rules
+    return ListedRules(MICRO.name, MICRO.display_name, MICRO.summary, rules, rules.explained, tester="runtime")
 
 
 def rules_text(shown: ListedRules, width: int) -> str:

@@ -85,7 +85,6 @@ def chain_of(delegates: Any, runtime: Any, defaults: Any, assume_ops_registered:
     All targets have the same runtime release.
     """
     from ..delegates.registry import DEFAULT_DELEGATE
-    from ..releases.catalogue import parse_release
     from ..runtime.target import Target
 
     require_bool(_ASSUMES_REGISTERED, assume_ops_registered)
@@ -104,8 +103,8 @@ def chain_of(delegates: Any, runtime: Any, defaults: Any, assume_ops_registered:
         applications.append(application_of(name, options, defaults))
     if not applications:
         raise OptionError("no delegate is given")
-    release = parse_release(agreed([runtime, *[named for _, named in applications]]))
-    return [Target(*application, release, defaults, assume_ops_registered) for application, _ in applications]
+    release = agreed([runtime, *[named for _, named in applications]])
+    return [Target(own, values, own.release_of(release), defaults, assume_ops_registered) for (own, values), _ in applications]
 
 
 def agreed(releases: Sequence[Any]) -> str:
@@ -128,12 +127,11 @@ def target_of(
 
     With ``is_live``, a delegate that can only be run is accepted too.
     """
-    from ..releases.catalogue import parse_release
     from ..runtime.target import Target
 
     require_bool(_ASSUMES_REGISTERED, assume_ops_registered)
-    application, release = application_of(delegate, options, defaults, is_live=is_live)
-    return Target(*application, parse_release(agreed([runtime, release])), defaults, assume_ops_registered)
+    (own, values), release = application_of(delegate, options, defaults, is_live=is_live)
+    return Target(own, values, own.release_of(agreed([runtime, release])), defaults, assume_ops_registered)
 
 
 def open_question_of(model: Model, target: Target) -> Target:

@@ -55,8 +55,8 @@ def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview) -> Mod
     """Read a model from a path or from bytes.
 
     A file larger than 64 MiB is mapped into memory, so the file must not become shorter while the model is in use. If the
-    identifier of a model is not ``TFL3``, only ``analyze_micro`` accepts the model, because only TensorFlow Lite Micro ignores
-    the identifier. Raises ModelError if the model cannot be read.
+    identifier of a model is not ``TFL3``, only TensorFlow Lite Micro accepts the model, because it ignores the identifier.
+    Raises ModelError if the model cannot be read.
     """
     return model_of(source, any_identifier=True)
 
@@ -85,21 +85,29 @@ def analyze(
     ``assume_ops_registered`` is true, the application is assumed to register these operators. ``op_profile`` is the path of
     an op profile of a device, or a list of paths. The report then has ``times``. With ``live``, the real delegate also runs
     on this host, and the report's ``live`` has the real decision. Delegates that cannot be simulated, such as
-    ``ethos-u55-128``, need ``live``. Raises ModelError if the model cannot be read, and OptionError for an unknown delegate,
+    ``ethos-u55-128``, need ``live``. The report of the delegate ``micro``, TensorFlow Lite Micro, has its ``application``: the
+    result of ``analyze_micro``. Raises ModelError if the model cannot be read, and OptionError for an unknown delegate,
     option, value or runtime. Raises LogError for a profile without times, and ReconcileError for a profile of another model.
     """
+    from ..delegates.registry import MICRO_NAME
     from ..graph.analysis_cache import AnalysisCache
     from ..page.viewer import PageViewer
     from ..results.report.report import Report
     from ..runtime.interpreter import simulate
 
     require_bool("live", live)
-    loaded = model_of(model)
+    loaded = model_of(model, any_identifier=delegate == MICRO_NAME)
     if live:
         if op_profile or assume_ops_registered:
             raise OptionError("live cannot be combined with op_profile or assume_ops_registered")
         return _live_report(loaded, targets_with(device, delegate, options, runtime, defaults, False, is_live=True)[0])
     targets = targets_with(device, delegate, options, runtime, defaults, assume_ops_registered)
+    if delegate == MICRO_NAME:
+        if op_profile:
+            raise OptionError("op_profile has times of LiteRT's interpreter: name a delegate")
+        from ..micro.result import micro_result
+
+        return replace(micro_result(loaded, targets[0]), viewer=PageViewer(), adviser=_advised)
     times, cache = timings_of(op_profile, loaded, targets), AnalysisCache()
     runs = tuple([simulate(loaded, target, cache=cache) for target in targets])
     return Report(loaded, runs, viewer=PageViewer(), times=times, adviser=_advised)

@@ -15,11 +15,13 @@ from ..bundles.bundle_error import BundleError
 from ..bundles.formats import ZIP, format_at
 from ..bundles.member import Member, UnpackedBytes
 from ..bundles.members import models_in
-from ..bundles.ranged import Content, local_content
+from ..bundles.opening import open_source
+from ..bundles.ranged import Content
 from ..delegates.registry import find_live
 from ..delegates.traits import PluginTraits
 from ..errors import DelegateSimError, LimitError, ModelError
 from ..foundation.columns import INTEGER, LIST, YES_OR_NO, Column, Declared, attributes
+from ..foundation.files import naming_file
 from ..foundation.limits import naming_model, raised
 from ..foundation.printable import printable
 from ..foundation.work_budget import work_budget
@@ -136,8 +138,8 @@ def is_app(path: str) -> bool:
     """Return whether a path is an application, or a library for applications, on this computer: an archive with a manifest."""
     if not path.lower().endswith(APP_SUFFIXES) or format_at(path) != ZIP:
         return False
-    with suppress(BundleError, LimitError, OSError), work_budget(is_new=True):
-        return bool(_AppFiles(local_content(path)).manifests)
+    with suppress(BundleError, ModelError), work_budget(is_new=True):
+        return bool(_AppFiles(open_source(path).on_this_computer).manifests)
     return False
 
 
@@ -147,14 +149,13 @@ def read_app(path: str) -> App:
     Raises ModelError if the archive is damaged or has no manifest, and LimitError if reading it takes too much work.
     """
     with work_budget(), naming_model(path):
+        content = open_source(path).on_this_computer
         try:
-            content = local_content(path)
             files = _AppFiles(content)
             if not files.manifests:
                 raise BundleError("has no AndroidManifest.xml")
-            models = tuple(map(_model, models_in(path)))
-        except OSError as error:
-            raise ModelError(printable(f"{path}: {error.strerror or error}")) from error
+            with naming_file(path, ModelError):
+                models = tuple(map(_model, models_in(path)))
         except BundleError as error:
             raise ModelError(printable(f"{path}: {error}")) from error
         return _app(path, files, models)

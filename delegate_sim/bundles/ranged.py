@@ -14,8 +14,7 @@ from typing import Any, BinaryIO, Protocol, cast
 
 from ..errors import ModelError
 from ..foundation import files
-from ..foundation.files import file_content, open_input
-from ..foundation.printable import printable
+from ..foundation.files import file_content, naming_file, open_input
 from .bundle_error import BundleError
 
 _MOST_CACHED = 8 << 20
@@ -200,16 +199,13 @@ class LocalFile:
         Adjacent parts are read together.
         """
         contents: list[bytes] = []
-        try:
-            with open_input(self._path) as file:
-                for run in _joined_runs(ranges):
-                    file.seek(run[0][0])
-                    content = file.read(run[-1][1] - run[0][0])
-                    if len(content) < run[-1][1] - run[0][0]:
-                        raise OSError("became shorter while it was read")
-                    contents += [content[start - run[0][0] : end - run[0][0]] for start, end in run]
-        except OSError as error:
-            raise ModelError(printable(f"{self._path}: {error.strerror or error}")) from error
+        with naming_file(self._path, ModelError), open_input(self._path) as file:
+            for run in _joined_runs(ranges):
+                file.seek(run[0][0])
+                content = file.read(run[-1][1] - run[0][0])
+                if len(content) < run[-1][1] - run[0][0]:
+                    raise OSError("became shorter while it was read")
+                contents += [content[start - run[0][0] : end - run[0][0]] for start, end in run]
         return contents
 
 

@@ -16,7 +16,7 @@ from ..graph.graph import Graph
 from ..graph.partition import Subset
 from ..graph.unstable_sort import LONGEST_STABLE, gnu_sorted
 from ..refusal import Refusal
-from ..releases.catalogue import NEWEST, Release, ReleaseNote, oldest_alike
+from ..releases.catalogue import NEWEST, Release, ReleaseNote, oldest_alike, parse_release
 from ..releases.wording import release_notes, unchecked_parts
 from ..rules.book import RuleBook
 from ..rules.kinds import PARTITION_LIMIT, PARTITION_MINIMUM, RUNTIME_KINDS, Kind
@@ -176,6 +176,10 @@ class Delegate:
         """Return the name of the delegate's kernels in log lines with these options."""
         return self.kernel_name
 
+    def release_of(self, name: str) -> Release:
+        """Return the release of the runtime that a name means. Raises OptionError for an unknown name."""
+        return parse_release(name)
+
     def own_release(self, options: OptionValues) -> str:
         """Return the release of the delegate's own software that is simulated, or "" if the delegate is part of the runtime."""
         return ""
@@ -281,6 +285,11 @@ class CompilerPlugin(Delegate):
 
     is_plugin = True
     has_default_sets = False
+
+    @property
+    def display_name(self) -> str:
+        """The plugin's name in sentences."""
+        return f"The plugin {self.name}"
 
     def decide_model(
         self, graphs: Sequence[Graph], options: OptionValues, release: Release = NEWEST, ended: frozenset[str] = frozenset()

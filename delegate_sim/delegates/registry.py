@@ -155,6 +155,9 @@ COMPILING_NAMES = ("vx", "vx-nxp")
 
 MICRO_NAME = "micro"
 """The name of TensorFlow Lite Micro, a runtime that is a target of its own."""
+_RUNTIMES = {MICRO_NAME: "..micro.delegate"}
+TARGET_NAMES = (*DELEGATE_NAMES, *_RUNTIMES)
+"""Delegates and runtimes that can be simulated."""
 
 ACCELERATORS = {"npu": "", "gpu": "mldrift", "cpu": "xnnpack"}
 """LiteRT 2's accelerators in the order in which the runtime applies them, each with its delegate.
@@ -231,6 +234,8 @@ def find_delegate(name: str) -> Delegate:
             f"`delegate-sim analyze MODEL --delegate {name} --live` (in Python: live=True){others}. `delegate-sim doctor` shows "
             "whether this host can run it"
         )
+    if name in _RUNTIMES:
+        return _delegate_in(_RUNTIMES[name], name)
     if name not in _MODULES:
         others = (
             board_hint(str(name)) or suggestion(str(name), DELEGATE_NAMES) or f"; the delegates are {', '.join(DELEGATE_NAMES)}"

@@ -71,6 +71,8 @@ class LogTraits:
     """benchmark_model's description of the parameter that turns the delegate on, in lower case."""
     prints_refusals: bool = False
     """Whether the delegate prints a line for each refusal."""
+    prints_selection: bool = False
+    """Whether the log counts the nodes that the delegate selects, in place of the nodes that its kernels replace."""
     libraries: tuple[str, ...] = ()
     """Parts of the file names of libraries that contain the delegate, in lower case."""
     chip: str = ""

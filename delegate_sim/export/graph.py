@@ -14,6 +14,7 @@ from ..errors import LimitError, MissingPackageError
 from ..foundation.limits import how_to_raise, raised
 from ..foundation.printable import install_command, printable, shortened
 from ..model.model import Tensor
+from ..results.report.outcome_words import words_of
 from ..results.report.placement import node_reasons
 from ..results.report.plan_strip import DELEGATED, LEFT, REFUSED, node_state
 from ..runtime.interpreter import Run, SubgraphRun
@@ -68,7 +69,7 @@ def as_dot(run: Run) -> str:
         drawn.add_node(pydot.Node(names[key], shape="box", style="filled", **told))
         place = (data["subgraph"], data["partition"])
         if place not in clusters:
-            where = run.delegate.name if data["state"] == DELEGATED else "CPU"
+            where = run.delegate.name if data["state"] == DELEGATED else words_of(run.delegate.name).other_place
             title = f"partition {place[1]}, {where}" if place[1] >= 0 else where
             clusters[place] = pydot.Cluster(f"{place[0]}_{place[1] + 1}", label=_quoted(title))
             drawn.add_subgraph(clusters[place])
@@ -105,7 +106,7 @@ def _add(graph: Any, run: Run, subgraph: SubgraphRun) -> None:
             subgraph=view.index,
             node=index,
             state=state,
-            runs_on=run.delegate.name if state == DELEGATED else "cpu",
+            runs_on=run.delegate.name if state == DELEGATED else words_of(run.delegate.name).other_place.lower(),
             partition=partition_of.get(index, -1),
             codes=", ".join(codes),
             color=_COLORS[state],

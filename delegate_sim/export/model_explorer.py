@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..foundation.printable import printable
+from ..results.report.outcome_words import words_of
 from ..results.report.placement import code_of, node_reasons
 from ..results.report.plan_strip import DELEGATED, LEFT, REFUSED, node_state
 from ..runtime.interpreter import Run, SubgraphRun
@@ -36,7 +37,7 @@ def node_label(run: Run, subgraph: SubgraphRun, index: int) -> str:
     """Return the label of a node: the name of the delegate that runs the node, or the code of the refusal."""
     if index in subgraph.delegated:
         return run.delegate.name
-    return f"CPU: {code_of(node_reasons(subgraph, index, run.refusal))}"
+    return f"{words_of(run.delegate.name).other_place}: {code_of(node_reasons(subgraph, index, run.refusal))}"
 
 
 def _layer(run: Run, subgraph: SubgraphRun) -> dict[str, Any]:

@@ -20,8 +20,7 @@ from ..foundation.files import file_content, open_input, write_by
 from ..foundation.outputs import OutputFile, check_output
 from ..foundation.printable import printable
 from ..graph.effort import SharedEffort
-from ..llm.bundle import DELEGATES
-from ..llm.engine import run_engine
+from ..llm.engine import run_on_targets
 from ..llm.packing import model_sections, with_models
 from ..llm.report import BackendReport
 from ..model.reader import load
@@ -172,14 +171,5 @@ def _engine_changes(plan: BundleFix, temporary: str, path: str) -> tuple[EngineC
     """Return what changes on each backend. The new bundle is still at ``temporary``; the results name its later ``path``."""
     if format_at(plan.path) == TASK:
         return ()
-    releases = {DELEGATES[target.delegate.name]: target.release for target in plan.targets if target.delegate.name in DELEGATES}
-    return tuple(
-        [
-            EngineChange(
-                backend,
-                run_engine(plan.path, backend, {}, release),
-                replace(run_engine(temporary, backend, {}, release), path=path),
-            )
-            for backend, release in releases.items()
-        ]
-    )
+    changes = zip(run_on_targets(plan.path, plan.targets), run_on_targets(temporary, plan.targets), strict=True)
+    return tuple([EngineChange(old.backend.lower(), old, replace(new, path=path)) for old, new in changes])

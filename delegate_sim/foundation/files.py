@@ -15,6 +15,7 @@ from typing import BinaryIO
 
 from .limits import how_to_raise, raised
 from .outputs import OutputFile, check_output, is_device, is_input, is_within, keep_input, keep_written, output_at
+from .printable import printable
 from .work_budget import spend_steps
 
 MOST_TEXT = 64 << 20
@@ -31,6 +32,15 @@ CAN_MAP = sys.platform != "emscripten"
 
 _STEPS_OF_A_FILE = 100
 _ZEROS = bytes(1 << 16)
+
+
+@contextmanager
+def naming_file(path: str, kind: type[Exception]) -> Iterator[None]:
+    """Raise an OSError as an exception of this kind, with the path of the file that cannot be read or written."""
+    try:
+        yield
+    except OSError as error:
+        raise kind(printable(f"{path}: {error.strerror or error}")) from error
 
 
 def open_input(path: str, *, is_updated: bool = False) -> BinaryIO:

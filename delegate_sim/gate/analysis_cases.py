@@ -44,8 +44,7 @@ def stack_cases(result: StackResult) -> tuple[Case, ...]:
     The notes of the first case say whether the CompiledModel is created. If it is not created, the first case fails.
     """
     first, *others = analysis_cases(result)
-    verb = "is" if result.is_created else "is not"
-    notes = (f"CompiledModel ({', '.join(result.stack.accelerators)}) {verb} created", *result.notes, *first.notes)
+    notes = (result.statement, *result.notes, *first.notes)
     status = first.status if result.is_created else FAILED
     cases = (replace(first, status=status, notes=tuple(dict.fromkeys(notes))), *others)
     soc = result.stack.soc

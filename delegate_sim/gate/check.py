@@ -352,7 +352,7 @@ class _ModelCheck:
             return replace(case, notes=(*case.notes, *_nothing_delegated(entry), *_rewritten(before, entry)))
         if entry is None and self.configuration.baseline is not None:
             return replace(case, status=FAILED, findings=(_missing(accept), *case.findings))
-        is_rewritable = job.source is None and not run.delegate.is_live_only
+        is_rewritable = job.source is None and run.is_repeatable
         if is_rewritable and any(finding.level == ERROR and (finding.node_name or finding.hint) for finding in case.findings):
             note = f"to see whether a rewrite of the file helps: {fix_plan_command(model, run.target)}"
             return replace(case, notes=(*case.notes, note))

@@ -11,7 +11,7 @@ from typing import Any
 from ..bundles.model_files import FilePattern
 from ..delegates.base import Delegate
 from ..delegates.options import DEFAULT_SETS
-from ..delegates.registry import GROUP_NAMES, DelegateOnDevice, find_live
+from ..delegates.registry import GROUP_NAMES, MICRO_NAME, DelegateOnDevice, find_live
 from ..errors import OptionError
 from ..foundation.limits import how_to_raise, raised
 from ..foundation.outputs import is_within
@@ -197,6 +197,8 @@ def parse_defaults(value: Any) -> str:
 
 def parse_delegate(value: Any) -> Delegate:
     """Return the delegate with this name. Raises OptionError for unknown names."""
+    if value == MICRO_NAME:
+        raise InvalidValueError(f'{MICRO_NAME} is a kind of target: write kind = "{MICRO_NAME}"')
     return find_live(parse_text(value))
 
 

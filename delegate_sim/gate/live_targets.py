@@ -35,9 +35,9 @@ def check_live(model: Model, target: Target) -> LiveCheck:
     """Run a target's real delegate on a model, and compare the result with the simulation."""
     if not can_run(target):
         return LiveCheck(notes=(f"not run live: {target.delegate.name} runs only on its own platform",))
-    if target.delegate.is_live_only:
-        return LiveCheck()  # the check itself ran the real delegate
     engine = find_engine(target.delegate)
+    if not engine.is_simulated:
+        return LiveCheck()  # the check itself ran the real delegate
     if engine.lacks:
         return _not_run(f"it lacks {engine.lacks}")
     if target.assume_ops_registered:

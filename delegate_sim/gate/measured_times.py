@@ -15,7 +15,7 @@ from typing import Any
 
 from ..errors import LimitError
 from ..foundation.columns import schema_of
-from ..foundation.files import alone_with, read_whole, write_whole
+from ..foundation.files import alone_with, naming_file, read_whole, write_whole
 from ..foundation.parsing import json_text
 from ..foundation.printable import printable
 from ..foundation.work_budget import work_budget
@@ -76,13 +76,10 @@ def _entry(entry: Mapping[str, Any]) -> TimesEntry:
 
 def write_times(path: str, key: EntryKey, entry: TimesEntry) -> None:
     """Write one entry, and keep all other entries. Raises BaselineError if the file cannot be read or written."""
-    try:
-        with alone_with(path):
-            entries = {**read_times(path), key: entry}
-            rows = [{"model": own.model, "target": own.target, **asdict(one)} for own, one in sorted(entries.items())]
-            write_whole(path, json.dumps({"schema": schema_of("times"), "entries": rows}, indent=1) + "\n", is_updated=True)
-    except OSError as error:
-        raise BaselineError(printable(f"{path}: {error.strerror or error}")) from error
+    with naming_file(path, BaselineError), alone_with(path):
+        entries = {**read_times(path), key: entry}
+        rows = [{"model": own.model, "target": own.target, **asdict(one)} for own, one in sorted(entries.items())]
+        write_whole(path, json.dumps({"schema": schema_of("times"), "entries": rows}, indent=1) + "\n", is_updated=True)
 
 
 def summarized(paths: Sequence[str], model: Model, target: Target) -> TimesEntry:

@@ -93,7 +93,7 @@ def run_and_compare(engine: Engine, model: Model, target: Target, release: Relea
     ``release`` is the simulated release (see ``comparable_release``). Return the simulated run and the result. If the delegate
     cannot be simulated, return the real code's run instead. This run is None if the code does not say where every node runs.
     """
-    if not target.delegate.is_live_only:
+    if engine.is_simulated:
         run = simulate(model, replace(target, release=release, defaults="api"))
         return run, compare_live(engine, model, run, to_end=True)
     result = run_live(engine, model, target.options, to_end=True)

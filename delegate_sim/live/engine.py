@@ -329,6 +329,11 @@ class Engine(ABC):
         return not self.lacks
 
     @property
+    def is_simulated(self) -> bool:
+        """Whether the code's decisions can also be simulated."""
+        return not self.delegate.is_live_only
+
+    @property
     def installation(self) -> str:
         """The name of the installed program. If one engine with this name runs on this host, all engines with this name run."""
         return self.delegate.name

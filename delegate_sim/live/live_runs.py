@@ -65,9 +65,9 @@ def run_target(model: Model, target: Target, cache: AnalysisCache | None = None)
 
     Raises OptionError if the real code cannot run on this host.
     """
-    if not target.delegate.is_live_only:
+    engine = _deciding_engine(target.delegate)
+    if engine is None:
         return simulate(model, target, cache=cache)
-    engine = ready_engine(target.delegate)
     decision = engine.decide(model, target.options)
     if decision.placements is None:
         name = target.delegate.name
@@ -98,8 +98,11 @@ def ready_engine(delegate: Delegate, sdks: Sequence[str] = ()) -> Engine:
 def require_engines(delegates: Iterable[Delegate]) -> None:
     """Raise OptionError if one of the delegates can neither be simulated nor run on this host."""
     for delegate in delegates:
-        if delegate.is_live_only:
-            ready_engine(delegate)
+        _deciding_engine(delegate)
+
+
+def _deciding_engine(delegate: Delegate) -> Engine | None:
+    return ready_engine(delegate) if delegate.is_live_only else None
 
 
 def decided_run(model: Model, target: Target, engine: Engine, decision: LiveDecision, placed: Iterable[LivePlacement]) -> Run:

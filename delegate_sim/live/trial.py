@@ -73,8 +73,7 @@ def tested_engines(sdks: Sequence[str]) -> TestedEngines:
         built = None if stage is None else stage.is_built and not stage.run_failure
         problems = () if stage is None or built else (stage.lacks,) if stage.lacks else stage.errors
         places = (engine.libraries, tuple(engine.searched)) if isinstance(engine, PluginEngine) else ({}, ())
-        is_simulated = not engine.delegate.is_live_only
-        trials.append(TestedEngine(engine.delegate.name, engine.software, lack, is_simulated, built, problems, *places))
+        trials.append(TestedEngine(engine.delegate.name, engine.software, lack, engine.is_simulated, built, problems, *places))
     trials.append(TestedEngine(litert_lm.NAME, litert_lm.software(), litert_lm.try_engine(), True))
     return TestedEngines(tuple(trials))
 

@@ -7,16 +7,18 @@ the source differs from the binaries of ``litert-lm-api``, the simulation follow
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..bundles.opening import open_source
 from ..releases.catalogue import NEWEST, Release, parse_release
+from ..runtime.target import Target
 from .bundle import (
     ARTISAN_DECODER,
     AUDIO_ENCODER,
     BACKENDS,
     CPU_ARTISAN,
+    DELEGATES,
     GOOGLE_TENSOR_ARTISAN,
     GPU,
     GPU_ARTISAN,
@@ -51,12 +53,10 @@ def run_engine(path: str, backend: str, options: Mapping[str, Any], release: Rel
     """Simulate the engine on a bundle. Raises ModelError if the file cannot be read."""
     notes = [f"the option {name} is not simulated, so it has no effect" for name in options if name not in KNOWN_OPTIONS]
     asked = parsed_backend(backend)
-    if asked is None:
-        text = f"INVALID_ARGUMENT: Unsupported backend: {backend}. Supported backends are: [{', '.join(BACKENDS)}]"
-        return BackendReport(path, backend, options, Stop("backend", text), (), notes=tuple(notes))
-    if asked == CPU_ARTISAN:
-        text = "INVALID_ARGUMENT: Unsupported backend: 1"
-        return BackendReport(path, asked, options, Stop("backend", text), (), notes=tuple(notes))
+    if asked in (None, CPU_ARTISAN):
+        known = f"{backend}. Supported backends are: [{', '.join(BACKENDS)}]"
+        refused = Stop("backend", f"INVALID_ARGUMENT: Unsupported backend: {'1' if asked else known}")
+        return BackendReport(path, asked or backend, options, refused, (), notes=tuple(notes))
     content = open_source(path).on_this_computer
     progress = None
     try:
@@ -70,6 +70,12 @@ def run_engine(path: str, backend: str, options: Mapping[str, Any], release: Rel
         return BackendReport(path, asked, options, stop, (), notes=tuple(notes))
     lines, log_lines = tuple(progress.replacements), tuple(progress.log_lines)
     return BackendReport(path, asked, options, stop, lines, log_lines, tuple(dict.fromkeys(progress.notes)))
+
+
+def run_on_targets(path: str, targets: Iterable[Target]) -> list[BackendReport]:
+    """Simulate the engine on each backend that uses the delegate of a target, with the target's release. Raises ModelError."""
+    releases = {DELEGATES[target.delegate.name]: target.release for target in targets if target.delegate.name in DELEGATES}
+    return [run_engine(path, backend, {}, release) for backend, release in releases.items()]
 
 
 def _run(progress: EngineProgress) -> None:

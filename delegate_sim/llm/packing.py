@@ -18,7 +18,7 @@ from ..bundles.bundle_error import BundleError
 from ..bundles.litertlm import Header, Section, read_header, section_names, with_offsets
 from ..errors import LimitError, ModelError
 from ..foundation.columns import schema_of
-from ..foundation.files import file_content, named_files, open_input, write_chunks
+from ..foundation.files import file_content, named_files, naming_file, open_input, write_chunks
 from ..foundation.printable import printable
 from .bundle import checked_header
 
@@ -224,11 +224,8 @@ def _manifest(folder: str) -> dict[int, str]:
 
 
 def _read(path: str) -> memoryview:
-    try:
-        with open_input(path) as file:
-            return file_content(file)
-    except OSError as error:
-        raise ModelError(printable(f"{path}: {error.strerror or error}")) from error
+    with naming_file(path, ModelError), open_input(path) as file:
+        return file_content(file)
 
 
 def _named_spans(folder: str, names: Sequence[str]) -> list[FileSpan]:
@@ -241,7 +238,5 @@ def _named_spans(folder: str, names: Sequence[str]) -> list[FileSpan]:
 
 
 def _write(folder: str, name: str, content: PartBytes) -> None:
-    try:
+    with naming_file(os.path.join(folder, name), ModelError):
         write_chunks(os.path.join(folder, name), _pieces(content), has_holes=True)
-    except OSError as error:
-        raise ModelError(printable(f"{os.path.join(folder, name)}: {error.strerror or error}")) from error

@@ -7,15 +7,15 @@ from types import MappingProxyType
 
 from ..delegates.decision import Decision
 from ..delegates.options import Option, OptionValues, parse_options
+from ..errors import OptionError
 from ..graph.graph import Graph
 from ..graph.partition import Subset
 from ..model.model import Model
 from ..refusal import Effect, Refusal
-from ..releases.catalogue import Release
+from ..releases.catalogue import DEFAULT_RELEASE, Release
 from ..rules.kinds import Kind
 from ..rules.rule import Verdict
-from ..runtime.own_runtime import OwnRuntime
-from ..runtime.run import Assumptions, Run, SubgraphRun
+from ..runtime.run import Assumptions, OwnRuntime, Run, SubgraphRun
 from ..runtime.target import Target
 from .graph import external_tensors
 from .preparation import MicroNode, Status, prepare_model
@@ -51,7 +51,14 @@ class MicroRuntime(OwnRuntime):
     rules = RULES
     options = (
         Option("kernels", parse_kernels, KERNELS[0], "the kernels that the application links", flag="kernels", choices=KERNELS),
-        Option("resolver", _source, None, "the source that registers the application's operators", flag="resolver"),
+        Option(
+            "resolver",
+            _source,
+            None,
+            "a file with the C++ source that registers the application's operators",
+            flag="resolver",
+            is_path=True,
+        ),
     )
     default_release = CHECKED
     counts_cpu_partitions = False
@@ -59,6 +66,14 @@ class MicroRuntime(OwnRuntime):
     computes_integers = True
     runs_whole_models = True
     has_default_sets = False
+    summary = (
+        "TensorFlow Lite Micro looks up the kernel of every node. Each kernel first prepares its node (Prepare), and later runs "
+        "the node (Invoke). CMSIS-NN is Arm's set of kernels, which an application can link instead of the reference kernels."
+    )
+
+    def release_of(self, name: str) -> Release:
+        """Return the copy of the runtime that a name means. The default release of LiteRT means the copy that was checked."""
+        return CHECKED if name == DEFAULT_RELEASE else parse_micro_release(name)
 
     @property
     def arguments(self) -> list[str]:
@@ -116,19 +131,20 @@ def _are_all(nodes: Sequence[MicroNode], accepted: Mapping[int, frozenset[int]])
     return bool(nodes) and all(node.index in accepted.get(node.subgraph, ()) for node in nodes)
 
 
-MICRO = MicroRuntime()
+DELEGATE = MicroRuntime()
 
 
 def micro_target(resolver: str | ResolverSource | None = None, kernels: str | None = None, runtime: str | None = None) -> Target:
     """Return a target: the source of a resolver or its path, the kernels, and the copy of the runtime. Raises OptionError."""
     given = {"resolver": resolver, "kernels": kernels or KERNELS[0]}
-    release = CHECKED if runtime is None else parse_micro_release(runtime)
-    return Target(MICRO, parse_options(NAME, MICRO.options, given), release)
+    release = DELEGATE.release_of(runtime or DEFAULT_RELEASE)
+    return Target(DELEGATE, parse_options(NAME, DELEGATE.options, given), release, "benchmark")
 
 
 def application_of(target: Target) -> MicroTarget:
     """Return the kernels, the resolver and the copy of the runtime of a target."""
-    assert isinstance(target.release, MicroRelease)
+    if not isinstance(target.release, MicroRelease):
+        raise OptionError(f"{target.release} is a release of LiteRT or TensorFlow, not a copy of {RUNTIME_TITLE}")
     own = MicroTarget(kernels=target.options["kernels"], runtime=target.release)
     source: ResolverSource | None = target.options["resolver"]
     return own if source is None else source.registered_in(own)

@@ -14,7 +14,7 @@ from .arena import Arena, plan_arena
 from .graph import byte_size, count_external_tensors, count_variables
 from .preparation import MicroNode, Preparation, Status, is_known_type, prepare_model, unsized_tensors
 from .resolver import Operator, operators_of, resolver_lines
-from .target import MicroTarget
+from .target import PACKAGE, MicroTarget
 
 
 class Outcome(Enum):
@@ -47,6 +47,7 @@ APPLICATION = (
     *(Column("arena", OBJECT, parts=Arena.columns), *attributes("external_tensors", "unassigned_variables", type=INTEGER)),
     *attributes("variables", "layers_with_channel_scales", type=INTEGER),
     Column("registered", OBJECT, source=lambda report: report.target.source and report, parts=_REGISTERED, is_optional=True),
+    Column("package", source=lambda _: PACKAGE),
 )
 """The columns of what the application must provide."""
 

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ..errors import LimitError, OptionError
-from ..foundation.files import read_whole
+from ..foundation.files import naming_file, read_whole
 from ..foundation.printable import printable, shortened
 from ..foundation.work_budget import spend_steps
 from ..model.model import Node
@@ -274,10 +274,10 @@ class ResolverSource:
 
 def read_resolver(path: str) -> ResolverSource:
     """Read the operators that a C++ source registers. Raises OptionError with the path."""
+    with naming_file(path, OptionError):
+        text = read_whole(path, _LARGEST_SOURCE).decode("utf-8", "replace")
     try:
-        return replace(parse_resolver(read_whole(path, _LARGEST_SOURCE).decode("utf-8", "replace")), path=path)
-    except OSError as error:
-        raise OptionError(printable(f"{path}: {error.strerror or error}")) from error
+        return replace(parse_resolver(text), path=path)
     except OptionError as error:
         raise OptionError(printable(f"{path} {error}")) from error
 

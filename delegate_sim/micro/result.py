@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ..foundation.columns import Column, group, within
+from ..foundation.columns import group, within
 from ..graph.effort import SIMULATION, Effort
 from ..model.model import Model
 from ..results.report.report import Report
@@ -12,17 +12,13 @@ from ..runtime.run import Run
 from ..runtime.target import Target
 from .delegate import evaluated
 from .report import APPLICATION, MicroReport
-from .target import PACKAGE
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MicroResult(Report):
     """The run of a model on TensorFlow Lite Micro. ``application`` has the arena and the resolver."""
 
-    columns = (
-        *Report.columns,
-        group("micro", *within("application", APPLICATION), Column("package", source=lambda own: PACKAGE)),
-    )
+    columns = (*Report.columns, group("micro", *within("application", APPLICATION)))
 
     application: MicroReport = field(kw_only=True)
 

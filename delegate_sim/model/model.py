@@ -12,7 +12,7 @@ from ..bundles.address import split_address
 from ..bundles.ranged import Content, pieces
 from ..errors import ModelError
 from ..foundation.columns import INTEGER, Column, Declared, attributes
-from ..foundation.files import open_input
+from ..foundation.files import naming_file, open_input
 from ..foundation.limits import element_count
 from ..foundation.printable import printable
 from . import schema
@@ -297,14 +297,11 @@ class Model(Declared):
             for piece in pieces(self.content):
                 digest.update(piece)
             return digest.hexdigest()
-        try:
-            with open_input(self.path) as file:
-                digest = hashlib.sha256()
-                while block := file.read(_BLOCK):
-                    digest.update(block)
-                return digest.hexdigest()
-        except OSError as error:
-            raise ModelError(printable(f"{self.path}: {error.strerror or error}")) from error
+        digest = hashlib.sha256()
+        with naming_file(self.path, ModelError), open_input(self.path) as file:
+            while block := file.read(_BLOCK):
+                digest.update(block)
+        return digest.hexdigest()
 
     def options(self, node: Node) -> Options:
         """Return the builtin options of a node. An options table of another operator is ignored."""

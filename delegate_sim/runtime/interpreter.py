@@ -22,9 +22,8 @@ from ..refusal import Effect, Refusal, Stage
 from ..releases.wording import NOT_ALLOCATED_LINE
 from .delegate_application import NOT_APPLIED, DelegateApplication, shown_number
 from .model_loading import as_read_by, custom_operators, load_on, loading_warnings
-from .own_runtime import OwnRuntime
 from .refusals import not_loaded, not_prepared
-from .run import NOTHING_ASSUMED, REFUSED, Assumptions, ChangedPlan, Run, SubgraphRun, option_values, plan_after
+from .run import NOTHING_ASSUMED, REFUSED, Assumptions, ChangedPlan, OwnRuntime, Run, SubgraphRun, option_values, plan_after
 from .target import Target
 
 __all__ = ["REFUSED", "Assumptions", "Run", "SubgraphRun", "option_values", "simulate", "simulate_chain"]
@@ -53,6 +52,9 @@ def simulate_chain(
     """
     first = targets[0]
     defaults = first.defaults
+    alone = next((target.delegate for target in targets if target.delegate.runs_whole_models), None)
+    if alone is not None and len(targets) > 1:
+        raise OptionError(f"{alone.display_name} runs a model without delegates: leave out the other delegates of the chain")
     if any(
         (target.release, target.defaults, target.assume_ops_registered) != (first.release, defaults, first.assume_ops_registered)
         for target in targets
@@ -80,7 +82,7 @@ def _simulate_chain(
         chain.apply(target)
         if chain.is_unreadable:
             return tuple(chain.runs)
-    if all(target.delegate.is_plugin for target in targets) and by_default is None:
+    if chain.is_only_compiled and by_default is None:
         chain.check_rest()
         return tuple(chain.runs)
     if not chain.is_loaded:
@@ -156,6 +158,11 @@ class _Chain:
         self.runs.append(run)
 
     @property
+    def is_only_compiled(self) -> bool:
+        """Whether a plugin compiled the model, and no delegate was applied after it."""
+        return self._compiled is not None and len(self.runs) == 1
+
+    @property
     def is_unreadable(self) -> bool:
         """Whether LiteRT's loader refuses the model before a plugin is applied. If so, no delegate can be applied."""
         return any(run.refusal is not None and run.refusal.stage is Stage.READING for run in self.runs)
@@ -165,7 +172,7 @@ class _Chain:
 
         This happens before the first delegate is applied.
         """
-        if self._compiled is None or self._plans or len(self.runs) != 1:
+        if self._plans or not self.is_only_compiled:
             return
         from .compiler_plugins import dispatched
 

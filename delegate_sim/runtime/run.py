@@ -16,7 +16,7 @@ from ..delegates.options import OptionValues
 from ..graph.calls import with_kernels
 from ..graph.graph import Graph
 from ..graph.partition import Subset
-from ..model.model import Node, Tensor
+from ..model.model import Model, Node, Tensor
 from ..refusal import Refusal
 from ..releases.catalogue import Release
 from ..rules.kinds import NOT_LOADED_KINDS, NOT_PREPARED_KINDS
@@ -88,6 +88,11 @@ class Run:
     def delegate(self) -> Delegate:
         """The delegate that was applied."""
         return self.target.delegate
+
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether the run of the delegate alone can be simulated again, such as with a changed model."""
+        return not (self.by_default or self.delegate.is_live_only)
 
     @property
     def takes_nodes(self) -> bool:
@@ -228,3 +233,11 @@ def attributed_failure(graph: Graph, decision: Decision, failure: Refusal) -> Re
     node = None if failure.node is None else decision.origins.get(failure.node, failure.node)
     tensor = failure.tensor if failure.tensor is not None and failure.tensor < len(graph.tensors) else None
     return replace(failure, node=node, tensor=tensor)
+
+
+class OwnRuntime(Delegate):
+    """A runtime that runs a whole model or none of it. It loads and prepares models itself, without the interpreter."""
+
+    def evaluate(self, model: Model, target: Target, assumptions: Assumptions) -> Run:
+        """Return what the runtime does with each node of a model."""
+        raise NotImplementedError

@@ -206,12 +206,11 @@ def _cause_rows(path: str, spec: TargetSpec, run: Any, operators: Counter[str]) 
 def _target(spec: TargetSpec) -> Any:
     from ..delegates.options import parse_options
     from ..delegates.registry import find_live
-    from ..releases.catalogue import parse_release
     from ..runtime.target import Target
 
     delegate = find_live(spec.delegate)
     values = parse_options(delegate.name, delegate.options, dict(spec.options), spec.defaults)
-    return Target(delegate, values, parse_release(spec.release), spec.defaults, spec.assume_ops_registered)
+    return Target(delegate, values, delegate.release_of(spec.release), spec.defaults, spec.assume_ops_registered)
 
 
 def _typed(value: Any) -> str:

@@ -130,7 +130,7 @@ def test_unknown_command(run):
 
 
 def failing(error):
-    def fail(_, **__):
+    def fail(*_):
         raise error
 
     return fail

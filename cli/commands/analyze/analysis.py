@@ -27,6 +27,7 @@ from ...options.op_profile import OpProfileArguments
 from ...options.targets import TargetArguments
 from ...outputs import CARD, CARD_IMAGE, CARD_MARKDOWN
 from ...text.analysis.advised import with_advice, with_adviser
+from ...text.analysis.report import report_lines
 from ...text.analysis.view import View
 
 if TYPE_CHECKING:
@@ -90,13 +91,6 @@ def each_alone(targets: Sequence[Target], model: Model, cache: AnalysisCache) ->
     return Report(model, tuple(runs))
 
 
-def report_lines(report: Report, view: View) -> Iterable[Line]:
-    """Return the text of each run: log lines, nodes that stay on the CPU with reasons, and partitions."""
-    from ...text.analysis.report import report_lines
-
-    return report_lines(report, view)
-
-
 def single(targets: Sequence[Target], *, names_fixes: bool) -> AnalysisJob:
     """Return the analysis that applies each delegate on its own and shows each run in detail."""
     return AnalysisJob(targets, partial(each_alone, targets), report_lines, names_fixes=names_fixes)
@@ -146,7 +140,7 @@ def write_analyses(models: Models, job: AnalysisJob, view: View, outputs: Output
     """
 
     def answer(path: str) -> Answer:
-        model = read_model(path, any_identifier=all(target.delegate.runs_whole_models for target in job.targets))
+        model = read_model(path, job.targets)
         cache = AnalysisCache()
         report = with_adviser(job.report(model, cache), cache)
         timings = profiles.timings(model, job.targets)

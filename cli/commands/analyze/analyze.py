@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from delegate_sim.bundles.formats import LITERTLM, format_at
-from delegate_sim.delegates.registry import APPLIED_BY_DEFAULT
+from delegate_sim.delegates.registry import APPLIED_BY_DEFAULT, MICRO_NAME
 from delegate_sim.releases.catalogue import RELEASES
 from delegate_sim.runtime.target import Target
 
@@ -118,6 +118,10 @@ def _analyze_delegates(request: Request) -> int:
         from .bundles import engine_answers
 
         write_lines(engine_answers(models, targets))
+    if request.arguments.delegates == (MICRO_NAME,) and len(targets) == 1:
+        from ..micro import analyze_micro
+
+        return analyze_micro(models, targets[0], request.outputs, request.profiles, verbose=request.verbose)
     view = View(width(), request.verbose, names_commands=True, names_devices=request.arguments.names_devices)
     return write_analyses(Models(models), _analysis(request, targets), view, request.outputs, request.profiles)
 
@@ -135,6 +139,8 @@ def _analysis(request: Request, targets: Sequence[Target]) -> AnalysisJob:
 
 
 def _refuse_for_card(request: Request) -> None:
+    if request.arguments.delegates == (MICRO_NAME,):
+        raise click.UsageError("a card compares delegates: name a delegate beside --micro")
     is_other = request.accelerators.are_given or request.live.is_given or request.is_chain
     if is_other or LITERTLM in map(format_at, request.models):
         raise click.UsageError("a card shows delegates on their own, without --chain, --accelerators, --soc, --live and bundles")

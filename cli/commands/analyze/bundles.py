@@ -11,8 +11,8 @@ import click
 from delegate_sim.bundles.formats import LITERTLM, format_at
 from delegate_sim.errors import ModelError, OptionError
 from delegate_sim.live.litert_lm import LiveBundle, lacking, run_bundle
-from delegate_sim.llm.bundle import DELEGATES, JUDGED, parsed_backend
-from delegate_sim.llm.engine import KNOWN_OPTIONS, run_engine
+from delegate_sim.llm.bundle import JUDGED, parsed_backend
+from delegate_sim.llm.engine import KNOWN_OPTIONS, run_engine, run_on_targets
 from delegate_sim.llm.report import engine_document
 from delegate_sim.releases.catalogue import parse_release
 from delegate_sim.runtime.target import Target
@@ -74,13 +74,11 @@ def engine_answers(paths: Sequence[str], targets: Sequence[Target]) -> Iterator[
 
     Bundles that cannot be read are left out.
     """
-    releases = {DELEGATES[target.delegate.name]: target.release for target in targets if target.delegate.name in DELEGATES}
     for path in paths:
         if format_at(path) != LITERTLM:
             continue
         with suppress(ModelError):
-            reports = [run_engine(path, backend, {}, release) for backend, release in releases.items()]
-            yield from answer_lines(path, reports, width())
+            yield from answer_lines(path, run_on_targets(path, targets), width())
             yield Line("")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from delegate_sim.foundation.printable import shortened
 from delegate_sim.live.comparison import LiveResult
-from delegate_sim.live.engine import CPU, GONE, NPU, SecondStage, taken_text
+from delegate_sim.live.engine import CPU, NPU, SecondStage, taken_text
 from delegate_sim.model.model import Model
 
 from ...console.layout import counted, message, name
@@ -90,10 +90,7 @@ def _headline(result: LiveResult) -> str:
         if result.decision.has_failed:
             return "not compiled"
         counts = Counter([placement.place for placement in result.decision.placements])
-        operators = counted(int(result.decision.figures.get("ethos_u_operators", 0)), "operator")
-        removed = f"; {counts[GONE]:,} more removed by the compiler" if counts[GONE] else ""
-        of_all = f"{counts[NPU]:,} of {counted(counts[NPU] + counts[CPU], 'node')}"
-        return f"{of_all} on the NPU, in {operators}; {counts[CPU]:,} on the CPU{removed}"
+        return f"{counts[NPU]:,} of {counted(counts[NPU] + counts[CPU], 'node')} on the NPU"
     if not result.is_compared:
         return "the vendor's code is closed source, so it is not simulated, and there is nothing to compare"
     return "the real delegate agrees with the simulation" if result.is_equal else "the real delegate differs from the simulation"

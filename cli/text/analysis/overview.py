@@ -88,7 +88,8 @@ def _runs_table(report: Report, view: View) -> Iterator[Line]:
     runs, width = report.runs, view.width
     nodes = sum([len(subgraph.graph.execution_plan) for subgraph in runs[0].subgraphs])
     defaults = next((f", {text}" for run in runs if (text := defaults_text(run.target))), "")
-    title = f"{counted(nodes, 'node')}, each delegate on its own, on {runs[0].release}{defaults}"
+    releases = ", ".join(dict.fromkeys([str(run.release) for run in runs]))
+    title = f"{counted(nodes, 'node')}, each delegate on its own, on {releases}{defaults}"
     yield from paragraph(coverage_verdict(runs), width, "", "  ", style=HEADING)
     runnable = {op for run in runs for op in run.delegate.rules.custom}
     for sentence in compiled_for(report.model, runnable):

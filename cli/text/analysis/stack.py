@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from delegate_sim.delegates.traits import Ranking
 from delegate_sim.foundation.printable import command_line, printable, typed_path
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE
-from delegate_sim.results.report.accelerator_stack import StackResult
+from delegate_sim.results.report.accelerator_stack import StackResult, place_counts
 from delegate_sim.results.report.placement import on_cpu
 from delegate_sim.results.report.verdict import verdict
 
@@ -42,7 +42,7 @@ def stack_lines(results: Sequence[StackResult], view: View, not_simulated: Itera
         yield from _notes(results, view.width)
     for result in results if is_single or view.verbose else ():
         if not is_single:
-            yield from heading_lines(f"--- {message(_target(result))} ---")
+            yield from heading_lines(f"--- {message(result.target)} ---")
         yield from report_lines(result, view, failure="" if result.is_created else _not_created(result))
         yield Line("")
         yield from _outcome(result, view)
@@ -53,23 +53,19 @@ def stack_lines(results: Sequence[StackResult], view: View, not_simulated: Itera
 
 def stacked_row(result: StackResult) -> Sequence[str]:
     """Return the SoC, whether CompiledModel is created, and the number of nodes in each place."""
-    places = _places(_summed(result.places()))
-    return [message(_target(result)), "created" if result.is_created else "not created", places]
-
-
-def _target(result: StackResult) -> str:
-    return result.stack.soc or ", ".join(result.stack.accelerators)
+    places = place_counts(result.total())
+    return [message(result.target), "created" if result.is_created else "not created", places]
 
 
 def stack_verdict(result: StackResult) -> str:
     """Return the verdict on a stack: the result of the first accelerator, or the reason why CompiledModel is not created."""
     runs = result.runs
-    return f"{message(_target(result))}: {verdict(runs[0]) if result.is_created and runs else _not_created(result)}"
+    return f"{message(result.target)}: {verdict(runs[0]) if result.is_created and runs else _not_created(result)}"
 
 
 def _not_created(result: StackResult) -> str:
     because = f", because {result.refusal}" if result.refusal else ""
-    return f"CompiledModel ({', '.join(result.stack.accelerators)}) is not created{because}"
+    return f"{result.statement}{because}"
 
 
 def _notes(results: Sequence[StackResult], width: int) -> Iterator[Line]:
@@ -82,7 +78,7 @@ def _notes(results: Sequence[StackResult], width: int) -> Iterator[Line]:
         plugins = [run for run in result.runs if run.delegate.ranking is Ranking.PLUGINS and result.is_created]
         warnings = [warning for run in plugins for warning in run.warnings]
         for note in dict.fromkeys([*result.notes, *warnings]):
-            stacks.setdefault(note, []).append(_target(result))
+            stacks.setdefault(note, []).append(result.target)
     if stacks:
         yield from heading_lines("Notes")
     for note, targets in stacks.items():
@@ -91,11 +87,7 @@ def _notes(results: Sequence[StackResult], width: int) -> Iterator[Line]:
 
 
 def _outcome(result: StackResult, view: View) -> Iterator[Line]:
-    names = ", ".join(result.stack.accelerators)
-    if result.is_created:
-        yield Line(f"CompiledModel ({names}) is created", HEADING)
-    else:
-        yield Line(f"CompiledModel ({names}) is not created", BAD)
+    yield Line(result.statement, HEADING if result.is_created else BAD)
     yield from item_lines(result.notes, view.width)
 
 
@@ -122,30 +114,17 @@ def _side_by_side(results: Sequence[StackResult], not_simulated: Sequence[str], 
     counts = [result.places() for result in results]
     operators = list(dict.fromkeys([op for places in counts for op in places]))
     operators.sort(key=lambda op: -sum([sum(places.get(op, Counter()).values()) for places in counts]))
-    total = [_summed(places) for places in counts]
+    totals = [place_counts(result.total()) if result.is_created else "not created" for result in results]
     yield Line("Side by side: where the nodes of each operator run", HEADING)
     rows = [
-        ("operator", *[message(_target(result)) for result in results], *map(message, not_simulated)),
-        (
-            "all",
-            *[_places(counter) if result.is_created else "not created" for counter, result in zip(total, results, strict=True)],
-            *[_NOT_SIMULATED] * len(not_simulated),
-        ),
-        *[(name(op), *[_places(places.get(op, Counter())) for places in counts], *[""] * len(not_simulated)) for op in operators],
+        ("operator", *[message(result.target) for result in results], *map(message, not_simulated)),
+        ("all", *totals, *[_NOT_SIMULATED] * len(not_simulated)),
     ]
+    for op in operators:
+        cells = [place_counts(places.get(op, Counter())) for places in counts]
+        rows.append((name(op), *cells, *[""] * len(not_simulated)))
     yield from table(rows, (), view.width)
-    nodes = {sum(counter.values()) for counter, result in zip(total, results, strict=True) if result.is_created}
+    nodes = {sum(result.total().values()) for result in results if result.is_created}
     if nodes:
         yield Line(f"  {' or '.join([counted(number, 'node') for number in sorted(nodes)])} each")
     yield from paragraph(_SAME_RESULT, view.width, "  ", "  ")
-
-
-def _summed(places: dict[str, Counter[str]]) -> Counter[str]:
-    total: Counter[str] = Counter()
-    for counter in places.values():
-        total.update(counter)
-    return total
-
-
-def _places(counter: Counter[str]) -> str:
-    return ", ".join([f"{place} {number:,}" for place, number in counter.most_common()])

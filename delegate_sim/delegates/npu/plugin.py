@@ -124,7 +124,7 @@ COMMON_OPTIONS = (
 
 def log_traits(vendor: str) -> LogTraits:
     """Return the log traits of a vendor's plugin. The names of the plugin's libraries show that a log is from this plugin."""
-    return LogTraits(libraries=(f"compilerplugin_{vendor}", f"dispatch_{vendor}"))
+    return LogTraits(libraries=(f"compilerplugin_{vendor}", f"dispatch_{vendor}"), prints_selection=True)
 
 
 class NpuPlugin(CompilerPlugin):

@@ -339,6 +339,7 @@ class QualcommPlugin(Delegate):
     name = "npu-qualcomm"
     kernel_name = "DISPATCH_OP"
     provider_name = "NPU"
+    title = "The plugin npu-qualcomm"
     is_plugin = True
     is_live_only = True
     live = PluginTraits(

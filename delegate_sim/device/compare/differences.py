@@ -146,7 +146,7 @@ def _plugin_differences(facts: Facts, simulated: DeviceLog) -> Iterator[str]:
 
 
 def _line_differences(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[str]:
-    if run.delegate.is_plugin:
+    if run.delegate.log.prints_selection:
         yield from _plugin_differences(facts, simulated)
         return
     if facts.replacements is not None:

@@ -131,8 +131,8 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
     for (op, version, _), times in log.refusals.items() if delegate.log.prints_refusals else ():
         refusals[op, version] += times
     npu = tuple(npu_counts(log, names))
-    plugins = log.plugins if delegate.is_plugin else ()
-    if delegate.is_plugin and not plugins:
+    plugins = log.plugins if delegate.log.prints_selection else ()
+    if delegate.log.prints_selection and not plugins:
         raise ReconcileError(
             "the log has no line of a compiler plugin (Partitioned subgraph<0>, selected ...); record LiteRT's INFO lines too"
         )
@@ -286,7 +286,7 @@ class Tally(Declared):
 
 def simulated_tally(run: Run) -> Tally:
     """Return the lines and counts of the simulation."""
-    if run.delegate.is_plugin:
+    if run.delegate.log.prints_selection:
         # Compiled partitions become kernels only on the device, so the simulation has no kernels to count.
         return _plugin_tally(run.log_lines, read_lines(run.log_lines).plugins)
     delegated = sum([len(subgraph.delegated) for subgraph in run.subgraphs])

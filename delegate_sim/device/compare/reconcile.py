@@ -186,7 +186,7 @@ def _reconcile(
     best = match.run if match is not None else trials.simulate(lifted) if lifted else first
     account = _not_created(log, first) if match is None else match.account
     left_out = trials.effort.is_over and bool(texts)
-    is_after_plugin = APPLIED_AHEAD in accelerators_in(log) and not setting.delegate.is_plugin
+    is_after_plugin = APPLIED_AHEAD in accelerators_in(log) and not setting.delegate.log.prints_selection
     sign = "" if is_after_plugin else other_model_note(log, trials.facts, first)
     if left_out and account is not None:
         account = replace(account, is_certain=False)

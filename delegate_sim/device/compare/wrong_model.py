@@ -19,7 +19,7 @@ from .row_matching import OTHER_MODEL
 
 def other_model_note(log: DeviceLog, facts: Facts, run: Run) -> str:
     """Return the first sign that the log belongs to another model, or "" if there is no sign."""
-    if run.delegate.is_plugin:
+    if run.delegate.log.prints_selection:
         return next(plugin_notes(log, run), "")
     signs = (
         *(_totals(facts, run), _operators(facts, run), _forms(facts, run)),

@@ -127,7 +127,7 @@ def setting_of(
         known |= {chosen.limits.option}
     others = [own for own in map(find_delegate, DELEGATE_NAMES) if own.name != chosen.name]
     alike = [own.name for own in others if own.kernel_names == chosen.kernel_names]
-    if delegate is not None or options or chosen.is_plugin:
+    if delegate is not None or options or chosen.log.prints_selection:
         alike = []
     return DeviceSetting(
         chosen,
@@ -176,7 +176,7 @@ def delegate_in(log: DeviceLog) -> Delegate | None:
         if (kernel := delegate_named(replacement.kernel)) is None or not kernel.is_applied_by_default:
             return kernel
     paths = [statement.values["path"] for statement in log.statements_of(Event.LIBRARY_ERROR) if "path" in statement.values]
-    missing = [own for path in paths if (own := delegate_of_library(path)) is not None and not own.is_plugin]
+    missing = [own for path in paths if (own := delegate_of_library(path)) is not None and not own.log.prints_selection]
     delegates = [*_named_delegates(log), *missing]
     known = [find_delegate(name) for name in DELEGATE_NAMES]
     if all(delegate.is_applied_by_default for delegate in delegates):

@@ -256,8 +256,9 @@ def accelerators_in(log: DeviceLog) -> tuple[str, ...]:
 def plugin_in(log: DeviceLog) -> Delegate | None:
     """Return the compiler plugin whose library is in the log, or None if there is no such library or plugin."""
     paths = [statement.values["path"] for statement in log.statements_of(Event.LIBRARY)]
-    delegates = [delegate for path in paths if (delegate := delegate_of_library(path)) is not None and delegate.is_plugin]
-    return delegates[-1] if delegates else None
+    delegates = filter(None, map(delegate_of_library, paths))
+    plugins = [delegate for delegate in delegates if delegate.log.prints_selection]
+    return plugins[-1] if plugins else None
 
 
 def others_in(log: DeviceLog) -> tuple[str, ...]:

@@ -51,8 +51,7 @@ def advised(
     """
     nodes = sum([len(subgraph.graph.execution_plan) for subgraph in run.subgraphs])
     is_over = effort is not None and effort.is_over
-    is_left_out = run.by_default or run.delegate.is_live_only
-    if is_left_out or is_over or nodes > _NODES_ADVISED or not any(True for _ in on_cpu(run)):
+    if not run.is_repeatable or is_over or nodes > _NODES_ADVISED or not any(True for _ in on_cpu(run)):
         return run
     advice = _advice_of(*diagnosed) if diagnosed else advise(Examiner(model, run.target, effort or Effort(model), cache))
     by_subgraph: dict[int, dict[tuple[int, str], tuple[Advice, ...]]] = {}

@@ -15,7 +15,7 @@ from typing import Any
 
 from ...errors import LimitError
 from ...foundation.columns import schema_of
-from ...foundation.files import alone_with, read_whole, write_whole
+from ...foundation.files import alone_with, naming_file, read_whole, write_whole
 from ...foundation.parsing import json_text
 from ...foundation.printable import printable
 from ...foundation.work_budget import work_budget
@@ -59,17 +59,14 @@ def update_baseline(path: str, changed: Mapping[EntryKey, Entry], removed: Itera
     Concurrent updates wait for each other. The file is replaced atomically. Raises BaselineError if the file cannot be read or
     written.
     """
-    try:
-        with alone_with(path):
-            before, dropped = read_baseline(path), set(removed)
-            entries = {key: entry for key, entry in before.entries.items() if key not in dropped} | dict(changed)
-            text = baseline_text(Baseline(entries, before.packed))
-            if before.entries and before.packed and text == baseline_text(before):
-                return False
-            write_whole(path, text, is_updated=True)
-            return True
-    except OSError as error:
-        raise BaselineError(printable(f"{path}: {error.strerror or error}")) from error
+    with naming_file(path, BaselineError), alone_with(path):
+        before, dropped = read_baseline(path), set(removed)
+        entries = {key: entry for key, entry in before.entries.items() if key not in dropped} | dict(changed)
+        text = baseline_text(Baseline(entries, before.packed))
+        if before.entries and before.packed and text == baseline_text(before):
+            return False
+        write_whole(path, text, is_updated=True)
+        return True
 
 
 def baseline_text(baseline: Baseline) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from ...delegates.base import Delegate
 from ...delegates.options import OptionValues
+from ...errors import OptionError
 from ...foundation.columns import LIST, OBJECT, YES_OR_NO, Column, Declared, attributes, within
 from ...graph.analysis_cache import AnalysisCache
 from ...graph.effort import Effort
@@ -228,10 +229,12 @@ def release_table(model: Model, target: Target, effort: Effort | None = None) ->
     """Simulate a model on all known runtime releases since the introduction of the delegate.
 
     The release with the oldest rules comes first. If a large model would take too many simulations, the oldest releases are
-    left out.
+    left out. Raises OptionError for a runtime of which only one copy is known.
     """
     effort = effort or Effort(model)
     delegate = target.delegate
+    if delegate.runs_whole_models:
+        raise OptionError(f"the rules of {delegate.display_name} are known for one copy, {delegate.default_release}")
     ordered = sorted(map(parse_release, _known(delegate)), key=lambda release: (release.order[:3], release.family == "litert"))
     left_out = ordered[: -max(effort.left, 2)]
     rows: list[ReleaseRow] = []

@@ -96,11 +96,23 @@ class StackResult(Report):
         refused.sort(key=lambda run: run.refusal is not None and run.refusal.stage is Stage.SELECTING)
         return refusal_text(refused[0]) + if_registered(refused[0]) if refused else ""
 
+    @property
+    def target(self) -> str:
+        """The SoC, or the accelerators if there is no SoC."""
+        return self.stack.soc or ", ".join(self.stack.accelerators)
+
+    @property
+    def statement(self) -> str:
+        """A sentence that says whether CompiledModel is created."""
+        return f"CompiledModel ({', '.join(self.stack.accelerators)}) is {'created' if self.is_created else 'not created'}"
+
+    def total(self) -> Counter[str]:
+        """Count the nodes at each place."""
+        return sum(self.places().values(), Counter[str]())
+
     def _line(self) -> str:
-        total = sum(self.places().values(), Counter[str]())
-        where = ", ".join([f"{place} {number:,}" for place, number in total.most_common()])
-        target = self.stack.soc or ", ".join(self.stack.accelerators)
-        return f"{target}: CompiledModel is {f'created; nodes run on {where}' if self.is_created else 'not created'}"
+        where = place_counts(self.total())
+        return f"{self.target}: CompiledModel is {f'created; nodes run on {where}' if self.is_created else 'not created'}"
 
     def _tables(self) -> Mapping[str, Callable[[], Table]]:
         return {"places": self._places_table, **super()._tables()}
@@ -114,6 +126,11 @@ class StackResult(Report):
     def _places_table(self) -> Table:
         rows = [(op, place, number) for op, counts in self.places().items() for place, number in counts.most_common()]
         return Table(_PLACES, rows)
+
+
+def place_counts(counter: Counter[str]) -> str:
+    """Return the number of nodes at each place as text, the largest first."""
+    return ", ".join([f"{place} {number:,}" for place, number in counter.most_common()])
 
 
 def parse_accelerators(text: str) -> tuple[str, ...]:

@@ -71,6 +71,11 @@ class OutcomeWords:
         return f"{number:,} {(self.kernel if number == 1 else self.kernels).removeprefix('delegate ')}"
 
     @property
+    def other_place(self) -> str:
+        """The place of nodes that are not delegated in an exported graph: the CPU, or no place in a runtime without delegates."""
+        return "CPU" if self.has_parts else self.left
+
+    @property
     def elsewhere(self) -> str:
         """The place of nodes that are not delegated, in the form for a legend or a table."""
         return self.left.removeprefix("on ")

@@ -58,7 +58,7 @@ def unchecked_text(delegate: Delegate, release: Release, further: Sequence[str] 
         return str(release_note(release))
     history = delegate.history
     if release.family == "tf" and history.starts_at_known:
-        name = delegate.display_name
+        name = delegate.display_name.removeprefix("The ")
         return f"{release} is a release of TensorFlow, which has no {name}; the rules of {history.known_since} are used"
     parts = [*delegate.unchecked_parts(release), *further]
     return f"not checked for {release}: {', '.join(parts)}" if parts else ""
@@ -344,8 +344,6 @@ def _short_verdict(target: Target, measures: Measures, multiply_adds: int, total
 def subject(target: Target, *, with_own_release: bool = True) -> str:
     """Return the subject of a sentence: the delegate's name, with the release of its own software and of its platform."""
     delegate = target.delegate
-    if delegate.is_plugin:
-        return f"The plugin {delegate.name}"
     software = delegate.own_release(target.options) if with_own_release else ""
     title = f"{delegate.display_name}{f' ({software})' if software else ''}"
     platform = delegate.behind.platform

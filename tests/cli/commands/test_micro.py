@@ -7,6 +7,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+import delegate_sim
+from delegate_sim.errors import OptionError
 from fixtures.builder import ModelBuilder
 from tests.support.cli.own_schemas import validate
 from tests.support.micro_models import chain, hybrid, nested_calls
@@ -228,10 +230,60 @@ def test_json_names_the_copy_of_the_runtime(run_json, write):
     assert (entry["micro"]["runtime"], entry["micro"]["is_checked"]) == ("commit abcdef12", False)
 
 
-@pytest.mark.parametrize("command", [("diagnose",), ("fix", "--plan")])
-def test_a_delegate_excludes_the_micro_option(run, write, command):
-    result = run(*command, write(chain("GELU")), "--micro", "--delegate", "gpu")
-    assert (result.exit_code, "give --micro or a delegate, not both" in result.stderr) == (2, True)
+def test_the_runtime_is_a_target_beside_delegates(run, run_json, write):
+    model = write(chain("GELU"))
+    both = ("--micro", "--delegate", "gpu")
+    assert [entry["delegate"] for entry in run_json("diagnose", model, *both)] == ["micro", "gpu"]
+    assert [entry["delegate"] for entry in run_json("analyze", model, *both)["runs"]] == ["micro", "gpu"]
+    assert [run_json("compare", model, *both)[side]["delegate"] for side in "ab"] == ["micro", "gpu"]
+    for command in (("fix", "--plan", *both), ("analyze", "--chain", *both), ("analyze", "--format", "card", "--micro")):
+        result = run(*command, model)
+        assert (result.exit_code, "delegate" in result.stderr) == (2, True)
+
+
+def test_analyze_and_micro_have_the_same_answer(run, write):
+    model = write(chain("GELU"))
+    for options in ((), ("--format", "json"), ("--kernels", "cmsis-nn", "--format", "csv")):
+        alike, own = run("analyze", model, "--micro", *options), run("micro", model, *options)
+        assert (alike.stdout, alike.exit_code) == (own.stdout, own.exit_code)
+
+
+def test_python_has_the_json_of_the_command(run, write):
+    model = write(chain("RELU", "GELU"))
+    report = delegate_sim.analyze(model, "micro", {"kernels": "cmsis-nn"})
+    command = json.loads(run("micro", model, "--kernels", "cmsis-nn", "--format", "json").stdout)
+    assert json.loads(json.dumps(report.to_dict(advice=True), default=str)) == command
+    alone = delegate_sim.analyze_micro(model, kernels="cmsis-nn").to_dict()
+    assert alone.keys() - {"schema", "tool", "nodes"} == command["micro"].keys()
+    with pytest.raises(OptionError, match="op_profile"):
+        delegate_sim.analyze(model, "micro", op_profile="profile.txt")
+
+
+def test_a_setting_of_the_other_side_is_an_option_or_a_copy_of_the_runtime(run_json, write):
+    model = write(chain("RELU"))
+    sides = run_json("compare", model, "--micro", "--with", "runtime=2024-05-01", "--with", "kernels=cmsis-nn")
+    assert [sides[side]["runtime"] for side in "ab"] == ["tflite-micro 0.dev20261023", "tflite-micro 0.dev20240501"]
+    assert [sides[side]["options"]["kernels"] for side in "ab"] == ["reference", "cmsis-nn"]
+
+
+def test_an_exported_graph_has_no_node_on_another_processor(run, write):
+    pytest.importorskip("networkx")
+    assert '"runs_on": "unsupported"' in run("export", "json", write(chain("GELU")), "--micro").stdout
+
+
+def test_a_scan_is_made_again_for_another_copy_of_the_runtime(run, write, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    command = ("scan", write(chain("RELU")), "--micro", "--processes", "1", "-o", "scan.csv")
+    assert "1 simulated now" in run(*command).stdout
+    assert "0 simulated now" in run(*command).stdout
+    assert "1 simulated now" in run(*command, "--runtime", "2024-05-01").stdout
+
+
+def test_a_configuration_names_the_kind_of_the_target(run, write, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "delegate-sim.toml").write_text('models = ["m.tflite"]\n[targets.a]\ndelegate = "micro"\n', encoding="utf-8")
+    result = run("check")
+    assert (result.exit_code, 'kind = "micro"' in result.stderr) == (2, True)
 
 
 def test_a_fix_for_micro_does_not_read_the_configuration(run, write, tmp_path, monkeypatch):

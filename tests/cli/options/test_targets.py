@@ -214,7 +214,7 @@ def test_a_diagnosis_without_a_delegate_names_its_target_and_why(run, run_json, 
 
 @pytest.mark.parametrize(
     "arguments",
-    [("analyze", "--soc", "pixel9"), ("analyze", "--accelerators", "gpu,cpu"), ("diagnose", "--micro"), ("fix", "--micro")],
+    [("analyze", "--soc", "pixel9"), ("analyze", "--accelerators", "gpu,cpu")],
 )
 def test_a_device_excludes_other_ways_to_name_targets(run, model, arguments):
     command, *others = arguments

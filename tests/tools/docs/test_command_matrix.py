@@ -17,7 +17,7 @@ MODELS = Path(__file__).parents[3] / "fixtures" / "models"
 LOG = "INFO: Replacing 7 out of 7 node(s) with delegate (TfLiteXNNPackDelegate) node, yielding 1 partitions for subgraph 0.\n"
 REFUSALS = (
     *("No such option", "cannot be simulated", "unexpected extra argument"),
-    *("takes a string", "has no delegate; ", "is a bundle that holds 2 models"),
+    *("takes a string", "are known for one copy", "has no delegate; ", "is a bundle that holds 2 models"),
 )
 WITHOUT_TARGETS = {"import-records", "sweep", "reduce", "query", "init", "explain", "doctor", "mcp"}
 
