@@ -246,7 +246,7 @@ class _Interpreter:
         """Prepare a subgraph with the changes that calling nodes have made, and return the prepared graph."""
         subgraph = self.subgraph(index)
         self._prepare(subgraph)
-        return subgraph.freeze().within(self._cache)
+        return subgraph.freeze()
 
     def prepare_node(self, graph: Graph, node: Node) -> None:
         """Prepare one node of a prepared graph. Raise PrepareError if the kernel refuses the node."""
@@ -263,7 +263,7 @@ class _Interpreter:
         if not 0 <= index < len(self.model.subgraphs):
             raise PrepareError(f"there is no subgraph {index}")
         if index not in self._subgraphs:
-            self._subgraphs[index] = KernelSubgraph(self.model, graphs.file_graphs(self.model)[index])
+            self._subgraphs[index] = KernelSubgraph(self.model, graphs.file_graphs(self.model)[index].within(self._cache))
         return self._subgraphs[index]
 
     def current_subgraph(self) -> KernelSubgraph:
@@ -319,7 +319,7 @@ class _Interpreter:
             try:
                 if self._unregistered and not is_delegated:
                     self._refuse_unregistered(node)
-                if results.repeat(node, is_delegated):
+                if results.repeat(position, node, is_delegated):
                     continue
                 running = KernelNode(self.model, node, subgraph.tensors, self, self.release, self._elements)
                 (_run_on_delegate if is_delegated else _run_kernel)(running)
