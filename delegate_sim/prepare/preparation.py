@@ -80,7 +80,8 @@ def _are_equal(graphs: Sequence[Graph], others: Sequence[Graph]) -> bool:
 
 
 def _changes(model: Model) -> Iterator[Release]:
-    for name in {_kernel_name(node.op, node.is_custom) for subgraph in model.subgraphs for node in subgraph.nodes}:
+    operators = frozenset[tuple[str, bool]]().union(*[graph.operators for graph in graphs.file_graphs(model)])
+    for name in [_kernel_name(op, is_custom) for op, is_custom in operators]:
         if find_kernel(name) is not None:
             yield from CHANGED_IN[name]
 

@@ -162,8 +162,8 @@ def undelegated_operators(run: Run) -> Counter[str]:
 
 def left_nodes(run: SubgraphRun) -> list[int]:
     """Return the nodes of a subgraph that no delegate has taken so far, in execution order."""
-    nodes = run.graph.nodes
-    return [index for index in run.graph.execution_plan if index not in run.delegated and nodes[index].builtin_code != DELEGATE]
+    nodes, delegated = run.graph.nodes, run.delegated
+    return [index for index in run.graph.execution_plan if index not in delegated and nodes[index].builtin_code != DELEGATE]
 
 
 def code_of(reasons: Sequence[Reason]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
 from ....graph.forms import FormTable, forms_of, node_forms
@@ -49,7 +49,10 @@ class _AddedForNode(NamedTuple):
     """The tensors that must be computed before the node."""
     writes: tuple[int, ...]
     """The tensors that the node's operations write."""
-    version: Version
+    version: Version | None
+    """The version that the operations need; None if the runtime rejects one of them."""
+    refused: tuple[Refusal, ...]
+    """The calls that the runtime rejects, which add operations."""
     operations: tuple[str, ...]
     part: AddedPart
     outside: tuple[_OperandPlace, ...]
@@ -72,6 +75,7 @@ class _AddedForNode(NamedTuple):
         mapped.update([(operands[place], start + number) for place, number in self.mapped])
         for place, wanted, number in self.dequantized:
             builder.note_dequantized(mapped[operands[place]], wanted, start + number)
+        builder.refused += [replace(call, node=node.index) for call in self.refused]
         if self.operations:
             builder.operations[node.index] = list(self.operations)
 
@@ -125,14 +129,14 @@ class PartitionCheck:
             return None
         states = self.states_of(folding)
         operations: dict[int, tuple[str, ...]] = {}
-        versions: set[Version] = set()
+        parts: dict[int, _AddedForNode] = {}
         given = [index for index in inputs if not tensors[index].is_constant]
         computed = set(given)
         for node, lowering in nodes:
             if lowering is None or lowering.reads_graph:
                 return None
             added = self._added_for(node, lowering, states)
-            if added is None:
+            if added is None or added.version is None:
                 return None
             operands = node.inputs + node.outputs + node.intermediates
             if is_complete:
@@ -144,7 +148,7 @@ class PartitionCheck:
                     computed.add(operands[place])
             for place, state in added.states:
                 states[operands[place]] = state
-            versions.add(added.version)
+            parts[id(added)] = added
             operations[node.index] = added.operations
         if not is_complete:
             return operations, None
@@ -160,6 +164,7 @@ class PartitionCheck:
             and not (needs_pools and empty_pool(tensors, given, outputs))
         )
         try:
+            versions = [added.version for added in parts.values() if added.version is not None]
             version = combine([*versions, folding.model.version])
             check_level(version, self._level)
         except Refused:
@@ -204,10 +209,12 @@ class PartitionCheck:
         start = builder.operand_count
         try:
             lower_node(builder, node, lowering)
-            version = model.version
+            version = None if builder.refused else model.version
         except Refused:
             return None
-        more = builder.refused, builder.lines, builder.state_tensors, builder.inputs, builder.outputs
+        # A rejected operand is named, so such a call differs from node to node.
+        names_operand = any(call.tensor is not None or not call.operation for call in builder.refused)
+        more = names_operand, builder.lines, builder.state_tensors, builder.inputs, builder.outputs
         tensor_of = {operand: index for index, operand in builder.mapped.items()}
         sources = {source for source, _ in builder.dequantized}
         is_usual = len(model.operands) == builder.operand_count and operands.keys() >= builder.mapped.keys()
@@ -238,6 +245,7 @@ class PartitionCheck:
             tuple([place_of[index] for index in reads]),
             tuple([place_of[index] for index in writes]),
             version,
+            tuple(builder.refused),
             tuple(builder.operations.get(node.index, ())),
             part,
             tuple([places[operand] for operand in outside]),
