@@ -67,7 +67,7 @@ class Partitions:
     def _checked(self, subset: Subset) -> LoweredPartition | None:
         if self._check is None:
             return None
-        return checked_partition(self._check, self.graph, subset, self.release, lambda: self.build(subset).build())
+        return checked_partition(self._check, self.graph, subset, self.release, self.build)
 
     def build(self, subset: Subset) -> LoweredPartition:
         """Build the NNAPI model of a partition, even if it was built before."""

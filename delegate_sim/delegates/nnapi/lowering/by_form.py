@@ -62,6 +62,9 @@ class _AddedForNode(NamedTuple):
     dequantized: tuple[tuple[int, str, int], ...]
     """For each new DEQUANTIZE, the tensor, the type, and the number of the result in the part."""
 
+    def refused_at(self, node: Node) -> list[Refusal]:
+        return [replace(call, node=node.index) for call in self.refused]
+
     def add_to(self, builder: PartitionBuilder, node: Node) -> None:
         assert builder.model is not None
         operands = node.inputs + node.outputs + node.intermediates
@@ -75,7 +78,7 @@ class _AddedForNode(NamedTuple):
         mapped.update([(operands[place], start + number) for place, number in self.mapped])
         for place, wanted, number in self.dequantized:
             builder.note_dequantized(mapped[operands[place]], wanted, start + number)
-        builder.refused += [replace(call, node=node.index) for call in self.refused]
+        builder.refused += self.refused_at(node)
         if self.operations:
             builder.operations[node.index] = list(self.operations)
 
@@ -115,12 +118,13 @@ class PartitionCheck:
         outputs: Sequence[int],
         is_complete: bool,
         needs_pools: bool,
-    ) -> tuple[Mapping[int, tuple[str, ...]], Version | None] | None:
-        """Return the NNAPI operations of each node, and the version that the model needs.
+    ) -> tuple[Mapping[int, tuple[str, ...]], Version | None, tuple[Refusal, ...]] | None:
+        """Return the NNAPI operations of each node, the version that the model needs, and the calls that the runtime rejects.
 
         ``folding`` is a new builder in which only the other nodes of the partition were folded.
-        Return None if the model may have a problem. A partition that is not complete lacks nodes whose lowering is not known, so
-        its model is not finished, and the version is None. ``needs_pools`` says whether an empty memory pool is a problem.
+        Return None if the model may have another problem. A partition that is not complete lacks nodes whose lowering is not
+        known, so its model is not finished, and the version is None. It is also None after a rejected call. ``needs_pools`` says
+        whether an empty memory pool is a problem.
         """
         tensors = self._graph.tensors
         assert folding.model is not None
@@ -130,13 +134,14 @@ class PartitionCheck:
         states = self.states_of(folding)
         operations: dict[int, tuple[str, ...]] = {}
         parts: dict[int, _AddedForNode] = {}
+        refused: list[Refusal] = []
         given = [index for index in inputs if not tensors[index].is_constant]
         computed = set(given)
         for node, lowering in nodes:
             if lowering is None or lowering.reads_graph:
                 return None
             added = self._added_for(node, lowering, states)
-            if added is None or added.version is None:
+            if added is None:
                 return None
             operands = node.inputs + node.outputs + node.intermediates
             if is_complete:
@@ -149,9 +154,11 @@ class PartitionCheck:
             for place, state in added.states:
                 states[operands[place]] = state
             parts[id(added)] = added
+            if added.refused:
+                refused += added.refused_at(node)
             operations[node.index] = added.operations
-        if not is_complete:
-            return operations, None
+        if refused or not is_complete:
+            return operations, None, tuple(refused)
         given = [index for index in given if index in states]
         results = [index for index in outputs if index in states]
         is_accepted = (
@@ -169,7 +176,7 @@ class PartitionCheck:
             check_level(version, self._level)
         except Refused:
             return None
-        return (operations, version) if is_accepted else None
+        return (operations, version, ()) if is_accepted else None
 
     def add_node(self, builder: PartitionBuilder, node: Node, lowering: Lowering, states: dict[int, OperandState]) -> None:
         """Lower a node of a partition. ``states`` has the states of the partition's tensors, and is updated."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ....graph.graph import Graph
 from ....graph.partition import Subset
@@ -32,7 +32,8 @@ class LoweredPartition:
 
     ``failure`` is the delegate's own failure, or None. ``calls`` are the calls that the runtime rejects. The build continues
     after a rejected call, so ``failure`` may occur after the first rejected call. After a failure, ``operations`` and ``model``
-    are incomplete. ``required`` is the NNAPI version that the model needs, or None if the model is not finished.
+    are incomplete. ``model`` may also end with the node of the first rejected call. ``required`` is the NNAPI version that the
+    model needs, or None if the model is not finished.
     """
 
     operations: Mapping[int, tuple[str, ...]]
@@ -115,9 +116,13 @@ def lower_partition(
 
 
 def checked_partition(
-    check: PartitionCheck, graph: Graph, subset: Subset, release: Release, build: Callable[[], PartitionBuilder]
+    check: PartitionCheck, graph: Graph, subset: Subset, release: Release, build: Callable[[Subset], LoweredPartition]
 ) -> LoweredPartition | None:
-    """Return a partition without any problem. Return None if the partition may have one, so that its model must be built."""
+    """Return a partition whose only problems are NNAPI operations that the runtime rejects.
+
+    Return None if the partition may have another problem, so that its model must be built. ``build`` builds the NNAPI model of a
+    partition, or of the nodes up to the first rejected call.
+    """
     known = [graph.nodes[index] for index in subset.nodes if index not in graph.assumed]
     folding = check.new_builder()
     try:
@@ -132,8 +137,10 @@ def checked_partition(
     )
     if accepted is None:
         return None
-    operations, required = accepted
-    return LoweredPartition({index: operations.get(index, ()) for index in subset.nodes}, build, required=required)
+    operations, required, refused = accepted
+    nodes = subset.nodes[: subset.nodes.index(refused[0].node) + 1] if refused and refused[0].node is not None else subset.nodes
+    named = {index: operations.get(index, ()) for index in subset.nodes}
+    return LoweredPartition(named, lambda: build(replace(subset, nodes=nodes)).build(), calls=refused, required=required)
 
 
 def _finish(
