@@ -127,7 +127,10 @@ def bytes_across(graph: Graph, subset: Subset) -> tuple[int, int]:
 
 
 def _bytes(graph: Graph, tensors: tuple[int, ...]) -> int:
-    return sum([graph.tensors[index].byte_size for index in crossing(graph, tensors)])
+    sizes: dict[int, int] = graph.results.get("byte sizes", (), dict)
+    crossing_now = crossing(graph, tensors)
+    sizes.update([(index, graph.tensors[index].byte_size) for index in crossing_now if index not in sizes])
+    return sum([sizes[index] for index in crossing_now])
 
 
 def crossing(graph: Graph, tensors: tuple[int, ...]) -> list[int]:
