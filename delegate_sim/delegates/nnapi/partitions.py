@@ -82,7 +82,6 @@ class Partitions:
             make_model=self._make_model,
             allows_dynamic=self.options["allow_dynamic_dimensions"],
             is_relaxed=self.options["allow_fp16"],
-            check=self._check,
         )
 
     def failure(self, subset: Subset, every: Callable[[], Iterable[Subset]]) -> Refusal | None:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from ....graph.forms import FormTable, forms_of, node_forms
 from ....graph.graph import Graph
 from ....model.model import Node
-from ....nnapi_runtime.builder import AddedPart, ModelBuilder
+from ....nnapi_runtime.builder import ModelBuilder
 from ....nnapi_runtime.model import check_level, combine, key_of
 from ....nnapi_runtime.operands import Lifetime, NnOperand
 from ....nnapi_runtime.types import Version
@@ -36,10 +36,6 @@ class OperandState:
         return self.operand.lifetime is Lifetime.TEMPORARY
 
 
-_OperandPlace: TypeAlias = "int | tuple[int, str]"
-"""The operand of the tensor at this position of a node, or with a type, the result of the operand's DEQUANTIZE."""
-
-
 class _AddedForNode(NamedTuple):
     """The additions of a node's lowering to an NNAPI model. Tensors are positions among the node's operands."""
 
@@ -54,33 +50,6 @@ class _AddedForNode(NamedTuple):
     refused: tuple[Refusal, ...]
     """The calls that the runtime rejects, which add operations."""
     operations: tuple[str, ...]
-    part: AddedPart
-    outside: tuple[_OperandPlace, ...]
-    """The operands that existed before, as listed by ``ModelBuilder.part_since``."""
-    mapped: tuple[tuple[int, int], ...]
-    """The tensors that got an operand, each with the number of the operand in the part."""
-    dequantized: tuple[tuple[int, str, int], ...]
-    """For each new DEQUANTIZE, the tensor, the type, and the number of the result in the part."""
-
-    def refused_at(self, node: Node) -> list[Refusal]:
-        return [replace(call, node=node.index) for call in self.refused]
-
-    def add_to(self, builder: PartitionBuilder, node: Node) -> None:
-        assert builder.model is not None
-        operands = node.inputs + node.outputs + node.intermediates
-        mapped, start = builder.mapped, builder.operand_count
-        outside = [
-            mapped[operands[place]] if isinstance(place, int) else builder.dequantized[mapped[operands[place[0]]], place[1]]
-            for place in self.outside
-        ]
-        builder.model.add_part(self.part, outside, node.index)
-        builder.operand_count = len(builder.model.operands)
-        mapped.update([(operands[place], start + number) for place, number in self.mapped])
-        for place, wanted, number in self.dequantized:
-            builder.note_dequantized(mapped[operands[place]], wanted, start + number)
-        builder.refused += self.refused_at(node)
-        if self.operations:
-            builder.operations[node.index] = list(self.operations)
 
 
 class PartitionCheck:
@@ -140,10 +109,13 @@ class PartitionCheck:
         for node, lowering in nodes:
             if lowering is None or lowering.reads_graph:
                 return None
-            added = self._added_for(node, lowering, states)
+            operands = node.inputs + node.outputs + node.intermediates
+            key = (self._forms[node.index], *map(states.get, operands))
+            if key not in self._added:
+                self._added.add(key, self._lowered(node, lowering, states))
+            added = self._added[key]
             if added is None:
                 return None
-            operands = node.inputs + node.outputs + node.intermediates
             if is_complete:
                 if not computed.issuperset(map(operands.__getitem__, added.reads)):
                     return None
@@ -155,7 +127,7 @@ class PartitionCheck:
                 states[operands[place]] = state
             parts[id(added)] = added
             if added.refused:
-                refused += added.refused_at(node)
+                refused += [replace(call, node=node.index) for call in added.refused]
             operations[node.index] = added.operations
         if refused or not is_complete:
             return operations, None, tuple(refused)
@@ -178,29 +150,10 @@ class PartitionCheck:
             return None
         return (operations, version, ()) if is_accepted else None
 
-    def add_node(self, builder: PartitionBuilder, node: Node, lowering: Lowering, states: dict[int, OperandState]) -> None:
-        """Lower a node of a partition. ``states`` has the states of the partition's tensors, and is updated."""
-        assert builder.model is not None
-        operands = node.inputs + node.outputs + node.intermediates
-        is_countable = len(builder.model.operands) == builder.operand_count
-        added = self._added_for(node, lowering, states) if is_countable and not lowering.reads_graph else None
-        if added is not None:
-            added.add_to(builder, node)
-            states.update([(operands[place], state) for place, state in added.states])
-            return
-        lower_node(builder, node, lowering)
-        if len(builder.model.operands) == builder.operand_count:
-            states.update([(index, self._state(builder, builder.model, index)) for index in operands if index in builder.mapped])
-
     def states_of(self, builder: PartitionBuilder) -> dict[int, OperandState]:
         """Return the states of all mapped tensors."""
         assert builder.model is not None
         return {index: self._state(builder, builder.model, index) for index in builder.mapped}
-
-    def _added_for(self, node: Node, lowering: Lowering, states: Mapping[int, OperandState]) -> _AddedForNode | None:
-        operands = node.inputs + node.outputs + node.intermediates
-        key = (self._forms[node.index], *map(states.get, operands))
-        return self._added[key] if key in self._added else self._added.add(key, self._lowered(node, lowering, states))
 
     def _lowered(self, node: Node, lowering: Lowering, states: Mapping[int, OperandState]) -> _AddedForNode | None:
         """Lower one node in a model of its own. Return None if the lowering does more than add operands and operations."""
@@ -243,10 +196,6 @@ class PartitionCheck:
             return None
         place_of = {index: place for place, index in reversed([*enumerate(node.inputs + node.outputs + node.intermediates)])}
         after = {index: self._state(builder, model, index) for index in operands if index in builder.mapped}
-        part, outside = model.part_since(start)
-        places: dict[int, _OperandPlace] = {operand: place_of[index] for index, operand in builder.mapped.items()}
-        results = [(tensor_of[source], wanted, result) for (source, wanted), result in builder.dequantized.items()]
-        places.update([(result, (place_of[index], wanted)) for index, wanted, result in results])
         return _AddedForNode(
             tuple([(place_of[index], state) for index, state in after.items() if state is not states.get(index)]),
             tuple([place_of[index] for index in reads]),
@@ -254,10 +203,6 @@ class PartitionCheck:
             version,
             tuple(builder.refused),
             tuple(builder.operations.get(node.index, ())),
-            part,
-            tuple([places[operand] for operand in outside]),
-            tuple([(place_of[index], own - start) for index, own in builder.mapped.items() if own >= start]),
-            tuple([(place_of[index], wanted, own - start) for index, wanted, own in results if own >= start]),
         )
 
     def _state(self, builder: PartitionBuilder, model: ModelBuilder, tensor: int) -> OperandState:

@@ -88,20 +88,18 @@ def lower_partition(
     make_model: Callable[[Callable[[Refusal], None]], ModelBuilder] | None = None,
     allows_dynamic: bool = False,
     is_relaxed: bool = False,
-    check: PartitionCheck | None = None,
 ) -> LoweredPartition:
     """Build the NNAPI model of a partition (``NNAPIDelegateKernel::Init``).
 
     ``nodes`` are the indices of the partition's supported nodes in running order. ``inputs`` and ``outputs`` are the tensors
     that cross the partition's boundary. ``target_feature_level`` is the runtime's feature level or the target devices' feature
     level, whichever is lower. ``make_model`` creates an empty NNAPI model. If ``make_model`` is None, no NNAPI model is built.
-    ``check`` knows what nodes of the same forms added to other models.
     """
     partition = PartitionBuilder(graph, target_feature_level, runtime_feature_level, make_model, allows_dynamic)
     failure, required = None, None
     try:
         known = [index for index in nodes if index not in graph.assumed]
-        _add_nodes(partition, [graph.nodes[index] for index in known], check)
+        _add_nodes(partition, [graph.nodes[index] for index in known])
         # A node that is assumed to be supported has unknown NNAPI operands.
         if len(known) == len(nodes):
             inputs, outputs = tuple(inputs), tuple(outputs)
@@ -182,18 +180,12 @@ def _without_folded(partition: PartitionBuilder, nodes: Iterable[Node]) -> list[
     return remaining
 
 
-def _add_nodes(partition: PartitionBuilder, nodes: Sequence[Node], check: PartitionCheck | None) -> None:
-    remaining = _without_folded(partition, nodes)
-    known = None if partition.densified or partition.widened else check
-    states = {} if known is None else known.states_of(partition)
-    for node, lowering in remaining:
+def _add_nodes(partition: PartitionBuilder, nodes: Sequence[Node]) -> None:
+    for node, lowering in _without_folded(partition, nodes):
         partition.node = node.index
         if lowering is None:
             raise kernel_error("nnapi-unmapped-operator", node.index, op=node.op)
-        if known is None:
-            lower_node(partition, node, lowering)
-        else:
-            known.add_node(partition, node, lowering, states)
+        lower_node(partition, node, lowering)
     if nodes:
         partition.node = nodes[-1].index
 
