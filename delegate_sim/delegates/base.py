@@ -203,7 +203,7 @@ class Delegate:
         history = self.history
         if history.changed_in is None and history.known_since:
             return release
-        changes = self.rules_for(options).changed_in({(node.op, node.is_custom) for node in graph.nodes})
+        changes = self.rules_for(options).changed_in(graph.operators)
         return oldest_alike(release, (*(history.changed_in or ()), *changes))
 
     def run_warnings(self, decision: Decision, prepared: Callable[[], Graph]) -> Sequence[str]:

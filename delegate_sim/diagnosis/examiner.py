@@ -79,11 +79,13 @@ class Examined:
 
         The keys are indices in the original model.
         """
-        nodes = [
-            (self.change.origin(NodeKey(subgraph.graph.index, index)), subgraph.graph.nodes[index].op, reasons)
-            for subgraph, index, reasons in on_cpu(self.run)
-        ]
-        return tuple([RefusedNode(key, op, reasons) for key, op, reasons in nodes if key is not None])
+        nodes = []
+        for subgraph, index, reasons in on_cpu(self.run):
+            graph = subgraph.graph
+            origins = self.change.origins[graph.index]
+            if index < len(origins) and origins[index] >= 0:
+                nodes.append(RefusedNode(NodeKey(graph.index, origins[index]), graph.nodes[index].op, reasons))
+        return tuple(nodes)
 
     @functools.cached_property
     def cost(self) -> Cost:

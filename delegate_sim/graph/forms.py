@@ -50,6 +50,7 @@ class Forms:
         self._numbers: _LargeTable[Hashable, int] = _LargeTable()
         self._next = 0
         self._tensors: _LargeTable[int, tuple[Tensor, int]] = _LargeTable()
+        self._nodes: _LargeTable[int, tuple[Node, Sequence[Tensor], int]] = _LargeTable()
         self._kinds: _LargeTable[int, tuple[Node, int]] = _LargeTable()
         self._kinds_at: _LargeTable[Hashable, int] = _LargeTable()
         """The forms of nodes without operands, by operator, operand counts and place of the options."""
@@ -143,12 +144,29 @@ class Forms:
             known = self._kinds_at.add(place, self.number((own, _options(model, node))))
         return known
 
-    def nodes(self, model: Model, tensors: Iterable[Tensor], nodes: Iterable[Node]) -> Sequence[int]:
-        """Return the forms of nodes."""
-        of_tensor = [*[self.tensor(model, tensor) for tensor in tensors], OMITTED]
-        form_of = of_tensor.__getitem__
-        number, kind = self.number, self.kind
-        return [number((kind(model, node), *map(form_of, node.inputs + node.outputs + node.intermediates))) for node in nodes]
+    def nodes(self, model: Model, tensors: Sequence[Tensor], nodes: Iterable[Node]) -> Sequence[int]:
+        """Return the forms of nodes. A changed model shares the nodes and tensors that the change keeps, and their forms."""
+        known = self._nodes
+        changed: dict[int, set[int]] = {}
+        of_tensor: list[int] = []
+        forms = []
+        for node in nodes:
+            operands = node.inputs + node.outputs + node.intermediates
+            own = known.get(id(node))
+            if own is not None and own[0] is node:
+                before = own[1]
+                if id(before) not in changed:
+                    changed[id(before)] = {
+                        index for index, pair in enumerate(zip(before, tensors, strict=False)) if pair[0] is not pair[1]
+                    }
+                if changed[id(before)].isdisjoint(operands):
+                    forms.append(own[2])
+                    continue
+            of_tensor = of_tensor or [*[self.tensor(model, tensor) for tensor in tensors], OMITTED]
+            form = self.number((self.kind(model, node), *map(of_tensor.__getitem__, operands)))
+            known.add(id(node), (node, tensors, form))
+            forms.append(form)
+        return forms
 
 
 def _options(model: Model, node: Node) -> Hashable:

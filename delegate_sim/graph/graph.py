@@ -68,6 +68,11 @@ class Graph:
         return self.tensors[index] if index >= 0 else NO_TENSOR
 
     @functools.cached_property
+    def operators(self) -> frozenset[tuple[str, bool]]:
+        """The operators of the nodes, each with whether it is custom."""
+        return frozenset([(op, code == schema.CUSTOM) for op, code in {(node.op, node.builtin_code) for node in self.nodes}])
+
+    @functools.cached_property
     def input_indices(self) -> frozenset[int]:
         """The inputs of the subgraph, to look up. A file may have very many inputs."""
         return frozenset(self.inputs)

@@ -5,7 +5,8 @@ the order of equal elements depends on the library.
 
 The GNU library splits each part of more than 16 elements by quicksort around a median of three. Then it uses insertion sort,
 which is stable. LLVM's library splits each part of at least 24 elements by quicksort, with a shortcut for sorted parts. Both
-libraries limit the depth of splits to twice the logarithm of the number of elements, and sort deeper parts with a heap.
+libraries limit the depth of splits to twice the logarithm of the number of elements, and sort deeper parts with a heap. Only
+lists that are made for this purpose reach this depth. The heap is left out: equal elements of such a part keep their order.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def _most_splits(count: int) -> int:
 def _quicksort(run: list[tuple[int, Element]], first: int, last: int, splits: int) -> None:
     while last - first > LONGEST_STABLE:
         if splits == 0:
-            run[first:last] = _gnu_heap_sorted(run[first:last])
+            run[first:last] = _stably_sorted(run[first:last])
             return
         splits -= 1
         candidates = (first + 1, first + (last - first) // 2, last - 1)
@@ -69,35 +70,12 @@ def _split(run: list[tuple[int, Element]], pivot: int, last: int) -> int:
         left += 1
 
 
+def _stably_sorted(run: list[tuple[int, Element]]) -> list[tuple[int, Element]]:
+    return sorted(run, key=lambda entry: entry[0])
+
+
 def _swap(run: list[tuple[int, Element]], one: int, other: int) -> None:
     run[one], run[other] = run[other], run[one]
-
-
-def _gnu_heap_sorted(heap: list[tuple[int, Element]]) -> list[tuple[int, Element]]:
-    """Sort with a heap. For each element, move a hole down to a leaf, and then move the element up from the leaf."""
-    for parent in range(len(heap) // 2 - 1, -1, -1):
-        _gnu_settle(heap, parent, len(heap), heap[parent])
-    for end in range(len(heap) - 1, 0, -1):
-        entry, heap[end] = heap[end], heap[0]
-        _gnu_settle(heap, 0, end, entry)
-    return heap
-
-
-def _gnu_settle(heap: list[tuple[int, Element]], top: int, count: int, entry: tuple[int, Element]) -> None:
-    """Move a hole at ``top`` down to a leaf, then insert an element. If two children are equal, the right child moves up."""
-    hole = top
-    while (child := 2 * hole + 2) < count:
-        if heap[child][0] < heap[child - 1][0]:
-            child -= 1
-        heap[hole] = heap[child]
-        hole = child
-    if child == count:
-        heap[hole] = heap[child - 1]
-        hole = child - 1
-    while hole > top and heap[(hole - 1) // 2][0] < entry[0]:
-        heap[hole] = heap[(hole - 1) // 2]
-        hole = (hole - 1) // 2
-    heap[hole] = entry
 
 
 # LLVM
@@ -117,7 +95,7 @@ def llvm_sorted(elements: Iterable[Element], key: Callable[[Element], int]) -> l
 def _introsort(run: list[tuple[int, Element]], first: int, last: int, splits: int, *, is_leftmost: bool) -> None:
     while last - first >= _SHORTEST_SPLIT:
         if splits == 0:
-            run[first:last] = _llvm_heap_sorted(run[first:last])
+            run[first:last] = _stably_sorted(run[first:last])
             return
         splits -= 1
         _choose_pivot(run, first, last)
@@ -137,7 +115,7 @@ def _introsort(run: list[tuple[int, Element]], first: int, last: int, splits: in
                 continue
         _introsort(run, first, cut, splits, is_leftmost=is_leftmost)
         is_leftmost, first = False, cut + 1
-    run[first:last] = sorted(run[first:last], key=lambda entry: entry[0])
+    run[first:last] = _stably_sorted(run[first:last])
 
 
 def _choose_pivot(run: list[tuple[int, Element]], first: int, last: int) -> None:
@@ -206,7 +184,7 @@ def _split_equals_left(run: list[tuple[int, Element]], first: int, last: int) ->
 
 def _insert_few(run: list[tuple[int, Element]], first: int, last: int) -> bool:
     if last - first <= 5:
-        run[first:last] = sorted(run[first:last], key=lambda entry: entry[0])
+        run[first:last] = _stably_sorted(run[first:last])
         return True
     _sort_three(run, first, first + 1, first + 2)
     moved = 0
@@ -222,50 +200,3 @@ def _insert_few(run: list[tuple[int, Element]], first: int, last: int) -> bool:
         if moved == _MOST_INSERTED:
             return place + 1 == last
     return True
-
-
-def _llvm_heap_sorted(heap: list[tuple[int, Element]]) -> list[tuple[int, Element]]:
-    """Sort with a heap. If two children are equal, the left child moves up."""
-    for parent in range(len(heap) // 2 - 1, -1, -1):
-        _sift_down(heap, parent)
-    for end in range(len(heap) - 1, 0, -1):
-        top, hole = heap[0], _sink(heap, end + 1)
-        if hole == end:
-            heap[hole] = top
-        else:
-            heap[hole], heap[end] = heap[end], top
-            _sift_up(heap, hole)
-    return heap
-
-
-def _larger_child(heap: list[tuple[int, Element]], parent: int, count: int) -> int:
-    child = 2 * parent + 1
-    return child + 1 if child + 1 < count and heap[child][0] < heap[child + 1][0] else child
-
-
-def _sift_down(heap: list[tuple[int, Element]], hole: int) -> None:
-    entry = heap[hole]
-    while 2 * hole + 1 < len(heap):
-        child = _larger_child(heap, hole, len(heap))
-        if heap[child][0] < entry[0]:
-            break
-        heap[hole] = heap[child]
-        hole = child
-    heap[hole] = entry
-
-
-def _sink(heap: list[tuple[int, Element]], count: int) -> int:
-    hole = 0
-    while 2 * hole + 1 < count:
-        child = _larger_child(heap, hole, count)
-        heap[hole] = heap[child]
-        hole = child
-    return hole
-
-
-def _sift_up(heap: list[tuple[int, Element]], hole: int) -> None:
-    entry = heap[hole]
-    while hole and heap[(hole - 1) // 2][0] < entry[0]:
-        heap[hole] = heap[(hole - 1) // 2]
-        hole = (hole - 1) // 2
-    heap[hole] = entry

@@ -209,8 +209,9 @@ def _accepted(change: Edited, hypothetical: HypotheticalChanges) -> dict[int, fr
 def refuse_unknown_names(model: Model, hypothetical: HypotheticalChanges) -> None:
     """Raise OptionError if the model lacks an operator or node in ``hypothetical``, or if the batch is smaller than 1."""
     graphs = file_graphs(model)
-    ops = {node.op for graph in graphs for node in graph.nodes}
-    for op in _named(hypothetical):
+    named = list(_named(hypothetical))
+    ops = {node.op for graph in graphs for node in graph.nodes} if named else set()
+    for op in named:
         if op not in ops:
             raise OptionError(f"the model has no node of {op}; its operators are {', '.join(sorted(ops))}")
     for key in _keys(hypothetical):

@@ -6,7 +6,7 @@ import functools
 import itertools
 import operator
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -54,19 +54,18 @@ class Edited:
 
         return refusal.in_file(origin, lambda node: self.original.subgraphs[refusal.subgraph].nodes[node].op)
 
-    @functools.cached_property
-    def now(self) -> Mapping[NodeKey, NodeKey]:
-        """A map from keys in the original model to keys in the changed model. Removed nodes are left out."""
-        return {
-            NodeKey(subgraph, origin): NodeKey(subgraph, index)
-            for subgraph, origins in enumerate(self.origins)
-            for index, origin in enumerate(origins)
-            if origin >= 0
-        }
+    def now(self, key: NodeKey) -> NodeKey | None:
+        """Return the key in the changed model of a node of the original model. Return None if the change removed the node."""
+        index = self._indices[key.subgraph].get(key.node) if key.subgraph < len(self._indices) else None
+        return None if index is None else NodeKey(key.subgraph, index)
 
     def present(self, keys: Iterable[NodeKey]) -> dict[NodeKey, NodeKey]:
         """Return a map from ``keys`` in the original model to keys in the changed model. Removed nodes are left out."""
-        return {key: self.now[key] for key in keys if key in self.now}
+        return {key: now for key in keys if (now := self.now(key)) is not None}
+
+    @functools.cached_property
+    def _indices(self) -> Sequence[Mapping[int, int]]:
+        return [{origin: index for index, origin in enumerate(origins) if origin >= 0} for origins in self.origins]
 
     def then(self, change: Callable[[Model], Edited]) -> Edited:
         """Return the model after one more change. ``origins`` still has indices in the original model.

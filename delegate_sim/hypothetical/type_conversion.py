@@ -98,14 +98,26 @@ def _as_float(model: Model, cache: AnalysisCache) -> Edited:
     return _with_versions(edited(model, lambda editor: _widen(editor, model)), cache)
 
 
-def as_int8(model: Model, cache: AnalysisCache, *, has_scale_for_each_channel: bool = True) -> Edited:
+def as_int8(model: Model, cache: AnalysisCache) -> Edited:
     """Return the model that a converter would write with full integer quantization. Inputs and outputs stay float.
 
-    The scales come from a calibration. Without a scale for each channel, the converter has the setting
-    ``_experimental_disable_per_channel``.
+    The scales come from a calibration.
     """
-    change = functools.partial(_quantize, has_scale_for_each_channel=has_scale_for_each_channel)
-    return as_float(model, cache).then(lambda floating: _with_versions(edited(floating, change), cache))
+    return _with_versions(_quantized_model(model, cache), cache)
+
+
+def as_int8_per_tensor(model: Model, cache: AnalysisCache) -> Edited:
+    """Return the model of ``as_int8`` if the converter has the setting ``_experimental_disable_per_channel``."""
+    quantized = _quantized_model(model, cache)
+    joined = quantized.then(lambda model: edited(model, lambda editor: _join_scales(editor, frozenset(_CHANNELS))))
+    return _with_versions(joined, cache)
+
+
+def _quantized_model(model: Model, cache: AnalysisCache) -> Edited:
+    def quantized() -> Edited:
+        return as_float(model, cache).then(lambda floating: edited(floating, _quantize))
+
+    return cache.get("quantized model", (model,), quantized)
 
 
 def as_float16(model: Model, cache: AnalysisCache) -> Edited:
@@ -145,7 +157,7 @@ def with_mask(model: Model, _: AnalysisCache, value: float) -> Edited:
 CONVERSIONS: Mapping[str, Callable[[Model, AnalysisCache], Edited]] = {
     "float": as_float,
     "int8": as_int8,
-    "int8-per-tensor": functools.partial(as_int8, has_scale_for_each_channel=False),
+    "int8-per-tensor": as_int8_per_tensor,
     "float16": as_float16,
     "per-tensor": as_per_tensor,
     "dense-per-tensor": as_dense_per_tensor,
@@ -241,8 +253,13 @@ def _join_scales(editor: Editor, ops: frozenset[str]) -> None:
             for position in (_WEIGHTS[node.op], _BIAS[node.op]):
                 index = node.inputs[position] if position < len(node.inputs) else -1
                 tensor = editor.tensor(index)
-                if tensor.is_constant and tensor.is_per_channel and tensor.quantization is not None:
-                    editor.tensors[index] = _rescaled(tensor, max(tensor.quantization.scales))
+                own = tensor.quantization
+                if not tensor.is_constant or own is None or not own.is_affine:
+                    continue
+                if own.is_per_channel:
+                    editor.tensors[index] = _rescaled(tensor, bounds(own.scales)[1])
+                elif own.dimension:
+                    editor.tensors[index] = tensor._replace(quantization=own._replace(dimension=0))
 
 
 def _use_mask(editor: Editor, scale: float) -> None:
@@ -287,15 +304,14 @@ def _lowered(changed: Edited, cache: AnalysisCache) -> Edited:
     return changed.then(lambda model: with_versions(model, versions))
 
 
-def _quantize(editor: Editor, *, has_scale_for_each_channel: bool = True) -> None:
+def _quantize(editor: Editor) -> None:
     if editor.subgraph.index == 0:
-        _Quantizer(editor, has_scale_for_each_channel).run()
+        _Quantizer(editor).run()
 
 
 class _Quantizer:
-    def __init__(self, editor: Editor, has_scale_for_each_channel: bool) -> None:
+    def __init__(self, editor: Editor) -> None:
         self.editor = editor
-        self.has_scale_for_each_channel = has_scale_for_each_channel
         self.quantized: dict[int, int] = {}
         """The quantized copies of tensors that also stay float, keyed by index of the float tensor."""
         self.floating: dict[int, int] = {}
@@ -372,7 +388,7 @@ class _Quantizer:
             return self._as_quantized(inputs[position])
         if position == _BIAS.get(node.op):
             return self._bias(tensor, self._tensor(inputs[_DATA[node.op]]), self._tensor(inputs[_WEIGHTS[node.op]]))
-        is_weight = position == _WEIGHTS.get(node.op) and self.has_scale_for_each_channel
+        is_weight = position == _WEIGHTS.get(node.op)
         return self._constant(tensor, "INT8", _WEIGHT_SCALE, _CHANNELS[node.op] if is_weight else None)
 
     def _bias(self, tensor: Tensor, data: Tensor, weights: Tensor) -> int:

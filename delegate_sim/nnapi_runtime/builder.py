@@ -12,7 +12,6 @@ Upstream: runtime/ModelBuilder.cpp getNumTrailingArgumentsToRemove.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
 
 from ..foundation.float32 import float32
 from ..refusal import Refusal, Refused
@@ -57,20 +56,6 @@ def without_default_inputs(operation: NnOperation, operands: Sequence[NnOperand]
 OPERAND_INDEX = rule("operand-index")
 BOUNDARY_POINTER = rule("model-boundary-pointers")
 BOUNDARY_OPERAND = rule("model-boundary-operand")
-
-
-class AddedPart(NamedTuple):
-    """Operands and operations that were added one after another, without a rejected call.
-
-    In ``operations``, each operation has its type, inputs and outputs. An operand of the part has its number in the part. Any
-    other operand has a negative number: -1 is the first operand outside the part.
-    """
-
-    operands: tuple[NnOperand | tuple[Any, ...], ...]
-    """An operand with a value, which never changes again, or the arguments of an operand without a value."""
-    operations: tuple[tuple[int, tuple[int, ...], tuple[int, ...]], ...]
-    verdicts: tuple[Version | Refusal, ...]
-    has_channels: bool
 
 
 class ModelBuilder:
@@ -216,34 +201,6 @@ class ModelBuilder:
     def version(self) -> Version:
         """The version that the operands and operations added so far need. Raise Refused if one was rejected."""
         return combine([*map(version_or_raise, self._verdicts), *map(operand_version, self._operands)])
-
-    def part_since(self, operands: int) -> tuple[AddedPart, tuple[int, ...]]:
-        """Return what was added after the first ``operands`` operands, and the earlier operands that operations use."""
-        outside: dict[int, int] = {}
-
-        def number(index: int) -> int:
-            return index - operands if index >= operands else outside.setdefault(index, -len(outside) - 1)
-
-        added = [(one.type, tuple(map(number, one.inputs)), tuple(map(number, one.outputs))) for one in self._operations]
-        made = self._operands[operands:]
-        part = AddedPart(
-            tuple([one.arguments if one.lifetime is Lifetime.TEMPORARY else one for one in made]),
-            tuple(added),
-            tuple(self._verdicts),
-            any(one.channels is not None for one in made),
-        )
-        return part, tuple(outside)
-
-    def add_part(self, part: AddedPart, outside: Sequence[int], tag: int) -> None:
-        """Add the operands and operations of a part. ``outside`` has the operands that are not in the part."""
-        start = len(self._operands)
-        self._has_changed |= part.has_channels and bool(self._operations)
-        self._operands += [NnOperand(*one) if isinstance(one, tuple) else one for one in part.operands]
-        self._verdicts += part.verdicts
-        for code, inputs, outputs in part.operations:
-            given = tuple([start + number if number >= 0 else outside[-number - 1] for number in inputs])
-            results = tuple([start + number if number >= 0 else outside[-number - 1] for number in outputs])
-            self._operations.append(NnOperation(code, given, results, len(self._operations), tag))
 
     def identify_inputs_and_outputs(
         self, inputs: Sequence[int], outputs: Sequence[int], pointers: tuple[bool, bool] = (False, False)

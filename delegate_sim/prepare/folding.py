@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from ..foundation.late_numpy import np
 from ..graph.analysis_cache import AnalysisCache
-from ..graph.forms import OMITTED, Forms, FormTable, forms_of
+from ..graph.forms import OMITTED, Forms, FormTable, forms_of, node_forms
 from ..graph.graph import Graph
 from ..model.model import Allocation, Model, Node
 from ..model.numbers import FlatNumbers, RepeatedNumber
@@ -223,8 +223,8 @@ class KernelResults:
 
     def __init__(self, model: Model, release: Release, cache: AnalysisCache) -> None:
         self.forms = forms_of(cache, model)
-        self.table: FormTable[tuple[int, ...], tuple[_NewState, ...]] = cache.get(
-            "prepared nodes", (self.forms, release), FormTable[tuple[int, ...], tuple[_NewState, ...]]
+        self.table: FormTable[tuple[int, bool], tuple[_NewState, ...]] = cache.get(
+            "prepared nodes", (self.forms, release), FormTable[tuple[int, bool], tuple[_NewState, ...]]
         )
 
     def of(self, subgraph: KernelSubgraph) -> SubgraphResults:
@@ -241,23 +241,34 @@ class SubgraphResults:
         self._model = subgraph.graph.model
         self._subgraph = subgraph
         self._states = _States(results.forms, subgraph)
-        self._key: tuple[int, ...] = ()
+        self._file_forms = node_forms(subgraph.graph)
+        given = subgraph.graph.tensors
+        self._changed = {index for index, tensor in subgraph.tensors.items() if tensor.freeze() is not given[index]}
+        """The tensors that are no longer in the state of the file."""
+        self._are_known = True
+        """False after a Prepare function that may have changed any tensor."""
+        self._key = 0, False
+        self._before: tuple[int, ...] = ()
 
-    def repeat(self, node: Node, is_delegated: bool) -> bool:
+    def repeat(self, position: int, node: Node, is_delegated: bool) -> bool:
         """Do to the tensors of a node what was done for another node of the same form. Return whether there is such a node."""
-        states = self._states
         operands = node.inputs + node.outputs + node.intermediates
-        key = (self._forms.kind(self._model, node), is_delegated, *map(states.__getitem__, operands))
+        if self._are_known and node is self._subgraph.graph.nodes[position] and self._changed.isdisjoint(operands):
+            key = self._file_forms[position], is_delegated
+        else:
+            states = tuple(map(self._states.__getitem__, operands))
+            key = self._forms.number((self._forms.kind(self._model, node), *states)), is_delegated
         changes = self._table.get(key)
         if changes is None:
             self._key = key
+            self._before = tuple(map(self._states.__getitem__, operands))
             return False
-        if changes:
-            for place, kind, shape, allocation, computed, form in changes:
-                index = operands[place]
-                tensor = self._subgraph.tensors[index]
-                tensor.type, tensor.shape, tensor.allocation, tensor.computed = kind, shape, allocation, computed
-                states[index] = form
+        for place, kind, shape, allocation, computed, form in changes:
+            index = operands[place]
+            tensor = self._subgraph.tensors[index]
+            tensor.type, tensor.shape, tensor.allocation, tensor.computed = kind, shape, allocation, computed
+            self._states[index] = form
+            self._changed.add(index)
         return True
 
     def note(self, running: KernelNode, node: Node, is_delegated: bool) -> None:
@@ -268,15 +279,18 @@ class SubgraphResults:
         operands = (*node.inputs, *node.outputs, *node.intermediates)
         if running.reads_beyond_operands:
             self._states.clear()
+            self._are_known = False
             return
         for index in operands:
             self._states.pop(index, None)
         if running.node is not node or (running.has_dynamic_result and not is_delegated):
+            self._changed.update(operands)
             return
         changes = []
         for place, index in enumerate(operands):
             form = self._states[index]
-            if form != self._key[place + 2]:
+            if form != self._before[place]:
                 tensor = self._subgraph.tensors[index]
+                self._changed.add(index)
                 changes.append(_NewState(place, tensor.type, tensor.shape, tensor.allocation, tensor.computed, form))
         self._table.add(self._key, tuple(changes))

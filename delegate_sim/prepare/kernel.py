@@ -193,6 +193,9 @@ class KernelSubgraph:
         tensors = list(own)
         for index, tensor in others.items():
             tensors[index] = tensor
+        has_changed = others or self.dynamic or self.failure or self._has_changed_nodes or tuple(self.inputs) != self.graph.inputs
+        if not has_changed:
+            return self.graph
         return replace(
             self.graph,
             inputs=tuple(self.inputs),

@@ -80,7 +80,8 @@ def _are_equal(graphs: Sequence[Graph], others: Sequence[Graph]) -> bool:
 
 
 def _changes(model: Model) -> Iterator[Release]:
-    for name in {_kernel_name(node.op, node.is_custom) for subgraph in model.subgraphs for node in subgraph.nodes}:
+    operators = frozenset[tuple[str, bool]]().union(*[graph.operators for graph in graphs.file_graphs(model)])
+    for name in [_kernel_name(op, is_custom) for op, is_custom in operators]:
         if find_kernel(name) is not None:
             yield from CHANGED_IN[name]
 
@@ -246,7 +247,7 @@ class _Interpreter:
         """Prepare a subgraph with the changes that calling nodes have made, and return the prepared graph."""
         subgraph = self.subgraph(index)
         self._prepare(subgraph)
-        return subgraph.freeze().within(self._cache)
+        return subgraph.freeze()
 
     def prepare_node(self, graph: Graph, node: Node) -> None:
         """Prepare one node of a prepared graph. Raise PrepareError if the kernel refuses the node."""
@@ -263,7 +264,7 @@ class _Interpreter:
         if not 0 <= index < len(self.model.subgraphs):
             raise PrepareError(f"there is no subgraph {index}")
         if index not in self._subgraphs:
-            self._subgraphs[index] = KernelSubgraph(self.model, graphs.file_graphs(self.model)[index])
+            self._subgraphs[index] = KernelSubgraph(self.model, graphs.file_graphs(self.model)[index].within(self._cache))
         return self._subgraphs[index]
 
     def current_subgraph(self) -> KernelSubgraph:
@@ -319,7 +320,7 @@ class _Interpreter:
             try:
                 if self._unregistered and not is_delegated:
                     self._refuse_unregistered(node)
-                if results.repeat(node, is_delegated):
+                if results.repeat(position, node, is_delegated):
                     continue
                 running = KernelNode(self.model, node, subgraph.tensors, self, self.release, self._elements)
                 (_run_on_delegate if is_delegated else _run_kernel)(running)

@@ -11,10 +11,9 @@ setting begins with an underscore, the setting is experimental, and any release 
 
 from __future__ import annotations
 
-import functools
 import json
 import pkgutil
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -170,20 +169,34 @@ def _features_above(lowest: int, met: _Met, version: int) -> tuple[Feature, ...]
     return tuple([feature for feature in _features(met) if feature.code in codes])
 
 
+_Entry = tuple[str, int, int]
+"""The operator, builtin code and version of an entry in the table of operators."""
 _Sharers = Mapping[_Met, tuple[NodePosition, ...]]
 """The nodes that share an entry in the table of operators, grouped by the demands that they meet."""
 
 
 def _sharers(node: NodeView) -> _Sharers:
-    own = {tuple(_met(node)): (NodePosition(node.graph.index, node.node.index),)}
-    return _sharers_by_entry(node.graph.model).get((node.op, node.node.builtin_code, node.version), own)
+    entry = node.op, node.node.builtin_code, node.version
+    by_entry = _nodes_by_entry(node.graph.model)
+    if entry not in by_entry:
+        return {tuple(_met(node)): (NodePosition(node.graph.index, node.node.index),)}
+    known: dict[_Entry, _Sharers] = file_graphs(node.graph.model)[0].results.get("sharers", (), dict)
+    if entry not in known:
+        kinds: dict[_Met, list[NodePosition]] = {}
+        for view in by_entry[entry]:
+            kinds.setdefault(tuple(_met(view)), []).append(NodePosition(view.graph.index, view.node.index))
+        known[entry] = {met: tuple(nodes) for met, nodes in kinds.items()}
+    return known[entry]
 
 
-@functools.lru_cache(maxsize=1)
-def _sharers_by_entry(model: Model) -> Mapping[tuple[str, int, int], _Sharers]:
-    entries: dict[tuple[str, int, int], dict[_Met, list[NodePosition]]] = {}
-    for graph in file_graphs(model):
-        for node in graph.nodes:
-            kinds = entries.setdefault((node.op, node.builtin_code, node.version), {})
-            kinds.setdefault(tuple(_met(graph.view(node))), []).append(NodePosition(graph.index, node.index))
-    return {entry: {met: tuple(nodes) for met, nodes in kinds.items()} for entry, kinds in entries.items()}
+def _nodes_by_entry(model: Model) -> Mapping[_Entry, Sequence[NodeView]]:
+    graphs = file_graphs(model)
+
+    def by_entry() -> Mapping[_Entry, Sequence[NodeView]]:
+        entries: dict[_Entry, list[NodeView]] = {}
+        for graph in graphs:
+            for node in graph.nodes:
+                entries.setdefault((node.op, node.builtin_code, node.version), []).append(graph.view(node))
+        return entries
+
+    return graphs[0].results.get("nodes by entry", (), by_entry)

@@ -67,7 +67,7 @@ class Partitions:
     def _checked(self, subset: Subset) -> LoweredPartition | None:
         if self._check is None:
             return None
-        return checked_partition(self._check, self.graph, subset, self.release, lambda: self.build(subset).build())
+        return checked_partition(self._check, self.graph, subset, self.release, self.build)
 
     def build(self, subset: Subset) -> LoweredPartition:
         """Build the NNAPI model of a partition, even if it was built before."""
@@ -82,7 +82,6 @@ class Partitions:
             make_model=self._make_model,
             allows_dynamic=self.options["allow_dynamic_dimensions"],
             is_relaxed=self.options["allow_fp16"],
-            check=self._check,
         )
 
     def failure(self, subset: Subset, every: Callable[[], Iterable[Subset]]) -> Refusal | None:

@@ -89,8 +89,9 @@ class PassFinder:
 
         The result is None if the pass changes nothing, or needs a package that is not installed.
         """
+        cache, key = self._effort.cache, (self._model, pass_, nodes)
         try:
-            rewritten = apply_pass(self._start, pass_, nodes)
+            rewritten = cache.get("rewritten model", key, lambda: apply_pass(self._start, pass_, nodes))
             return None if rewritten is None else standing(rewritten.model, self._target, self._effort.cache)
         except MissingPackageError as error:
             self.missing = str(error)

@@ -133,7 +133,7 @@ def _conversions(model: Model, *, is_for_integers: bool) -> Sequence[str]:
 def _takes_more(now: Examined, then: Examined) -> bool:
     """Return whether ``then`` delegates any node that runs on the CPU in ``now``. Nodes that a conversion adds are ignored."""
     left = {refused.key for refused in then.on_cpu}
-    return any(refused.key not in left and refused.key in then.change.now for refused in now.on_cpu)
+    return any(refused.key not in left and then.change.now(refused.key) is not None for refused in now.on_cpu)
 
 
 def _is_worthwhile(now: Examined, then: Examined, ended: Sequence[RefusedNode], gain: tuple[float, ...]) -> bool:
@@ -171,7 +171,7 @@ def refusals_removed(now: Examined, then: Examined, problems: frozenset[Problem]
     left = {(refused.key, reason.code) for refused in then.on_cpu for reason in refused.reasons}
     removed = []
     for refused in now.on_cpu:
-        is_gone = refused.key not in then.change.now
+        is_gone = then.change.now(refused.key) is None
         ended = [
             reason
             for reason in refused.reasons

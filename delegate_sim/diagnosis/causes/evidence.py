@@ -118,7 +118,8 @@ def cases_of(nodes: Iterable[RefusedNode], reason: Reason | None = None) -> tupl
 
 def view_of(key: NodeKey, examined: Examined) -> NodeView:
     """Return a node of the model file, with the hypothetical changes of a simulated run."""
-    now = examined.change.now[key]
+    now = examined.change.now(key)
+    assert now is not None
     graph = file_graphs(examined.change.model)[now.subgraph]
     return graph.view(graph.nodes[now.node])
 

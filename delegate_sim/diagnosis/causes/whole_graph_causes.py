@@ -233,5 +233,12 @@ def nodes_behind(examined: Examined) -> frozenset[NodeKey]:
         if node.op in CONTROL_FLOW or not reached.isdisjoint(node.inputs):
             reached.update(node.outputs)
             nodes.add(examined.change.origin(NodeKey(graph.index, index)))
-    nodes.update([key for key in examined.change.now if key.subgraph != graph.index])
-    return frozenset(key for key in nodes if key is not None)
+    nodes.update(
+        [
+            NodeKey(subgraph, index)
+            for subgraph, origins in enumerate(examined.change.origins)
+            for index in origins
+            if subgraph != graph.index
+        ]
+    )
+    return frozenset([key for key in nodes if key is not None and key.node >= 0])

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from ...foundation.late_numpy import MOST_ARRAY_DIMENSIONS, np
 from ...foundation.limits import is_above_limit
+from ...graph.forms import FormTable, node_forms
 from ...graph.graph import file_graphs
+from ...hypothetical.converted_versions import version_of
 from ...model.model import Allocation, Node, Tensor
-from ...versions.explanation import expected_version
 from ..pass_workspace import Work, WorkCount
 from .base import Exactness, Pass, graph_pass, node_pass
 
@@ -19,10 +20,11 @@ def _own_versions(work: Work) -> None:
     Converters often give all nodes of an operator the highest version that one of the nodes requires.
     """
     graph = work.editor.graph
+    forms, known = node_forms(graph), graph.results.get("versions", (), FormTable[int, int])
     nodes = []
     for origin, node in work.editor.nodes:
         if not node.is_custom and work.is_chosen(origin):
-            own = expected_version(graph.view(graph.nodes[origin]))
+            own = version_of(graph.view(graph.nodes[origin]), forms[origin], known)
             node = node._replace(version=min(own, node.version))  # noqa: PLW2901
         nodes.append((origin, node))
     work.editor.nodes = nodes

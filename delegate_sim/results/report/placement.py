@@ -127,7 +127,10 @@ def bytes_across(graph: Graph, subset: Subset) -> tuple[int, int]:
 
 
 def _bytes(graph: Graph, tensors: tuple[int, ...]) -> int:
-    return sum([graph.tensors[index].byte_size for index in crossing(graph, tensors)])
+    sizes: dict[int, int] = graph.results.get("byte sizes", (), dict)
+    crossing_now = crossing(graph, tensors)
+    sizes.update([(index, graph.tensors[index].byte_size) for index in crossing_now if index not in sizes])
+    return sum([sizes[index] for index in crossing_now])
 
 
 def crossing(graph: Graph, tensors: tuple[int, ...]) -> list[int]:
@@ -162,8 +165,8 @@ def undelegated_operators(run: Run) -> Counter[str]:
 
 def left_nodes(run: SubgraphRun) -> list[int]:
     """Return the nodes of a subgraph that no delegate has taken so far, in execution order."""
-    nodes = run.graph.nodes
-    return [index for index in run.graph.execution_plan if index not in run.delegated and nodes[index].builtin_code != DELEGATE]
+    nodes, delegated = run.graph.nodes, run.delegated
+    return [index for index in run.graph.execution_plan if index not in delegated and nodes[index].builtin_code != DELEGATE]
 
 
 def code_of(reasons: Sequence[Reason]) -> str:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from ....graph.forms import FormTable, forms_of, node_forms
 from ....graph.graph import Graph
 from ....model.model import Node
-from ....nnapi_runtime.builder import AddedPart, ModelBuilder
+from ....nnapi_runtime.builder import ModelBuilder
 from ....nnapi_runtime.model import check_level, combine, key_of
 from ....nnapi_runtime.operands import Lifetime, NnOperand
 from ....nnapi_runtime.types import Version
@@ -36,10 +36,6 @@ class OperandState:
         return self.operand.lifetime is Lifetime.TEMPORARY
 
 
-_OperandPlace: TypeAlias = "int | tuple[int, str]"
-"""The operand of the tensor at this position of a node, or with a type, the result of the operand's DEQUANTIZE."""
-
-
 class _AddedForNode(NamedTuple):
     """The additions of a node's lowering to an NNAPI model. Tensors are positions among the node's operands."""
 
@@ -49,31 +45,11 @@ class _AddedForNode(NamedTuple):
     """The tensors that must be computed before the node."""
     writes: tuple[int, ...]
     """The tensors that the node's operations write."""
-    version: Version
+    version: Version | None
+    """The version that the operations need; None if the runtime rejects one of them."""
+    refused: tuple[Refusal, ...]
+    """The calls that the runtime rejects, which add operations."""
     operations: tuple[str, ...]
-    part: AddedPart
-    outside: tuple[_OperandPlace, ...]
-    """The operands that existed before, as listed by ``ModelBuilder.part_since``."""
-    mapped: tuple[tuple[int, int], ...]
-    """The tensors that got an operand, each with the number of the operand in the part."""
-    dequantized: tuple[tuple[int, str, int], ...]
-    """For each new DEQUANTIZE, the tensor, the type, and the number of the result in the part."""
-
-    def add_to(self, builder: PartitionBuilder, node: Node) -> None:
-        assert builder.model is not None
-        operands = node.inputs + node.outputs + node.intermediates
-        mapped, start = builder.mapped, builder.operand_count
-        outside = [
-            mapped[operands[place]] if isinstance(place, int) else builder.dequantized[mapped[operands[place[0]]], place[1]]
-            for place in self.outside
-        ]
-        builder.model.add_part(self.part, outside, node.index)
-        builder.operand_count = len(builder.model.operands)
-        mapped.update([(operands[place], start + number) for place, number in self.mapped])
-        for place, wanted, number in self.dequantized:
-            builder.note_dequantized(mapped[operands[place]], wanted, start + number)
-        if self.operations:
-            builder.operations[node.index] = list(self.operations)
 
 
 class PartitionCheck:
@@ -111,12 +87,13 @@ class PartitionCheck:
         outputs: Sequence[int],
         is_complete: bool,
         needs_pools: bool,
-    ) -> tuple[Mapping[int, tuple[str, ...]], Version | None] | None:
-        """Return the NNAPI operations of each node, and the version that the model needs.
+    ) -> tuple[Mapping[int, tuple[str, ...]], Version | None, tuple[Refusal, ...]] | None:
+        """Return the NNAPI operations of each node, the version that the model needs, and the calls that the runtime rejects.
 
         ``folding`` is a new builder in which only the other nodes of the partition were folded.
-        Return None if the model may have a problem. A partition that is not complete lacks nodes whose lowering is not known, so
-        its model is not finished, and the version is None. ``needs_pools`` says whether an empty memory pool is a problem.
+        Return None if the model may have another problem. A partition that is not complete lacks nodes whose lowering is not
+        known, so its model is not finished, and the version is None. It is also None after a rejected call. ``needs_pools`` says
+        whether an empty memory pool is a problem.
         """
         tensors = self._graph.tensors
         assert folding.model is not None
@@ -125,16 +102,20 @@ class PartitionCheck:
             return None
         states = self.states_of(folding)
         operations: dict[int, tuple[str, ...]] = {}
-        versions: set[Version] = set()
+        parts: dict[int, _AddedForNode] = {}
+        refused: list[Refusal] = []
         given = [index for index in inputs if not tensors[index].is_constant]
         computed = set(given)
         for node, lowering in nodes:
             if lowering is None or lowering.reads_graph:
                 return None
-            added = self._added_for(node, lowering, states)
+            operands = node.inputs + node.outputs + node.intermediates
+            key = (self._forms[node.index], *map(states.get, operands))
+            if key not in self._added:
+                self._added.add(key, self._lowered(node, lowering, states))
+            added = self._added[key]
             if added is None:
                 return None
-            operands = node.inputs + node.outputs + node.intermediates
             if is_complete:
                 if not computed.issuperset(map(operands.__getitem__, added.reads)):
                     return None
@@ -144,10 +125,12 @@ class PartitionCheck:
                     computed.add(operands[place])
             for place, state in added.states:
                 states[operands[place]] = state
-            versions.add(added.version)
+            parts[id(added)] = added
+            if added.refused:
+                refused += [replace(call, node=node.index) for call in added.refused]
             operations[node.index] = added.operations
-        if not is_complete:
-            return operations, None
+        if refused or not is_complete:
+            return operations, None, tuple(refused)
         given = [index for index in given if index in states]
         results = [index for index in outputs if index in states]
         is_accepted = (
@@ -160,35 +143,17 @@ class PartitionCheck:
             and not (needs_pools and empty_pool(tensors, given, outputs))
         )
         try:
+            versions = [added.version for added in parts.values() if added.version is not None]
             version = combine([*versions, folding.model.version])
             check_level(version, self._level)
         except Refused:
             return None
-        return (operations, version) if is_accepted else None
-
-    def add_node(self, builder: PartitionBuilder, node: Node, lowering: Lowering, states: dict[int, OperandState]) -> None:
-        """Lower a node of a partition. ``states`` has the states of the partition's tensors, and is updated."""
-        assert builder.model is not None
-        operands = node.inputs + node.outputs + node.intermediates
-        is_countable = len(builder.model.operands) == builder.operand_count
-        added = self._added_for(node, lowering, states) if is_countable and not lowering.reads_graph else None
-        if added is not None:
-            added.add_to(builder, node)
-            states.update([(operands[place], state) for place, state in added.states])
-            return
-        lower_node(builder, node, lowering)
-        if len(builder.model.operands) == builder.operand_count:
-            states.update([(index, self._state(builder, builder.model, index)) for index in operands if index in builder.mapped])
+        return (operations, version, ()) if is_accepted else None
 
     def states_of(self, builder: PartitionBuilder) -> dict[int, OperandState]:
         """Return the states of all mapped tensors."""
         assert builder.model is not None
         return {index: self._state(builder, builder.model, index) for index in builder.mapped}
-
-    def _added_for(self, node: Node, lowering: Lowering, states: Mapping[int, OperandState]) -> _AddedForNode | None:
-        operands = node.inputs + node.outputs + node.intermediates
-        key = (self._forms[node.index], *map(states.get, operands))
-        return self._added[key] if key in self._added else self._added.add(key, self._lowered(node, lowering, states))
 
     def _lowered(self, node: Node, lowering: Lowering, states: Mapping[int, OperandState]) -> _AddedForNode | None:
         """Lower one node in a model of its own. Return None if the lowering does more than add operands and operations."""
@@ -204,10 +169,12 @@ class PartitionCheck:
         start = builder.operand_count
         try:
             lower_node(builder, node, lowering)
-            version = model.version
+            version = None if builder.refused else model.version
         except Refused:
             return None
-        more = builder.refused, builder.lines, builder.state_tensors, builder.inputs, builder.outputs
+        # A rejected operand is named, so such a call differs from node to node.
+        names_operand = any(call.tensor is not None or not call.operation for call in builder.refused)
+        more = names_operand, builder.lines, builder.state_tensors, builder.inputs, builder.outputs
         tensor_of = {operand: index for index, operand in builder.mapped.items()}
         sources = {source for source, _ in builder.dequantized}
         is_usual = len(model.operands) == builder.operand_count and operands.keys() >= builder.mapped.keys()
@@ -229,20 +196,13 @@ class PartitionCheck:
             return None
         place_of = {index: place for place, index in reversed([*enumerate(node.inputs + node.outputs + node.intermediates)])}
         after = {index: self._state(builder, model, index) for index in operands if index in builder.mapped}
-        part, outside = model.part_since(start)
-        places: dict[int, _OperandPlace] = {operand: place_of[index] for index, operand in builder.mapped.items()}
-        results = [(tensor_of[source], wanted, result) for (source, wanted), result in builder.dequantized.items()]
-        places.update([(result, (place_of[index], wanted)) for index, wanted, result in results])
         return _AddedForNode(
             tuple([(place_of[index], state) for index, state in after.items() if state is not states.get(index)]),
             tuple([place_of[index] for index in reads]),
             tuple([place_of[index] for index in writes]),
             version,
+            tuple(builder.refused),
             tuple(builder.operations.get(node.index, ())),
-            part,
-            tuple([places[operand] for operand in outside]),
-            tuple([(place_of[index], own - start) for index, own in builder.mapped.items() if own >= start]),
-            tuple([(place_of[index], wanted, own - start) for index, wanted, own in results if own >= start]),
         )
 
     def _state(self, builder: PartitionBuilder, model: ModelBuilder, tensor: int) -> OperandState:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ....graph.graph import Graph
 from ....graph.partition import Subset
@@ -32,7 +32,8 @@ class LoweredPartition:
 
     ``failure`` is the delegate's own failure, or None. ``calls`` are the calls that the runtime rejects. The build continues
     after a rejected call, so ``failure`` may occur after the first rejected call. After a failure, ``operations`` and ``model``
-    are incomplete. ``required`` is the NNAPI version that the model needs, or None if the model is not finished.
+    are incomplete. ``model`` may also end with the node of the first rejected call. ``required`` is the NNAPI version that the
+    model needs, or None if the model is not finished.
     """
 
     operations: Mapping[int, tuple[str, ...]]
@@ -87,20 +88,18 @@ def lower_partition(
     make_model: Callable[[Callable[[Refusal], None]], ModelBuilder] | None = None,
     allows_dynamic: bool = False,
     is_relaxed: bool = False,
-    check: PartitionCheck | None = None,
 ) -> LoweredPartition:
     """Build the NNAPI model of a partition (``NNAPIDelegateKernel::Init``).
 
     ``nodes`` are the indices of the partition's supported nodes in running order. ``inputs`` and ``outputs`` are the tensors
     that cross the partition's boundary. ``target_feature_level`` is the runtime's feature level or the target devices' feature
     level, whichever is lower. ``make_model`` creates an empty NNAPI model. If ``make_model`` is None, no NNAPI model is built.
-    ``check`` knows what nodes of the same forms added to other models.
     """
     partition = PartitionBuilder(graph, target_feature_level, runtime_feature_level, make_model, allows_dynamic)
     failure, required = None, None
     try:
         known = [index for index in nodes if index not in graph.assumed]
-        _add_nodes(partition, [graph.nodes[index] for index in known], check)
+        _add_nodes(partition, [graph.nodes[index] for index in known])
         # A node that is assumed to be supported has unknown NNAPI operands.
         if len(known) == len(nodes):
             inputs, outputs = tuple(inputs), tuple(outputs)
@@ -115,9 +114,13 @@ def lower_partition(
 
 
 def checked_partition(
-    check: PartitionCheck, graph: Graph, subset: Subset, release: Release, build: Callable[[], PartitionBuilder]
+    check: PartitionCheck, graph: Graph, subset: Subset, release: Release, build: Callable[[Subset], LoweredPartition]
 ) -> LoweredPartition | None:
-    """Return a partition without any problem. Return None if the partition may have one, so that its model must be built."""
+    """Return a partition whose only problems are NNAPI operations that the runtime rejects.
+
+    Return None if the partition may have another problem, so that its model must be built. ``build`` builds the NNAPI model of a
+    partition, or of the nodes up to the first rejected call.
+    """
     known = [graph.nodes[index] for index in subset.nodes if index not in graph.assumed]
     folding = check.new_builder()
     try:
@@ -132,8 +135,10 @@ def checked_partition(
     )
     if accepted is None:
         return None
-    operations, required = accepted
-    return LoweredPartition({index: operations.get(index, ()) for index in subset.nodes}, build, required=required)
+    operations, required, refused = accepted
+    nodes = subset.nodes[: subset.nodes.index(refused[0].node) + 1] if refused and refused[0].node is not None else subset.nodes
+    named = {index: operations.get(index, ()) for index in subset.nodes}
+    return LoweredPartition(named, lambda: build(replace(subset, nodes=nodes)).build(), calls=refused, required=required)
 
 
 def _finish(
@@ -175,18 +180,12 @@ def _without_folded(partition: PartitionBuilder, nodes: Iterable[Node]) -> list[
     return remaining
 
 
-def _add_nodes(partition: PartitionBuilder, nodes: Sequence[Node], check: PartitionCheck | None) -> None:
-    remaining = _without_folded(partition, nodes)
-    known = None if partition.densified or partition.widened else check
-    states = {} if known is None else known.states_of(partition)
-    for node, lowering in remaining:
+def _add_nodes(partition: PartitionBuilder, nodes: Sequence[Node]) -> None:
+    for node, lowering in _without_folded(partition, nodes):
         partition.node = node.index
         if lowering is None:
             raise kernel_error("nnapi-unmapped-operator", node.index, op=node.op)
-        if known is None:
-            lower_node(partition, node, lowering)
-        else:
-            known.add_node(partition, node, lowering, states)
+        lower_node(partition, node, lowering)
     if nodes:
         partition.node = nodes[-1].index
 

@@ -47,7 +47,7 @@ def assert_equal_when_built(content, level):
             partitions._check = known
             assert (lowered.failure, lowered.calls, lowered.lines) == (alone.failure, alone.calls, alone.lines)
             assert (lowered.required, dict(lowered.operations)) == (alone.required, dict(alone.operations))
-            if alone.model is not None:
+            if alone.model is not None and not alone.calls:
                 assert built(lowered.model) == built(alone.model)
                 assert lowered.tensors == alone.tensors
             count += known is not None and partitions._checked(subset) is not None
