@@ -260,7 +260,8 @@ _FAILURE_WORDS = re.compile(
 _NO_WORDS = re.compile(r"\W*|\s*raise \w.*|\s*#\d{1,3}\s{3,}\S.*|\s*<asynchronous suspension>\s*", re.DOTALL)
 """Matches lines that say nothing: marks under a compiler's line, and the source text and frames in a traceback."""
 _NO_FAILURE = re.compile(
-    r"^└ |(?i:\b(?:no|0|without|if|ignore) (?:any )?(?:errors?|failures?|fail)\b|\b0 failed\b)|^\s*at [\w.$]{1,200}\("
+    r"^└ |(?i:\b(?:no|0|without|if|ignore) (?:any )?(?:errors?|failures?|fail)\b|\b0 failed\b)|^\s*at [\w.$<>]{1,200} ?\(|"
+    r"^Unable to find \w{1,80}$|^Process: [\w.:]{1,200}, PID: \d"
 )
 
 
