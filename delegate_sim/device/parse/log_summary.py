@@ -345,7 +345,7 @@ def _with_failed_run(log: DeviceLog, names: set[str], delegate: LogDelegate) -> 
     ):
         return delegate
     outcome = APPLIED_TO if delegate.outcome in (MADE, REQUESTED, UNKNOWN, NOT_LOADED) else delegate.outcome
-    return replace(delegate, outcome=outcome, failed_running=True)
+    return replace(delegate, outcome=outcome, failed_running=True, is_planned=False)
 
 
 _NO_INTERPRETER = re.compile(r"nterpreter\b")

@@ -430,6 +430,12 @@ def test_kernels_and_interfaces_tell_options(line, option, value):
             {"name": "GPU"},
         ),
         (
+            "Invalid argument(s): Failed to lookup symbol (dlsym(RTLD_DEFAULT, TFLGpuDelegateCreate): symbol not found)",
+            "library-error",
+            {"name": "GPU"},
+        ),
+        ("RuntimeError: Aborted(). Build with -s ASSERTIONS=1 for more info.", "crash", {}),
+        (
             "DllNotFoundException: Unable to load DLL 'libtensorflowlite_gpu_gl': not found",
             "library-error",
             {"path": "libtensorflowlite_gpu_gl"},
@@ -471,3 +477,37 @@ def test_a_model_of_which_the_edge_tpu_compiler_maps_nothing():
         "Edge TPU Compiler version 16.0\nNumber of Edge TPU subgraphs: 0\nTotal number of operations: 268\n"
     ).delegate.counts
     assert (count.delegated, count.on_cpu) == (0, 268)
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome", "nodes", "cause"),
+    [
+        (
+            "Type INT32 (2) not supported.Node ADD (number 4) failed to invoke with status 1.Invoke failed.\n",
+            "unknown",
+            [4],
+            "Type ",
+        ),
+        (
+            "Hybrid models are not supported on TFLite Micro.\nNode FULLY_CONNECTED (number 12f) failed to prepare with status 1",
+            "not-loaded",
+            [12],
+            "Hybrid ",
+        ),
+    ],
+)
+def test_operators_that_fail_in_tensorflow_lite_micro(text, outcome, nodes, cause):
+    found = summary(text)
+    assert found.delegate.outcome == outcome
+    assert [error.node for error in found.errors if error.node is not None] == nodes
+    assert found.cause.startswith(cause)
+
+
+def test_a_kernel_that_failed_when_it_ran_was_created():
+    text = (
+        "Following operations are not supported by GPU delegate:\nCAST: Operation is not supported.\n8 operations will run on "
+        "the GPU, and the remaining 1 operations will run on the CPU.\nNode number 9 (TfLiteGpuDelegateV2) failed to invoke.\n"
+    )
+    found = summary(text)
+    assert (found.delegate.outcome, found.delegate.failed_running, found.delegate.is_planned) == ("part", True, False)
+    assert not found.is_cut
