@@ -33,10 +33,7 @@ _OTHERS = {row["words"]: row["title"] for row in _NAMES if row["of"] == "delegat
 DISPATCH = "dispatch"
 """Part of the names of libraries and kernels that run compiled parts of a model."""
 _BEGINNING = "Initializing"
-"""Word in the line that ML Drift prints before it initializes a graphics interface.
-
-The older GPU delegate prints a line only after the initialization.
-"""
+"""The word of ML Drift for a graphics interface that it uses. The older GPU delegate says ``Initialized``."""
 ACCELERATOR_KERNELS = "LITERT_"
 """The prefix of the kernel names of LiteRT 2's graphics accelerator."""
 _LEAST_CONCLUSIVE = max([traits.conclusive for traits in KINDS.values()])

@@ -52,6 +52,12 @@ class Replacement:
     name: str | None
     place: int = field(default=0, compare=False)
 
+    def may_precede(self, later: Replacement) -> bool:
+        """Return whether a later delegate counts the nodes that this one left, and some of its kernels. True without totals."""
+        if self.total is None or later.total is None:
+            return True
+        return 0 <= later.total - (self.total - self.replaced) <= (self.partitions or self.replaced)
+
 
 @dataclass(frozen=True, slots=True)
 class Count:

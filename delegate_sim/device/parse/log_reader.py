@@ -375,24 +375,16 @@ class Reader:
                 continue
             if earlier.kernel == replacement.kernel:
                 return False
-            if earlier.total is None or replacement.total is None or self.is_restored:
-                return True
-            left = earlier.total - earlier.replaced
-            return left <= replacement.total <= left + (earlier.partitions or left)
+            return self.is_restored or earlier.may_precede(replacement)
         return True
 
     def _adds_up(self, replacement: Replacement) -> bool:
         """Return whether a delegate finds as many nodes as some delegate before it left. True if no line tells."""
-        total = replacement.total
-        others = [
-            earlier
-            for earlier in self.log.replacements
-            if earlier.kernel != replacement.kernel and earlier.total is not None and earlier.subgraph is None
-        ]
-        if total is None or replacement.subgraph is not None or not others or self.is_restored:
+        others = [own for own in self.log.replacements if own.kernel != replacement.kernel and own.subgraph is None]
+        others = [own for own in others if own.total is not None]
+        if replacement.total is None or replacement.subgraph is not None or not others or self.is_restored:
             return True
-        left = [(own, total - (own.total or 0) + own.replaced) for own in others]
-        return any(0 <= kernels <= (own.partitions or own.replaced) for own, kernels in left)
+        return any(own.may_precede(replacement) for own in others)
 
     def _exceeds_what_is_left(self, replacement: Replacement) -> bool:
         """Return whether a delegate takes more nodes than the previous delegate left, according to printed counts."""
