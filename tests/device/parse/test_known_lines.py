@@ -434,6 +434,16 @@ def test_kernels_and_interfaces_tell_options(line, option, value):
             "library-error",
             {"name": "GPU"},
         ),
+        (
+            "F :859] transfer on tag 1 failed. Abort. Deadline exceeded: USB transfer error 2 [LibUsbDataOutCallback]",
+            "vendor-error",
+            {"name": "edgetpu"},
+        ),
+        (
+            "F20220715 11:31:30.963634 9 utils.h:236] Check failed: 'GetEdgeTpuContext(type, index, options)' Must be non NULL",
+            "library-error",
+            {"name": "edgetpu"},
+        ),
         ("RuntimeError: Aborted(). Build with -s ASSERTIONS=1 for more info.", "crash", {}),
         (
             "DllNotFoundException: Unable to load DLL 'libtensorflowlite_gpu_gl': not found",
