@@ -224,7 +224,6 @@ CHARACTERS_IN_A_STEP = 16
 """Number of characters of a line that regular expressions search in a step."""
 _NEEDLES = [(needle, number) for number, pattern in enumerate(PATTERNS) for needle in pattern.needles]
 _STEPS_FOR_NEEDLES = 4
-"""Steps for the needles of all patterns, which are searched in each line."""
 _COUNTS = ("taken", "left", "delegated", "total")
 _MEASURED, _PROGRESS, _RUNTIME_WORDS, _VENDOR, _LITERT_WORDS = map(
     _loose, (Event.MEASURED, Event.PROGRESS, Event.RUNTIME, Event.VENDOR, Event.LITERT)

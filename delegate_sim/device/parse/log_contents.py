@@ -16,7 +16,6 @@ from .tables import ERRORS, KINDS, Event, kinds_with
 LONGEST_LINE = 1 << 16
 """Largest number of characters of a line that are read. The rest of a longer line is skipped."""
 _IN_A_STEP = 16
-"""Number of statements or other parts of a log that are compared in a step."""
 
 
 class LogError(DelegateSimError):

@@ -36,9 +36,7 @@ _MOST_KNOWN = 200
 """Largest number of lines with failures that are kept if only the component that prints them is known."""
 _READING = "reading the log"
 _STEPS_OF_A_TEXT = 20
-"""Steps of reading one line, or one part of a line that has several messages."""
 _STEPS_OF_AN_ITEM = 30
-"""Steps of keeping one item of a log, such as a statement or a row."""
 _STEPS_OF_A_RUN = 50
 _MOST_STATEMENTS = 8
 _REPLACING = re.compile(
