@@ -62,7 +62,7 @@ def reconciliation_lines(reconciliation: Reconciliation, width: int, verbose: bo
     yield from other_model_lines(reconciliation.doubts, width)
     yield from _result(reconciliation, width)
     yield Line("")
-    yield from _tallies(reconciliation, width)
+    yield from tally_lines(reconciliation.device, reconciliation.simulated, width, reconciliation.setting.delegate)
     yield from _nodes(reconciliation, width, verbose)
     if not reconciliation.nodes:
         yield Line("")
@@ -140,10 +140,6 @@ def _setting(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
     yield from fact(
         "other options", f"the defaults of {'benchmark_model' if setting.defaults == 'benchmark' else 'the API'}", width
     )
-
-
-def _tallies(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
-    yield from tally_lines(reconciliation.device, reconciliation.simulated, width, reconciliation.setting.delegate)
 
 
 def tally_lines(device: Tally, simulated: Tally, width: int, delegate: Delegate) -> Iterator[Line]:

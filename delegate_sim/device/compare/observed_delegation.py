@@ -102,7 +102,7 @@ class Facts:
 
     @property
     def evidence(self) -> str:
-        """Event of log lines that show the CPU nodes: ``run-order``, ``node-types``, ``partial`` or ``lines``."""
+        """The kind of log lines that show the CPU nodes: ``run-order``, ``node-types``, ``partial`` or ``lines``."""
         if self.on_cpu:
             return "run-order"
         if self.counts:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import groupby
 from operator import attrgetter
 from types import MappingProxyType
@@ -300,19 +300,9 @@ def learning_entry(learning: Learning, path: str) -> dict[str, Any]:
     """Return the result as plain data."""
     return {
         "path": path,
-        "rejects": [_rejection_entry(rejection) for rejection in learning.profile.rejections],
-        "added": [_rejection_entry(rejection) for rejection in learning.added],
+        "rejects": list(map(asdict, learning.profile.rejections)),
+        "added": list(map(asdict, learning.added)),
         "notes": list(learning.notes),
-    }
-
-
-def _rejection_entry(rejection: Rejection) -> dict[str, Any]:
-    types, shapes = rejection.types, rejection.shapes
-    return {
-        "operation": rejection.operation,
-        "types": None if types is None else list(types),
-        "rank": rejection.rank,
-        "shapes": None if shapes is None else list(map(list, shapes)),
     }
 
 
@@ -326,7 +316,7 @@ def profile_text(profile: DriverProfile) -> str:
     if profile.accelerator:
         lines.append(f"accelerator = {toml_string(profile.accelerator)}")
     for rejection in profile.rejections:
-        lines += toml_entry("rejects", _rejection_entry(rejection))
+        lines += toml_entry("rejects", asdict(rejection))
     for group in profile.one_of:
         lines += ["", "[[rejects_one_of]]", "operations = ["]
         for operation in sorted(group):

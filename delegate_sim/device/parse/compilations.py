@@ -295,4 +295,6 @@ class EdgeTpuCompilerReader:
         elif name != "other":
             value: Any = match["path"].strip() if name in ("source", "result") else int(match["count"])
             self.result = replace(self.result, **{name: value})
+            if self.result.kernels == 0:
+                self.result = replace(self.result, on_tpu=0)
         return True

@@ -7,7 +7,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import compress
 from operator import itemgetter
 
 from ...delegates.base import Delegate
@@ -33,10 +32,7 @@ _OTHERS = {row["words"]: row["title"] for row in _NAMES if row["of"] == "delegat
 DISPATCH = "dispatch"
 """Part of the names of libraries and kernels that run compiled parts of a model."""
 _BEGINNING = "Initializing"
-"""Word in the line that ML Drift prints before it initializes a graphics interface.
-
-The older GPU delegate prints a line only after the initialization.
-"""
+"""The word of ML Drift for a graphics interface that it uses. The older GPU delegate says ``Initialized``."""
 ACCELERATOR_KERNELS = "LITERT_"
 """The prefix of the kernel names of LiteRT 2's graphics accelerator."""
 _LEAST_CONCLUSIVE = max([traits.conclusive for traits in KINDS.values()])
@@ -246,11 +242,11 @@ def accelerators_in(log: DeviceLog) -> tuple[str, ...]:
     """Return the accelerators of LiteRT 2 that the log shows, in the order in which LiteRT applies them."""
     kernels = {replacement.kernel for replacement in log.replacements}
     is_ahead = bool(log.plugins) or DISPATCH_KERNEL in kernels
-    shown = [
-        is_ahead if accelerator == APPLIED_AHEAD else not kernels.isdisjoint(find_delegate(name).kernel_names)
+    return tuple(
+        accelerator
         for accelerator, name in ACCELERATORS.items()
-    ]
-    return tuple(compress(ACCELERATORS, shown))
+        if (is_ahead if accelerator == APPLIED_AHEAD else not kernels.isdisjoint(find_delegate(name).kernel_names))
+    )
 
 
 def plugin_in(log: DeviceLog) -> Delegate | None:

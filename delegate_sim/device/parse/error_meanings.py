@@ -258,21 +258,15 @@ class LogMeanings:
 
     def _kernels_before(self, place: float, op: str, delegate: Delegate) -> Sequence[_Kernels] | None:
         """Return the kernels of each subgraph before a line. None if no number of nodes is known, () if there are very many."""
-        if self._first_total <= place:
-            if len(self._kernels) > _MOST_SUBGRAPHS:
-                return ()
-            places = [bisect_right(known, place, key=lambda kernels: kernels.place) for known in self._kernels.values()]
-            return [known[number - 1] for number, known in zip(places, self._kernels.values(), strict=True) if number]
-        total = self._own_totals.get(delegate.name) if self._replaced_by <= {op} else None
+        if len(self._kernels) > _MOST_SUBGRAPHS:
+            return ()
+        places = [bisect_right(known, place, key=lambda kernels: kernels.place) for known in self._kernels.values()]
+        before = [known[number - 1] for number, known in zip(places, self._kernels.values(), strict=True) if number]
+        if any(kernels.nodes is not None for kernels in before):
+            return before
+        is_alone = all(known[-1].names <= {op} for known in self._kernels.values())
+        total = self._own_totals.get(delegate.name) if is_alone else None
         return None if total is None else [_Kernels(0, total, math.inf, frozenset({op}))]
-
-    @cached_property
-    def _first_total(self) -> float:
-        return min([line.place for line in self.log.replacements if line.total is not None], default=math.inf)
-
-    @cached_property
-    def _replaced_by(self) -> frozenset[str]:
-        return frozenset([line.kernel for line in self.log.replacements])
 
     @cached_property
     def _kernels(self) -> Mapping[int | None, list[_Kernels]]:

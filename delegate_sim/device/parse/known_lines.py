@@ -224,7 +224,6 @@ CHARACTERS_IN_A_STEP = 16
 """Number of characters of a line that regular expressions search in a step."""
 _NEEDLES = [(needle, number) for number, pattern in enumerate(PATTERNS) for needle in pattern.needles]
 _STEPS_FOR_NEEDLES = 4
-"""Steps for the needles of all patterns, which are searched in each line."""
 _COUNTS = ("taken", "left", "delegated", "total")
 _MEASURED, _PROGRESS, _RUNTIME_WORDS, _VENDOR, _LITERT_WORDS = map(
     _loose, (Event.MEASURED, Event.PROGRESS, Event.RUNTIME, Event.VENDOR, Event.LITERT)
@@ -260,7 +259,8 @@ _FAILURE_WORDS = re.compile(
 _NO_WORDS = re.compile(r"\W*|\s*raise \w.*|\s*#\d{1,3}\s{3,}\S.*|\s*<asynchronous suspension>\s*", re.DOTALL)
 """Matches lines that say nothing: marks under a compiler's line, and the source text and frames in a traceback."""
 _NO_FAILURE = re.compile(
-    r"^└ |(?i:\b(?:no|0|without|if|ignore) (?:any )?(?:errors?|failures?|fail)\b|\b0 failed\b)|^\s*at [\w.$]{1,200}\("
+    r"^└ |(?i:\b(?:no|0|without|if|ignore) (?:any )?(?:errors?|failures?|fail)\b|\b0 failed\b)|^\s*at [\w.$<>]{1,200} ?\(|"
+    r"^Unable to find \w{1,80}$|^Process: [\w.:]{1,200}, PID: \d"
 )
 
 

@@ -127,6 +127,7 @@ _WRAPPED = tuple(
         (r"Replacing \d{1,9} ", r" node, yielding \d{1,9} partitions(?: for (?:the whole graph|subgraph \d{1,9}))?"),
         (r"\d operations will run on the", r"remaining \d{1,9} (?:operations will run )?on the \w{2,20}"),
         (r"\d nodes delegated out of", r"out of \d{1,9} nodes,? with \d{1,9} partitions"),
+        (r"Neuron SDK major version:", r"version: bytecode .{1,60}, but runtime is \d"),
     )
 )
 """For each line with counts: its beginning, and the part with the last count."""

@@ -16,7 +16,6 @@ from .tables import ERRORS, KINDS, Event, kinds_with
 LONGEST_LINE = 1 << 16
 """Largest number of characters of a line that are read. The rest of a longer line is skipped."""
 _IN_A_STEP = 16
-"""Number of statements or other parts of a log that are compared in a step."""
 
 
 class LogError(DelegateSimError):
@@ -51,6 +50,12 @@ class Replacement:
     subgraph: int | None
     name: str | None
     place: int = field(default=0, compare=False)
+
+    def may_precede(self, later: Replacement) -> bool:
+        """Return whether a later delegate counts the nodes that this one left, and some of its kernels. True without totals."""
+        if self.total is None or later.total is None:
+            return True
+        return 0 <= later.total - (self.total - self.replaced) <= (self.partitions or self.replaced)
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,9 +36,7 @@ _MOST_KNOWN = 200
 """Largest number of lines with failures that are kept if only the component that prints them is known."""
 _READING = "reading the log"
 _STEPS_OF_A_TEXT = 20
-"""Steps of reading one line, or one part of a line that has several messages."""
 _STEPS_OF_AN_ITEM = 30
-"""Steps of keeping one item of a log, such as a statement or a row."""
 _STEPS_OF_A_RUN = 50
 _MOST_STATEMENTS = 8
 _REPLACING = re.compile(
@@ -375,24 +373,16 @@ class Reader:
                 continue
             if earlier.kernel == replacement.kernel:
                 return False
-            if earlier.total is None or replacement.total is None or self.is_restored:
-                return True
-            left = earlier.total - earlier.replaced
-            return left <= replacement.total <= left + (earlier.partitions or left)
+            return self.is_restored or earlier.may_precede(replacement)
         return True
 
     def _adds_up(self, replacement: Replacement) -> bool:
         """Return whether a delegate finds as many nodes as some delegate before it left. True if no line tells."""
-        total = replacement.total
-        others = [
-            earlier
-            for earlier in self.log.replacements
-            if earlier.kernel != replacement.kernel and earlier.total is not None and earlier.subgraph is None
-        ]
-        if total is None or replacement.subgraph is not None or not others or self.is_restored:
+        others = [own for own in self.log.replacements if own.kernel != replacement.kernel and own.subgraph is None]
+        others = [own for own in others if own.total is not None]
+        if replacement.total is None or replacement.subgraph is not None or not others or self.is_restored:
             return True
-        left = [(own, total - (own.total or 0) + own.replaced) for own in others]
-        return any(0 <= kernels <= (own.partitions or own.replaced) for own, kernels in left)
+        return any(own.may_precede(replacement) for own in others)
 
     def _exceeds_what_is_left(self, replacement: Replacement) -> bool:
         """Return whether a delegate takes more nodes than the previous delegate left, according to printed counts."""

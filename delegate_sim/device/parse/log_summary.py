@@ -345,7 +345,7 @@ def _with_failed_run(log: DeviceLog, names: set[str], delegate: LogDelegate) -> 
     ):
         return delegate
     outcome = APPLIED_TO if delegate.outcome in (MADE, REQUESTED, UNKNOWN, NOT_LOADED) else delegate.outcome
-    return replace(delegate, outcome=outcome, failed_running=True)
+    return replace(delegate, outcome=outcome, failed_running=True, is_planned=False)
 
 
 _NO_INTERPRETER = re.compile(r"nterpreter\b")
@@ -364,6 +364,8 @@ def _table_names(log: DeviceLog) -> list[str]:
 
 def _other_delegates(log: DeviceLog, delegate: Delegate | None, own: LogDelegate) -> Iterator[LogDelegate]:
     seen = {own.name}
+    fatal = [failure.values.get("source", "") + failure.line for failure in _fatal_failures(log)]
+    has_failed_dispatch = any(DISPATCH in plain_name(line) for line in fatal)
     kernels = [*[replacement.kernel for replacement in log.replacements], *_table_names(log)]
     for name in dict.fromkeys([*kernels, *log.created]):
         other = delegate_named(name)
@@ -382,7 +384,7 @@ def _other_delegates(log: DeviceLog, delegate: Delegate | None, own: LogDelegate
             yield LogDelegate("", _title(name), _outcome(log, counts) or REQUESTED, counts)
         elif other_name(name) not in known and _outcome_without_counts(log, {plain_name(name)}) == MADE:
             yield LogDelegate("", _title(name), MADE, ())
-        elif own.name and DISPATCH not in seen and DISPATCH in plain_name(name) and _has_failed_dispatch(log):
+        elif own.name and DISPATCH not in seen and DISPATCH in plain_name(name) and has_failed_dispatch:
             seen.add(DISPATCH)
             yield LogDelegate("", _title(name), FAILED, ())
         known.add(other_name(name))
@@ -455,11 +457,6 @@ def _words(line: str) -> set[str]:
 def _has_failed_runtime(log: DeviceLog, names: set[str]) -> bool:
     has_dispatch = any(part in name for name in names for part in (DISPATCH, "qnn"))
     return has_dispatch and any("source" in statement.values for statement in _fatal_failures(log))
-
-
-def _has_failed_dispatch(log: DeviceLog) -> bool:
-    lines = [statement.values.get("source", "") + statement.line for statement in _fatal_failures(log)]
-    return any(DISPATCH in plain_name(line) for line in lines)
 
 
 def _fatal_failures(log: DeviceLog) -> list[Statement]:

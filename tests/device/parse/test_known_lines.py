@@ -416,6 +416,40 @@ def test_kernels_and_interfaces_tell_options(line, option, value):
         ("[a.cc:1] You should provide the `DispatchLibraryDir` option to use NPU.", "not-registered", {"name": "NPU"}),
         ("E0501 10:00:00.123456 9 dispatch.cc:9] [b.cc:1] Failed to create a dispatch delegate kernel", "failure", {}),
         ("E20240501 12:00:00.123456  123 graph.cc:456] INTERNAL: Run() failed", "other-error", {}),
+        ("check:7: failed assertion `Compute Function(f): argument params[0] has a length(64).'", "crash", {}),
+        (
+            "Arena size is too small for all buffers. Needed 21206 but only 19112 was available.",
+            "other-error",
+            {"needed": "21206", "found": "19112"},
+        ),
+        ("W0000 00:00:1779377946.63 2260 sampler.cc:3] OpenCL sampler not available, falling back to other options", "noted", {}),
+        ("I0000 00:00:1779377946.63 2260 task.cc:8] GPU suport is not available: INTERNAL: no display", "noted", {}),
+        (
+            "E/AndroidRuntime: java.lang.NoClassDefFoundError: Failed resolution of: Lorg/tensorflow/lite/gpu/GpuDelegate;",
+            "library-error",
+            {"name": "GPU"},
+        ),
+        (
+            "Invalid argument(s): Failed to lookup symbol (dlsym(RTLD_DEFAULT, TFLGpuDelegateCreate): symbol not found)",
+            "library-error",
+            {"name": "GPU"},
+        ),
+        (
+            "F :859] transfer on tag 1 failed. Abort. Deadline exceeded: USB transfer error 2 [LibUsbDataOutCallback]",
+            "vendor-error",
+            {"name": "edgetpu"},
+        ),
+        (
+            "F20220715 11:31:30.963634 9 utils.h:236] Check failed: 'GetEdgeTpuContext(type, index, options)' Must be non NULL",
+            "library-error",
+            {"name": "edgetpu"},
+        ),
+        ("RuntimeError: Aborted(). Build with -s ASSERTIONS=1 for more info.", "crash", {}),
+        (
+            "DllNotFoundException: Unable to load DLL 'libtensorflowlite_gpu_gl': not found",
+            "library-error",
+            {"path": "libtensorflowlite_gpu_gl"},
+        ),
     ],
 )
 def test_more_lines_are_understood_and_used_up(line, kind, values):
@@ -436,3 +470,54 @@ def test_notes_with_different_meanings_are_all_kept():
     notes = summary(text).to_dict()["notes"]
     assert [note["line"].split()[0] for note in notes] == ["Failed", "OpenCL"]
     assert all("libvndksupport.so" in note["meaning"] for note in notes)
+
+
+def test_libraries_that_unity_looks_for_are_no_cause():
+    text = (
+        "E/Unity (16500): Unable to find libtensorflowlite_gpu_delegate\n"
+        "E/Unity (16500): Exception: Failed to create TensorFlowLite Interpreter\n"
+        "E/Unity (16500):   at TensorFlowLite.Interpreter..ctor (System.Byte[] data) [0x00000] in <0>:0\n"
+    )
+    found = summary(text)
+    assert ([error.kind for error in found.errors], found.cause) == (["load-error"], found.errors[0].line)
+
+
+def test_a_model_of_which_the_edge_tpu_compiler_maps_nothing():
+    (count,) = summary(
+        "Edge TPU Compiler version 16.0\nNumber of Edge TPU subgraphs: 0\nTotal number of operations: 268\n"
+    ).delegate.counts
+    assert (count.delegated, count.on_cpu) == (0, 268)
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome", "nodes", "cause"),
+    [
+        (
+            "Type INT32 (2) not supported.Node ADD (number 4) failed to invoke with status 1.Invoke failed.\n",
+            "unknown",
+            [4],
+            "Type ",
+        ),
+        (
+            "Hybrid models are not supported on TFLite Micro.\nNode FULLY_CONNECTED (number 12f) failed to prepare with status 1",
+            "not-loaded",
+            [12],
+            "Hybrid ",
+        ),
+    ],
+)
+def test_operators_that_fail_in_tensorflow_lite_micro(text, outcome, nodes, cause):
+    found = summary(text)
+    assert found.delegate.outcome == outcome
+    assert [error.node for error in found.errors if error.node is not None] == nodes
+    assert found.cause.startswith(cause)
+
+
+def test_a_kernel_that_failed_when_it_ran_was_created():
+    text = (
+        "Following operations are not supported by GPU delegate:\nCAST: Operation is not supported.\n8 operations will run on "
+        "the GPU, and the remaining 1 operations will run on the CPU.\nNode number 9 (TfLiteGpuDelegateV2) failed to invoke.\n"
+    )
+    found = summary(text)
+    assert (found.delegate.outcome, found.delegate.failed_running, found.delegate.is_planned) == ("part", True, False)
+    assert not found.is_cut

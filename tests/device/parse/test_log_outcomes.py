@@ -442,6 +442,12 @@ def test_a_line_that_a_terminal_has_wrapped(end):
     assert summary(f"{WHOLE[:end]}\n{WHOLE[end:]}").delegate.counts[0].total == 9
 
 
+def test_a_wrapped_line_with_two_versions():
+    text = "Incompatible Neuron SDK major version:\n  bytecode compiled with 8.2.30, but runtime is 7.2.4\n"
+    (error,) = summary(text).errors
+    assert "compile the model with version 7 " in error.meaning
+
+
 def test_a_no_break_space_is_a_space():
     text = "54\xa0operations will run on the GPU, and the remaining 5\u202foperations will run on the CPU.\n"
     assert [(each.delegated, each.total) for each in summary(text).delegate.counts] == [(54, 59)]
