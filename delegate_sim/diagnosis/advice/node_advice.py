@@ -91,5 +91,6 @@ def _advice_of(diagnosed: Blockers, examiner: Examiner) -> RunAdvice:
     # A cause of single nodes may have the code of the refusal of the whole graph.
     left = [(cause, examiner.simulate(blockers.without([cause])).run.refusal) for cause in of_the_whole]
     ending = [cause for cause, other in left if refusal is None or other is None or other.code != refusal.code]
-    by_code = {} if refusal is None else {refusal.code: cause.advice for cause in [*ending, *of_the_whole][:1]}
+    of_refusal = [cause.advice for cause in (*ending, *of_the_whole)]
+    by_code = {refusal.code: of_refusal[0]} if refusal is not None and of_refusal else {}
     return RunAdvice({reason: tuple(own.values()) for reason, own in by_reason.items()}, by_code)
