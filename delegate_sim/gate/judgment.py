@@ -212,6 +212,10 @@ def _against_baseline(
     if is_failed and not fallen:
         moved = "" if matching.changes else ": only the boundaries between partitions moved"
         notes.append(f"no delegated node fell back {words.back}{moved}")
+    risks, risks_now = entry.measures.possibly_wrong_results, now.possibly_wrong_results
+    has_other_risks = risks is not None and risks_now is not None and risks != risks_now
+    if has_other_risks:
+        notes.append(f"possibly wrong results: {risks:,} -> {risks_now:,}")
     if is_better:
         notes.append(f"better than the baseline: {'; '.join(better)}")
         notes.append(f"to keep this improvement: {update_command}")
@@ -226,7 +230,7 @@ def _against_baseline(
     elif not worse and now.delegated_share < entry.measures.delegated_share:
         fewer = f"{entry.measures.nodes:,} -> {now.nodes:,}"
         notes.append(f"the delegated share is smaller only because the model has fewer nodes ({fewer})")
-    elif not worse and not same_model:
+    elif not worse and not same_model and not has_other_risks:
         notes.append("the model changed since the baseline, but the result is the same")
     if is_failed:
         notes.append(f"to accept this result: {update_command}")

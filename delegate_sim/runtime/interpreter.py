@@ -17,12 +17,13 @@ from ..graph.calls import DELEGATE
 from ..graph.effort import SIMULATION, Effort
 from ..graph.graph import Graph, file_graphs
 from ..model.model import Model
+from ..model.precompiled import DISPATCH
 from ..prepare.preparation import Taken, prepare, prepare_around, prepare_rest
 from ..refusal import Effect, Refusal, Stage
 from ..releases.wording import NOT_ALLOCATED_LINE
 from .delegate_application import NOT_APPLIED, DelegateApplication, shown_number
 from .model_loading import as_read_by, custom_operators, load_on, loading_warnings
-from .refusals import not_loaded, not_prepared
+from .refusals import not_loaded, not_prepared, stub_not_delegated
 from .run import NOTHING_ASSUMED, REFUSED, Assumptions, ChangedPlan, OwnRuntime, Run, SubgraphRun, option_values, plan_after
 from .target import Target
 
@@ -108,6 +109,7 @@ class _Chain:
         self.is_loaded = self.loading.is_loaded(assume_ops_registered=targets[0].assume_ops_registered)
         custom = custom_operators(model, targets[0], registered)
         self._unregistered = custom.unregistered
+        self._stubs = frozenset[str]() if targets[0].assume_ops_registered else registered - {DISPATCH}
         runnable = {op for target in targets for op in target.delegate.rules.custom}
         self._warnings = tuple(loading_warnings(model, self.loading, custom, runnable))
         self._plans: dict[int, ChangedPlan] = {}
@@ -210,9 +212,11 @@ class _Chain:
         failure = None if is_over or self._is_allocated() else self._rest_fails()
         if failure is not None:
             if failure.stage is Stage.PREPARING:
-                self._refuse_to_prepare(not_prepared(self._prepared[0], failure))
+                self._refuse_later(not_prepared(self._prepared[0], failure))
             lines = (*failure.log_lines, NOT_ALLOCATED_LINE) if defaults == "benchmark" else failure.log_lines
             self.runs[-1] = replace(self.runs[-1], log_lines=(*self.runs[-1].log_lines, *lines))
+        elif not is_over and (stub := self._stub_left()) is not None:
+            self._refuse_later(stub)
         stops_before = failure is None and not is_over and not self._is_static
         for number, _, failed in self._unprepared:
             run = self.runs[number]
@@ -231,10 +235,16 @@ class _Chain:
         self._dispatch()
         failure = None if self._is_allocated() else self._rest_fails()
         if failure is not None and failure.stage is Stage.PREPARING:
-            self._refuse_to_prepare(not_prepared(self._prepared[0], failure))
+            self._refuse_later(not_prepared(self._prepared[0], failure))
         self.runs[0] = replace(self.runs[0], log_lines=lines)
 
-    def _refuse_to_prepare(self, refusal: Refusal) -> None:
+    def _stub_left(self) -> Refusal | None:
+        """Return a refusal for the first node of the first subgraph that only a stub runs, or None."""
+        first = self._current(self._prepared[0])
+        stubs = [first.nodes[index] for index in first.execution_plan if first.nodes[index].op in self._stubs]
+        return stub_not_delegated(stubs[0]) if stubs else None
+
+    def _refuse_later(self, refusal: Refusal) -> None:
         for number, run in enumerate(self.runs):
             if run.outcome in ("delegated", "none") and run.refusal is None:
                 self.runs[number] = replace(run, refusal=refusal)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..graph.graph import Graph
-from ..model.model import Model
+from ..model.model import Model, Node
 from ..refusal import Refusal, node_place
 from ..releases.wording import NOT_INITIALIZED_LINE
-from ..rules.kinds import MODEL_NOT_LOADED, OPERATOR_NOT_LOADED, TENSOR_TYPE_NOT_LOADED
+from ..rules.kinds import MODEL_NOT_LOADED, OPERATOR_NOT_LOADED, STUB_NOT_DELEGATED, TENSOR_TYPE_NOT_LOADED
 from .model_loading import Loading, first_node
 from .run import REFUSED, Run
 
@@ -49,3 +49,12 @@ def not_prepared(graph: Graph, failure: Refusal) -> Refusal:
     assert failure.node is not None
     template = "the CPU runtime cannot prepare node {node} ({op}): "
     return failure.within(node_place(failure.node, graph.nodes[failure.node].op, template))
+
+
+def stub_not_delegated(node: Node) -> Refusal:
+    """Return the refusal of a run in which no accelerator runs a custom operator that has only a stub.
+
+    Source: ``StubOpEval`` (``litert/runtime/compiled_model.cc``).
+    """
+    message = "no accelerator runs {place}, and the runtime has only a stub for this custom operator"
+    return STUB_NOT_DELEGATED.refusal(message, node=node.index, values={"place": node_place(node.index, node.op)})

@@ -34,6 +34,16 @@ def places(case, code):
 # Against the baseline
 
 
+@pytest.mark.parametrize(("before", "note"), [(0, None), (2, "possibly wrong results: 2 -> 0"), (None, None)])
+def test_another_number_of_possibly_wrong_results_is_not_the_same_result(before, note):
+    model = chain_model(["ADD"] * 3)
+    entry = replace(entry_of(model, target("gpu"), possibly_wrong_results=before), sha256="0" * 64)
+    case = judged(model, entry, target("gpu"))
+    assert case.status == PASSED
+    assert len(case.notes) == 1
+    assert (case.notes[0] == note) == (note is not None)
+
+
 def test_what_is_as_it_was_passes_without_a_word():
     case = judged(classifier(), entry_of(classifier()))
     assert (case.status, case.findings, case.notes, case.changes) == (PASSED, (), (), ())

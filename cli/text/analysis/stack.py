@@ -34,7 +34,7 @@ def stack_lines(results: Sequence[StackResult], view: View, not_simulated: Itera
     is_single = len(results) == 1 and not left_out
     if not is_single:
         for result in results:
-            yield from paragraph(stack_verdict(result), view.width, "", "  ", style=HEADING if result.is_created else BAD)
+            yield from paragraph(stack_verdict(result), view.width, "", "  ", style=BAD if _failure(result) else HEADING)
         for soc in left_out:
             yield from paragraph(f"{message(soc)}: {_NOT_SIMULATED}", view.width, "", "  ", style=BAD)
         yield Line("")
@@ -43,7 +43,7 @@ def stack_lines(results: Sequence[StackResult], view: View, not_simulated: Itera
     for result in results if is_single or view.verbose else ():
         if not is_single:
             yield from heading_lines(f"--- {message(result.target)} ---")
-        yield from report_lines(result, view, failure="" if result.is_created else _not_created(result))
+        yield from report_lines(result, view, failure=_failure(result))
         yield Line("")
         yield from _outcome(result, view)
     yield from _diagnoses(results)
@@ -58,14 +58,18 @@ def stacked_row(result: StackResult) -> Sequence[str]:
 
 
 def stack_verdict(result: StackResult) -> str:
-    """Return the verdict on a stack: the result of the first accelerator, or the reason why CompiledModel is not created."""
-    runs = result.runs
-    return f"{message(result.target)}: {verdict(runs[0]) if result.is_created and runs else _not_created(result)}"
+    """Return the verdict on a stack: the result of the first accelerator, or the reason why CompiledModel cannot be run."""
+    text = _failure(result) or (verdict(result.runs[0]) if result.runs else result.statement)
+    return f"{message(result.target)}: {text}"
 
 
-def _not_created(result: StackResult) -> str:
+def _failure(result: StackResult) -> str:
+    """Return why CompiledModel is not created or cannot be run, or "" if it can be run."""
+    if result.is_created and not result.refusal:
+        return ""
+    fails = ", but every run fails" if result.is_created else ""
     because = f", because {result.refusal}" if result.refusal else ""
-    return f"{result.statement}{because}"
+    return f"{result.statement}{fails}{because}"
 
 
 def _notes(results: Sequence[StackResult], width: int) -> Iterator[Line]:
@@ -87,7 +91,7 @@ def _notes(results: Sequence[StackResult], width: int) -> Iterator[Line]:
 
 
 def _outcome(result: StackResult, view: View) -> Iterator[Line]:
-    yield Line(result.statement, HEADING if result.is_created else BAD)
+    yield Line(result.statement, BAD if _failure(result) else HEADING)
     yield from item_lines(result.notes, view.width)
 
 

@@ -25,6 +25,7 @@ from ..parse.log_contents import DeviceLog, Replacement, long_lines_note
 from ..parse.log_runs import run_note, separate_runs
 from ..parse.tables import Event
 from .differences import ListedRefusal, differences, listed_refusals
+from .npu_stages import NO, npu_stages
 from .observed_delegation import Facts, Tally, device_tally, facts_of, shows_refusal, simulated_tally
 from .reconcile import EXPLAINED, LINES, NOT_COMPARED, REPRODUCED, UNEXPLAINED
 from .row_matching import OTHER_MODEL
@@ -55,6 +56,8 @@ class StepReconciliation(Declared):
     notes: tuple[str, ...]
     doubts: tuple[str, ...] = ()
     """The notes that say why the log may not be from this model."""
+    has_other_selection: bool = False
+    """Whether the plugin on the device selected other nodes than in the simulation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,22 +97,36 @@ def reconcile_stack(
     log, notes = runs[-1], [*filter(None, [run_note(len(runs), None), long_lines_note(log)])]
     releases = releases_of(log, runtime, notes)
     trial = _Trial(model, log, stack, releases[-1], options or {})
-    steps, explanation = trial.steps(stack), ""
+    steps, outcome, is_explained = trial.steps(stack), "", False
     if any(step.status in (UNEXPLAINED, NOT_APPLIED) for step in steps):
         for fewer, missing in _fewer(stack, steps):
             other = trial.steps(fewer)
             if _status(other) == REPRODUCED:
-                names = " and ".join(missing)
-                explanation = f"the device behaves as if {names} had not been requested"
-                steps = [step for step in steps if step.accelerator in missing] + other
+                unused = [step for step in steps if step.accelerator in missing]
+                outcome, is_explained = _without(log, missing), not any(step.has_other_selection for step in unused)
+                steps = unused + other
                 trial.result = trial.simulated(fewer)
                 break
     order = {name: place for place, name in enumerate(ACCELERATORS)}
     steps.sort(key=lambda step: order[step.accelerator])
-    status = EXPLAINED if explanation else _status(steps)
+    status = EXPLAINED if is_explained else _status(steps)
+    explanation = outcome if is_explained else ""
+    notes += [outcome] if outcome and not is_explained else []
     return StackReconciliation(
         model, log, trial.result, stack.soc, releases, status, explanation, tuple(steps), explained_errors(log), tuple(notes)
     )
+
+
+def _without(log: DeviceLog, missing: Sequence[str]) -> str:
+    """Return what the device did, if it gave no nodes to the ``missing`` accelerators."""
+    stages = npu_stages(log) if log.plugins and APPLIED_AHEAD in missing else None
+    unrequested = [name for name in missing if stages is None or name != APPLIED_AHEAD]
+    parts = [f"the device behaves as if {' and '.join(unrequested)} had not been requested"] if unrequested else []
+    if stages is not None:
+        was = "were not compiled" if stages.compiled == NO else "were not run"
+        why = f" ({stages.stop})" if stages.stop else ""
+        parts.append(f"the nodes that the plugin selected {was}{why}, and the device ran the model without {APPLIED_AHEAD}")
+    return "; ".join(parts)
 
 
 class _Trial:
@@ -176,13 +193,13 @@ class _Trial:
             facts = facts_of(self.log, delegate, [subgraph.graph for subgraph in run.subgraphs])
             differing += differences(facts, run)
             device, doubts = device_tally(facts, run), tuple(plugin_notes(self.log, run))
-        notes = (*notes, *doubts)
+        notes, is_other = (*notes, *doubts), bool(differing)
         if theirs or not self.log.plugins or run.outcome == "delegated":
             differing += _dispatched(theirs, run)
         if self.log.plugins and not theirs and run.outcome == "delegated":
             notes = (*notes, "the log does not show that selected nodes were compiled and run")
         device = replace(device, lines=(*device.lines, *[line.line for line in theirs]))
-        return made(_step_status(differing), device, ours, tuple(differing), (), notes, doubts)
+        return made(_step_status(differing), device, ours, tuple(differing), (), notes, doubts, is_other)
 
 
 def _step_status(differing: Sequence[str]) -> str:

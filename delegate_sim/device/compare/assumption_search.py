@@ -17,6 +17,8 @@ from ...rules.kinds import NOT_ACCELERATED, PARTITION_LIMIT
 from ...runtime.interpreter import Run, SubgraphRun
 from ..learn.driver_rejections import driver_matches
 from ..parse.applied_target import DeviceSetting
+from ..parse.log import read_lines
+from ..parse.log_contents import Replacement
 from .differences import differences
 from .observed_delegation import Facts
 from .runtime_log_check import matched_partitions, stage_operations
@@ -72,14 +74,20 @@ def disproved_limit(facts: Facts, run: Run) -> Mapping[str, Any]:
     simulation. Otherwise, or if no option changes the limit, return an empty mapping.
     """
     limits = run.delegate.limits
-    for subgraph in run.subgraphs if limits.option else ():
-        index, kernels = subgraph.graph.index, kernel_count(subgraph)
-        lines = [line for line in facts.replacements or () if line.partitions is not None]
-        own = [line for line in lines if line.subgraph == index or (line.subgraph is None and len(run.subgraphs) == 1)]
+    simulated = read_lines(run.log_lines).replacements
+
+    def least_kernels(lines: Sequence[Replacement], index: int) -> int:
         # Delegated and other partitions alternate, so at least half of the partitions, rounded down, are delegate kernels.
-        on_device = [facts.kernels.get(index, 0), *[(line.partitions or 0) // 2 for line in own]]
+        own = [line for line in lines if line.subgraph == index or (line.subgraph is None and len(run.subgraphs) == 1)]
+        return max([(line.partitions or 0) // 2 for line in own], default=0)
+
+    for subgraph in run.subgraphs if limits.option else ():
+        index = subgraph.graph.index
+        on_device = max(facts.kernels.get(index, 0), least_kernels(facts.replacements or (), index))
+        # If the simulation undoes the delegation, only its lines show the kernels.
+        kernels = max(kernel_count(subgraph), least_kernels(simulated, index))
         dropped = None if subgraph.decision is None else nodes_set_aside(subgraph.decision, PARTITION_LIMIT.name)
-        if dropped and max(on_device) > kernels:
+        if dropped and on_device > kernels:
             return {limits.option: limits.unlimited}
     return {}
 

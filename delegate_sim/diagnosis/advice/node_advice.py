@@ -25,10 +25,10 @@ _NODES_ADVISED = 5000
 
 @dataclass(frozen=True, slots=True)
 class RunAdvice:
-    """The advice for a run. ``by_reason`` is the advice for single nodes. ``refusal`` is the advice for the whole graph."""
+    """The advice for a run. ``by_reason`` is the advice for single nodes. ``by_code`` is the advice for the whole graph."""
 
     by_reason: Mapping[tuple[NodeKey, str], tuple[Advice, ...]]
-    refusal: Advice | None
+    by_code: Mapping[str, Advice]
 
 
 def advised(
@@ -60,8 +60,8 @@ def advised(
             by_subgraph.setdefault(key.subgraph, {})[key.node, code] = changes
     subgraphs = [replace(subgraph, advice=by_subgraph.get(subgraph.graph.index, {})) for subgraph in run.subgraphs]
     refusal = run.refusal
-    if refusal is not None and is_alone and advice.refusal is not None:
-        refusal = replace(refusal, hint=advice.refusal.text or refusal.hint)
+    if refusal is not None and is_alone and refusal.code in advice.by_code:
+        refusal = replace(refusal, hint=advice.by_code[refusal.code].text or refusal.hint)
     return replace(run, refusal=refusal, subgraphs=tuple(subgraphs))
 
 
@@ -91,4 +91,5 @@ def _advice_of(diagnosed: Blockers, examiner: Examiner) -> RunAdvice:
     left = [(cause, examiner.simulate(blockers.without([cause])).run.refusal) for cause in of_the_whole]
     ending = [cause for cause, other in left if refusal is None or other is None or other.code != refusal.code]
     of_refusal = [cause.advice for cause in (*ending, *of_the_whole)]
-    return RunAdvice({reason: tuple(own.values()) for reason, own in by_reason.items()}, next(iter(of_refusal), None))
+    by_code = {refusal.code: of_refusal[0]} if refusal is not None and of_refusal else {}
+    return RunAdvice({reason: tuple(own.values()) for reason, own in by_reason.items()}, by_code)

@@ -39,6 +39,10 @@ _ORDER = tuple(Assumed)
 """Changes that assume less come first."""
 
 _LEAVE_INTEGERS = "leave the nodes on the CPU: their tensors have integers that are not quantized, and no conversion changes them"
+_INT32 = (
+    "in the model's code, use int32 instead of int64 if the delegate takes int32 here; these integers are not quantized, and no "
+    "conversion changes them"
+)
 _OTHER_TYPES = "use other types in the model's code: these integers are not quantized, and no conversion changes them"
 _RESIZE = "repeat rows and columns by one node: use tf.image.resize with method='nearest' in place of Keras' UpSampling2D"
 _IN_FLOAT = "compute in float32 in the model's code, with tf.cast before and after"
@@ -99,7 +103,7 @@ def _with_results(cause: Cause, model: Model, target: Target, judge: _Results) -
     is_local = _is_local(first)
     if not helping and cause.identity.problem is Problem.TYPE and not is_local and not _advises_conversion(cause):
         return cause  # the hint says what to change, and it is not the conversion
-    changes = tuple(helping) or _otherwise(cause, first)
+    changes = tuple(helping) or _otherwise(cause, first, model)
     # Other causes may assume that the nodes are accepted. Only a change of exactly these nodes may replace this remedy.
     remedy = first if helping and (is_local or not cause.remedy.accepts) else cause.remedy
     code = SUGGESTION_FOR[cause.identity.problem] if helping and cause.suggestion == "leave-on-cpu" else cause.suggestion
@@ -126,13 +130,14 @@ def _advises_conversion(cause: Cause) -> bool:
 def _without_result(cause: Cause, model: Model, target: Target) -> Cause:
     """Mark the conversion in a hint as not simulated.
 
-    If all tensors are integers without quantization, advise to leave the nodes on the CPU, or to change the types for a runtime
-    that runs whole models.
+    If all tensors are integers without quantization, advise to change the types: always for a runtime that runs whole models,
+    and INT64 for other delegates. Otherwise, advise to leave the nodes on the CPU.
     """
     if cause.identity.problem not in OF_TYPES or not _advises_conversion(cause):
         return cause
-    if _are_integers(views_of(model, cause.nodes)):
-        text = _OTHER_TYPES if target.delegate.runs_whole_models else _LEAVE_INTEGERS
+    if _are_integers(views := views_of(model, cause.nodes)):
+        left = _INT32 if _has_int64(views) else _LEAVE_INTEGERS
+        text = _OTHER_TYPES if target.delegate.runs_whole_models else left
         return replace(cause, advice=Advice(cause.suggestion, (Change(text),)))
     return replace(cause, advice=replace(cause.advice, is_not_simulated=True))
 
@@ -194,9 +199,9 @@ def _is_local(remedy: Remedy) -> bool:
     return bool(remedy.float_nodes or remedy.inlined_nodes) or remedy.conversion in _MASKS
 
 
-def _otherwise(cause: Cause, remedy: Remedy) -> tuple[Change, ...]:
+def _otherwise(cause: Cause, remedy: Remedy, model: Model) -> tuple[Change, ...]:
     if remedy.float_nodes:
-        return (Change("leave the integer arithmetic on the CPU"),)
+        return (Change(_INT32 if _has_int64(views_of(model, cause.nodes)) else "leave the integer arithmetic on the CPU"),)
     if remedy.inlined_nodes:
         return (Change("let the application run the subgraphs as separate models"),)
     if cause.identity.problem is Problem.OPERATOR:
@@ -252,6 +257,10 @@ def _own_conversion(model: Model) -> str:
 
 def _are_integers(views: Iterable[NodeView]) -> bool:
     return all(tensor.type in ("INT32", "INT64", "BOOL") and tensor.scale == 0 for tensor in _tensors(views))
+
+
+def _has_int64(views: Iterable[NodeView]) -> bool:
+    return any(tensor.type == "INT64" for tensor in _tensors(views))
 
 
 def _tensors(views: Iterable[NodeView]) -> list[Tensor]:

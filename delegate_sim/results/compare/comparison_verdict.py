@@ -42,7 +42,7 @@ def better_side(a: Side, b: Side) -> str:
     If the model runs on one side only, this side is better. Otherwise, fewer wrong results are better, if both delegates have
     rules for numbers. If only one has rules, a side with wrong results is not called better. Then the larger delegated share of
     multiply-adds decides. If these shares are equal, the following measures decide in order: share of nodes, number of kernels,
-    boundary bytes. If the models have different numbers of nodes, the number of nodes on the CPU decides instead of the share
+    possibly wrong results, boundary bytes. If the models have different numbers of nodes, the number of nodes on the CPU decides instead of the share
     of nodes.
     """
     return "" if _incomparable(a, b) else _larger(a, b)
@@ -94,8 +94,10 @@ def _numbers(a: Side, b: Side) -> str:
     """Return which sides have wrong results, and which side has no rules that could find some."""
     sides = {"A": a.measures, "B": b.measures}
     unknown = [side.run.delegate.name for side in (a, b) if side.measures.wrong_results is None]
-    if not unknown and a.measures.wrong_results != b.measures.wrong_results:  # the verdict has these numbers
-        sides = {name: replace(measures, wrong_results=0) for name, measures in sides.items()}
+    if not unknown:  # the verdict has the numbers that differ
+        names = ("wrong_results", "possibly_wrong_results")
+        told = {name: 0 for name in names if getattr(a.measures, name) != getattr(b.measures, name)}
+        sides = {name: replace(measures, **told) for name, measures in sides.items()}
     texts = [f"{name} has {counts}" for name, measures in sides.items() if (counts := counts_text(measures, ""))]
     if not texts:
         return ""
@@ -128,6 +130,9 @@ def _measured(a: Side, b: Side) -> Iterator[_Measured]:
     if old.delegated_nodes and new.delegated_nodes:
         nouns = dict.fromkeys([words_of(side.run.delegate.name).kernels for side in (a, b)])
         yield _fewer(old.delegate_kernels, new.delegate_kernels, " / ".join(nouns))
+    if old.possibly_wrong_results is not None and new.possibly_wrong_results is not None:
+        yield _fewer(old.possibly_wrong_results, new.possibly_wrong_results, "possibly wrong results")
+    if old.delegated_nodes and new.delegated_nodes:
         yield _fewer(old.border_bytes, new.border_bytes, _BYTES)
 
 

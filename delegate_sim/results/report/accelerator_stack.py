@@ -91,8 +91,12 @@ class StackResult(Report):
 
     @property
     def refusal(self) -> str:
-        """The reason why CompiledModel is not created. The failure of a plugin is the reason only if there is no other reason."""
-        refused = [] if self.is_created else [run for run in self.runs if run.refusal is not None]
+        """The reason why CompiledModel is not created, or why its runs fail.
+
+        The failure of a plugin is the reason only if there is no other reason.
+        """
+        refusals = [(run, run.refusal) for run in self.runs if run.refusal is not None]
+        refused = [run for run, refusal in refusals if refusal.is_at_invoke or not self.is_created]
         refused.sort(key=lambda run: run.refusal is not None and run.refusal.stage is Stage.SELECTING)
         return refusal_text(refused[0]) + if_registered(refused[0]) if refused else ""
 
@@ -271,6 +275,9 @@ def _outcome(
             is_created = False
             notes.append("the runtime cannot run the nodes that stay on the CPU, so CompiledModel cannot be used")
             break
+        if run.refusal is not None and run.refusal.is_at_invoke:
+            notes.append("every run of the model fails, although CompiledModel is created")
+            break
         if run.outcome in ("refused", "restored"):
             is_created = False
             notes.append(
@@ -316,7 +323,7 @@ def _known_socs(vendor: str) -> list[str]:
 def _npu_notes(run: Run, after_npu: Callable[[], StackResult]) -> Iterator[str]:
     if run.outcome == "restored":
         return
-    if run.refusal is not None:
+    if run.refusal is not None and run.refusal.stage is Stage.SELECTING:
         yield f"the plugin fails ({run.refusal.message}); {_GOES_ON}"
     elif run.outcome == "none":
         yield f"the plugin selects no node: {_GOES_ON}"
@@ -332,6 +339,8 @@ def _outcome_without_npu(result: StackResult) -> str:
     accelerators = result.stack.accelerators
     if not accelerators:
         return "CompiledModel is not created, because it has no other accelerator"
+    if result.refusal and result.is_created:
+        return f"every run of the model fails, because {result.refusal}"
     if not result.is_created:
         because = f"CompiledModel is not created, because {result.refusal}"
         return because if result.refusal else f"then {result.notes[-1]}"

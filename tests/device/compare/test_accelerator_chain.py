@@ -26,6 +26,7 @@ DELEGATE DispatchDelegate: Operation is not supported.
 """
 DRIFT = "INFO: Replacing 1 out of 3 node(s) with delegate (LITERT_CL) node, yielding 3 partitions for subgraph 0 (main).\n"
 ALL_DRIFT = "INFO: Replacing 3 out of 3 node(s) with delegate (LITERT_CL) node, yielding 1 partitions for subgraph 0 (main).\n"
+NOT_COMPILED = "WARNING: [compiled_model.cc:300] Failed to apply compiler plugins\n"
 NO_NPU = "WARNING: [npu_registry.cc:40] NPU accelerator could not be loaded and registered: kLiteRtStatusErrorNotFound.\n"
 
 
@@ -55,6 +56,16 @@ def test_an_accelerator_that_was_not_applied_explains_the_rest(text):
     found = reconcile_stack(MODEL, read_log(text), MEDIATEK)
     assert found.status == "explained"
     assert "npu" in found.explanation
+    assert dict(steps(found))["gpu"] == "reproduced"
+
+
+@pytest.mark.parametrize(("selected", "status"), [("2 ops", "explained"), ("1 ops", "unexplained")])
+def test_nodes_that_are_selected_but_not_compiled(selected, status):
+    text = PARTITIONED.replace("2 ops", selected) + NOT_COMPILED + ALL_DRIFT
+    found = reconcile_stack(MODEL, read_log(text), MEDIATEK)
+    assert (found.status, bool(found.explanation)) == (status, status == "explained")
+    outcome = found.explanation or found.notes[0]
+    assert "not compiled" in outcome and "requested" not in outcome
     assert dict(steps(found))["gpu"] == "reproduced"
 
 

@@ -668,3 +668,21 @@ def test_kernels_of_an_earlier_delegate_are_no_nodes_on_the_cpu(taken, on_cpu):
     device_log = read_log(log)
     found = reconcile(chain("ADD"), device_log, setting_of(device_log, "xnnpack"))
     assert (found.device.delegated, found.device.on_cpu) == (taken, on_cpu)
+
+
+def test_the_own_lines_of_a_simulation_that_undoes_the_delegation_disprove_no_limit():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    tokens = graph.tensor("tokens", "FLOAT32", (1, 1, 8), data=[0.5] * 8)
+    joined, rounded, result = [graph.tensor(name, "FLOAT32", (1, 5, 8)) for name in ("joined", "rounded", "result")]
+    graph.node("CONCATENATION", (tokens, graph.input("x", "FLOAT32", (1, 4, 8))), (joined,), options={"axis": 1})
+    graph.node("CEIL", (joined,), (rounded,))
+    graph.node("ABS", (rounded,), (result,))
+    graph.outputs(result)
+    model = delegate_sim.load(builder.bytes())
+    run = delegate_sim.analyze(model, "gpu").runs[0]
+    assert run.outcome == "restored"
+    found = reconcile(model, read_log("".join([f"INFO: {line}\n" for line in run.log_lines])))
+    assert (found.status, found.run.outcome) == ("reproduced", "restored")
+    assert list(causes(found).values()) == ["undecided", "refused", "limit"]
+    assert not any("limit" in note or "allows" in note for note in found.notes)

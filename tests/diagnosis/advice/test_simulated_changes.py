@@ -57,14 +57,14 @@ def branching():
     return builder
 
 
-def counter():
+def counter(kind="INT32", op="ADD"):
     """A sum of integers beside nodes that the GPU takes."""
     builder = ModelBuilder()
     graph = builder.subgraph("main")
-    count, x = graph.input("count", "INT32", [1, 4]), graph.input("x", "FLOAT32", [1, 4])
-    one = graph.tensor("one", "INT32", [1, 4], data=[1] * 4)
-    total, y = graph.tensor("total", "INT32", [1, 4]), graph.tensor("y", "FLOAT32", [1, 4])
-    graph.node("ADD", [count, one], [total])
+    count, x = graph.input("count", kind, [1, 4]), graph.input("x", "FLOAT32", [1, 4])
+    one = graph.tensor("one", kind, [1, 4], data=[1] * 4)
+    total, y = graph.tensor("total", kind, [1, 4]), graph.tensor("y", "FLOAT32", [1, 4])
+    graph.node(op, [count, one] if op == "ADD" else [count], [total], options={})
     graph.node("TANH", [x], [y])
     graph.outputs(total, y)
     return builder
@@ -103,6 +103,19 @@ def test_both_branches_of_an_if_are_simulated():
     measures = finding.alone.measures
     assert (measures.nodes, measures.delegated_nodes, measures.delegate_kernels) == (5, 4, 2)
     assert "tf.where (4 of 5 nodes in 2 kernels)" in finding.cause.change
+
+
+@pytest.mark.parametrize(
+    ("op", "kind", "words"),
+    [
+        ("ADD", "INT64", "use int32 instead of int64"),
+        ("RESHAPE", "INT64", "use int32 instead of int64"),
+        ("RESHAPE", "INT32", "leave the nodes on the CPU"),
+    ],
+)
+def test_only_integers_that_int32_may_replace_are_changed(op, kind, words):
+    (finding,) = [each for each in diagnosed(counter(kind, op), "gpu").findings if "type" in each.cause.name]
+    assert words in finding.cause.change
 
 
 def test_integer_arithmetic_stays_on_the_cpu_if_float_makes_it_no_better():

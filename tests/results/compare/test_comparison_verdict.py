@@ -42,8 +42,14 @@ def side(delegate="gpu", multiply_adds=(50, 100), size=1000, **measures):
             side("mldrift", wrong_results=0, possibly_wrong_results=1),
             side("mldrift", multiply_adds=(90, 100), wrong_results=2, possibly_wrong_results=0),
             "A",
-            "A is better: 0 instead of 2 wrong results, but 50 % instead of 90 % of multiply-adds; A has 1 possibly wrong "
-            "result",
+            "A is better: 0 instead of 2 wrong results, but 50 % instead of 90 % of multiply-adds, 1 instead of 0 possibly wrong "
+            "results",
+        ),
+        (
+            side("gpu", wrong_results=0, possibly_wrong_results=10),
+            side("gpu", wrong_results=0, possibly_wrong_results=0, border_bytes=1000),
+            "B",
+            "B is better: 0 instead of 10 possibly wrong results",
         ),
         (
             side("mldrift", wrong_results=1, possibly_wrong_results=0),

@@ -8,6 +8,7 @@ import delegate_sim
 from delegate_sim.results.report.accelerator_stack import Stack, parse_accelerators, simulate_stack, simulate_stacks
 from delegate_sim.results.report.measures import FAILS_LATER, measure
 from delegate_sim.results.report.placement import placements
+from fixtures.builder import ModelBuilder
 from tests.support.delegates.mldrift_build_cases import CASES, model_of
 from tests.support.delegates.npu_models import chain, compiled, with_composites
 from tests.support.gate_models import reshaper
@@ -180,3 +181,30 @@ def test_the_vendor_and_the_soc_must_be_named(soc):
 def test_a_plugin_comes_first():
     with pytest.raises(delegate_sim.OptionError, match="must be the first delegate"):
         delegate_sim.simulate(chain(["TANH"]).bytes(), [("gpu", {}), ("npu-google", {})], defaults="api")
+
+
+@pytest.mark.parametrize(
+    ("accelerators", "is_assumed", "code"),
+    [
+        (ALL, False, "stub-not-delegated"),
+        (("gpu", "cpu"), False, "stub-not-delegated"),
+        (("cpu",), False, "stub-not-delegated"),
+        (("npu",), False, "operator-not-registered"),
+        (ALL, True, None),
+    ],
+)
+def test_a_stub_that_no_accelerator_replaces_fails_when_it_is_invoked(accelerators, is_assumed, code):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    tensors = [graph.input("in", "FLOAT32", (1, 4)), *[graph.tensor(f"t{number}", "FLOAT32", (1, 4)) for number in range(2)]]
+    graph.node("TANH", tensors[:1], tensors[1:2])
+    graph.node("CUSTOM", tensors[1:2], tensors[2:3], custom="MaxUnpooling2D")
+    graph.outputs(tensors[2])
+    soc = "mediatek:mt6991" if "npu" in accelerators else ""
+    model = delegate_sim.load(builder.bytes())
+    found = simulate_stack(model, Stack(accelerators, soc, assume_ops_registered=is_assumed))
+    refusals = [run.refusal for run in found.runs]
+    assert {refusal.code if refusal else None for refusal in refusals} == {code}
+    assert found.is_created == (code != "operator-not-registered")
+    assert bool(found.refusal) == (code is not None)
+    assert all(refusal is None or refusal.node == 1 for refusal in refusals)
