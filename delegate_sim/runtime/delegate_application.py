@@ -16,6 +16,7 @@ from ..graph.analysis_cache import AnalysisCache
 from ..graph.calls import ReplacingCall
 from ..graph.graph import Graph
 from ..graph.partition import PartitionError, Subset
+from ..graph.reachability import called_subgraphs
 from ..prepare.preparation import Repreparation, prepare
 from ..refusal import Effect, Phrase, Refusal, Stage, node_place
 from ..releases.wording import (
@@ -113,6 +114,7 @@ class DelegateApplication:
             if self._has_crashed:
                 self._judge_rest(self.graphs[graph.index + 1 :])
                 break
+        self._take_bodies()
         delegated = any(subgraph.delegated for subgraph in self.subgraphs)
         return self._finish("delegated" if delegated else "none", self.later_failure)
 
@@ -126,6 +128,18 @@ class DelegateApplication:
         is_kept = not self.delegate.accelerator.fails_with_model and any(subgraph.delegated for subgraph in self.subgraphs)
         self._judge_rest(self.graphs[graph.index :])
         return self._finish("delegated" if is_kept else REFUSED, not_prepared(graph, failure))
+
+    def _take_bodies(self) -> None:
+        """Mark the nodes of skipped subgraphs as delegated, unless a node on the CPU calls the subgraph too."""
+        if not self.skipped:
+            return
+        left = [
+            run.graph.nodes[index] for run in self.subgraphs for index in run.graph.execution_plan if index not in run.delegated
+        ]
+        called = {index for node in left for index in called_subgraphs(self.graphs[0].model, node)}
+        for graph in self.graphs:
+            if graph.index in self.skipped - called and self.subgraphs[graph.index].decision is None:
+                self.subgraphs[graph.index] = SubgraphRun(graph, taken=frozenset(graph.execution_plan))
 
     def _is_skipped(self, graph: Graph) -> bool:
         return graph.name.startswith(VALIDATION_PREFIX) or graph.index in self.removed or graph.index in self.skipped

@@ -147,6 +147,8 @@ class _Chain:
             for subgraph in run.subgraphs:
                 if subgraph.subsets:
                     self._plans[subgraph.graph.index] = self._plan_after(subgraph, delegate.kernel_name_for(options))
+                elif subgraph.taken:
+                    self._plans[subgraph.graph.index] = ChangedPlan(subgraph.graph.nodes, (), (), subgraph.graph.outputs)
         self.runs.append(run)
 
     def _compile(self, target: Target) -> None:

@@ -222,7 +222,9 @@ def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, ranks: Ranks, view
     yield Line("Coverage", HEADING)
     total, delegated, words = len(run.graph.execution_plan), len(run.delegated), words_of(whole.delegate.name)
     if run.decision is None:
-        yield from _fact("nodes", f"{total:,} total, 0 delegated: not offered to the {words.actor}", view)
+        taken, offered = f"{delegated:,} {words.accepted} as part of composites", f"not offered to the {words.actor}"
+        what = taken if delegated else f"0 delegated: {offered}"
+        yield from _fact("nodes", f"{total:,} total, {what}", view)
         return
     supported = sum([verdict.is_supported for verdict in run.decision.verdicts.values()])
     earlier = total - delegated - len(left_nodes(run))

@@ -289,7 +289,7 @@ def simulated_tally(run: Run) -> Tally:
     if run.delegate.log.prints_selection:
         # Compiled partitions become kernels only on the device, so the simulation has no kernels to count.
         return _plugin_tally(run.log_lines, read_lines(run.log_lines).plugins)
-    delegated = sum([len(subgraph.delegated) for subgraph in run.subgraphs])
+    delegated = sum([len(subgraph.delegated - subgraph.taken) for subgraph in run.subgraphs])
     return Tally(
         run.log_lines,
         delegated,
@@ -342,6 +342,9 @@ def _plugin_tally(lines: tuple[str, ...], plugins: Sequence[Count]) -> Tally:
 
 
 def _node_count(run: Run) -> int:
-    """Return the number of the model's own nodes in a run. Kernels of earlier delegates are not counted."""
-    graphs = [subgraph.graph for subgraph in run.subgraphs]
+    """Return the number of the model's own nodes in a run.
+
+    Kernels of earlier delegates are not counted, and neither are nodes in bodies of delegated composites, which no log counts.
+    """
+    graphs = [subgraph.graph for subgraph in run.subgraphs if not subgraph.taken]
     return sum([graph.nodes[index].builtin_code != DELEGATE for graph in graphs for index in graph.execution_plan])

@@ -141,8 +141,8 @@ class _Writer:
         return [Old(old[code]) if code in old else operator_code_table(code) for code in model.operator_codes]
 
     def _subgraph(self, graph: Subgraph, old: FileTable) -> TargetPlace:
-        before = self._original.subgraphs[graph.index]
-        if before is graph:
+        before, codes = self._original.subgraphs[graph.index], self._original.operator_codes
+        if before is graph and self._change.model.operator_codes[: len(codes)] == codes:
             return Old(old.position)
         table = copied(old)
         tensors = old.children("tensors")

@@ -11,8 +11,10 @@ from flatbuffers import flexbuffers
 import delegate_sim
 from delegate_sim.delegates.mldrift.rules import RULES
 from delegate_sim.delegates.mldrift.target import MlDriftTarget
+from delegate_sim.device.compare.observed_delegation import simulated_tally
 from delegate_sim.model.options import Options
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
+from delegate_sim.results.report.measures import measure
 from fixtures.builder import ModelBuilder
 from tests.support.graphs import arena, constant, node_view
 
@@ -222,6 +224,15 @@ def test_the_decomposition_of_a_composite_that_is_taken_is_not_looked_at(op, hin
     if not hint:
         assert [subgraph["partitions"] for subgraph in run["subgraphs"]] == [1, 0]
         assert len(run["log_lines"]) == 1
+
+
+def test_the_nodes_of_a_decomposition_run_with_the_composite_that_is_taken():
+    delegates = [("mldrift", {"cpu_fallback": False}), ("xnnpack", {})]
+    report = delegate_sim.simulate(composite_model("L2_NORMALIZATION"), delegates, defaults="api")
+    assert [node.state for node in report.cpu_nodes] == []
+    assert len(report.log_lines) == 1
+    measures, tally = measure(report.runs[0]), simulated_tally(report.runs[0])
+    assert (measures.nodes, measures.fallback_nodes, tally.delegated, tally.on_cpu) == (2, 0, 1, 0)
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from delegate_sim.fixing.flatbuffer.model_writing import write
 from delegate_sim.fixing.passes.catalogue import PASSES
 from delegate_sim.model.options import FileTable as Table
 from fixtures.builder import ModelBuilder
+from tests.support.composites import nested_composites
 
 
 def model_bytes(external=False, metadata=None):
@@ -67,6 +68,13 @@ def contents(model):
         )
         for tensor in model.subgraphs[0].tensors
     }
+
+
+def test_unchanged_subgraphs_follow_the_new_list_of_operator_codes():
+    found, expected = rewritten(nested_composites(1, 1), "composites-inlined")
+    after = load(found)
+    assert [[node.op for node in graph.nodes] for graph in after.subgraphs] == [["ATAN2"], ["ATAN2"]]
+    assert after.operator_codes == expected.operator_codes
 
 
 @pytest.mark.parametrize("external", [False, True])
