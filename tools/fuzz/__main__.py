@@ -40,9 +40,15 @@ _WARMING = 60
 """Models that are run before the first child begins."""
 _WARMING_COMMANDS = (
     "analyze", "diagnose --delegate all", "whatif --to int8", "compare --with runtime=tf-2.12", "releases",
-    "fix --for all --plan", "export json", "inspect",
+    "fix --for all --plan", "export json", "inspect", "micro", "reconcile --log fixtures/logs/gpu_refusals.log",
+    "analyze --op-profile fixtures/logs/gpu_refusals.log", "analyze --soc google:Tensor_G5 --accelerators npu,gpu,cpu",
 )  # fmt: skip
 """Commands that are run before as well; a report or a query would leave threads with hundreds of megabytes of address space."""
+_WARMING_IMPORTS = (
+    "delegate_sim.scan.local", "delegate_sim.fixing.bundle_fix", "delegate_sim.llm.session", "delegate_sim.bundles.task_files",
+    "delegate_sim_cli.commands.check", "delegate_sim_cli.commands.query", "delegate_sim_cli.commands.scan", "duckdb",
+)  # fmt: skip
+"""Modules that other commands import; some need address space that pyarrow may have taken before."""
 
 
 @dataclass
@@ -106,7 +112,8 @@ def _warm(given: list[bytes]) -> None:
             run_delegates(content, random.Random(number), len(DELEGATE_NAMES))
     for command in _WARMING_COMMANDS:
         run_program([*command.split(), "fixtures/models/pooling.tflite"])
-    import_module("delegate_sim.scan.local")  # needs address space that pyarrow may have taken before
+    for module in _WARMING_IMPORTS:
+        import_module(module)
     gc.collect()
     gc.freeze()  # children then copy less
 
