@@ -24,7 +24,7 @@ TENSORFLOW ?= python3
 TFLM ?= python3
 TORCH ?= python3
 
-.PHONY: setup accuracy lock demo browser screenshots page-figures examples viewers stores notebook web web-figures web-equality site test matrix wheel version release installs lint types language conformance numbers planted fixtures docs schema sources log-statements upstream-diff upstream-wheels gpu-comparison fix-table sweep-models sweep-table peers peer-costs rewrites advice micro-fixes micro-crashes model-types android-releases releases driver-profiles bench bench-scan fuzz fuzz-guided faults coverage mutation audit sbom clean
+.PHONY: setup accuracy lock demo browser screenshots page-figures examples viewers stores notebook web web-figures web-equality site test matrix wheel version release installs lint types language conformance numbers planted fixtures docs schema sources log-statements upstream-diff upstream-wheels gpu-comparison fix-table sweep-models sweep-table peers peer-costs rewrites advice micro-fixes micro-crashes model-types android-releases releases driver-profiles bench bench-scan fuzz fuzz-guided faults random-graphs coverage mutation audit sbom clean
 
 setup: $(STAMP)
 
@@ -231,6 +231,10 @@ fuzz: setup  ## run mutated inputs through the library and through whole command
 
 faults: setup  ## test full disks, programs killed while they write (KILLS=100), and paths that are not regular files or that shrink
 	KILLS=$(or $(KILLS),100) $(BIN)/python -m pytest tests/cli/test_hostile_files.py tests/cli/test_interrupted_writing.py tests/foundation/test_files.py tests/bundles/test_shrinking_files.py tests/scan/test_scan.py tests/scan/test_journal.py
+
+random-graphs: setup  ## test every pass of fix, and the delegates of LiteRT that run here, on many random graphs (EXAMPLES=2000)
+	DELEGATE_SIM_FIX_EXAMPLES=$(or $(EXAMPLES),200) DELEGATE_SIM_LIVE_EXAMPLES=$(or $(EXAMPLES),2000) \
+	  $(BIN)/python -m pytest tests/fixing/passes/test_catalogue.py tests/live
 
 mutation: setup  ## measure whether the tests notice changes of the code that decides (ARGS="--sample 60"); see docs/mutation.md
 	$(PIP_INSTALL) --target .venv-mutation --upgrade cosmic-ray coverage

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 from hypothesis import settings
 
-# How long an example takes says more of the machine than of the code.
-settings.register_profile("no deadline", deadline=None)
-settings.load_profile("no deadline")
+# How long an example takes says more of the machine than of the code. The examples are others each time.
+settings.register_profile("few", deadline=None, max_examples=40)
+settings.register_profile("many", deadline=None, max_examples=1000)
+settings.load_profile("few")
+
+gc.disable()
+
+
+def pytest_collection_finish():
+    """Collect garbage again, but never look through the thousands of tests, which all stay."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")

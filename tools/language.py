@@ -69,6 +69,7 @@ _BRITISH = {
     r"\bfulfil(s|ment)?\b": "fulfill",
     r"\bprogrammes?\b": "program",
 }
+_ANY_BRITISH = re.compile("|".join(_BRITISH))
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _CODE = re.compile(r"``.*?``|`[^`\n]*`|https?://\S+|\w+\.md|\]\([^)]*\)", re.DOTALL)
 _BLOCK = re.compile(r"^(```|~~~).*?^\1|^\|[^\n]*", re.DOTALL | re.MULTILINE)
@@ -100,7 +101,7 @@ def problems_of_module(path: str, text: str) -> Iterator[Problem]:
     if path.startswith(FOLDERS_WITH_MESSAGES):
         for line, message in messages(nodes):
             yield from problems_of_prose(path, line, message)
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+    for token in tokenize.generate_tokens(io.StringIO(text).readline) if "#" in text else ():
         if token.type == tokenize.COMMENT:
             yield from problems_of_prose(path, token.start[0], token.string)
     fields = {
@@ -173,6 +174,8 @@ def problems_of_prose(path: str, line: int, text: str) -> Iterator[Problem]:
 def spelling(path: str, line: int, text: str, prefix: str) -> Iterator[Problem]:
     """Yield British spellings in a text."""
     lower = text.lower()
+    if not _ANY_BRITISH.search(lower):
+        return
     for british, american in _BRITISH.items():
         for place in re.finditer(british, lower):
             number = line + text.count("\n", 0, place.start())

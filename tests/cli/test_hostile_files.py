@@ -24,7 +24,7 @@ posix_only = pytest.mark.skipif(sys.platform == "win32", reason="needs pipes, de
 PROGRAM = [sys.executable, "-m", "delegate_sim"]
 ENTRY = [sys.executable, "-c", "from delegate_sim_cli.start import main; main()"]
 """The code of the installed script."""
-KILLS = int(os.environ.get("KILLS", "12"))
+KILLS = int(os.environ.get("KILLS", "6"))
 """The number of programs ended at random points: ``make faults`` does so 100 times."""
 CONFIGURATION = 'models = ["*.tflite"]\n[targets.vx]\ndelegate = "vx"\n'
 

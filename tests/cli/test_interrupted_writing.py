@@ -23,7 +23,7 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(sys.platform == "win32", reason="needs signals and limits of POSIX"),
 ]
-KILLS = int(os.environ.get("KILLS", "12"))
+KILLS = int(os.environ.get("KILLS", "6"))
 """The number of programs ended at random points: ``make faults`` does so 100 times."""
 OPS = ("ADD", "RELU", "ADD", "ROUND", "TANH", "ADD")
 CONFIGURATION = 'models = ["*.tflite"]\n[targets.vx]\ndelegate = "vx"\n'

@@ -129,9 +129,9 @@ def quotes(folder, run):
     return quotes
 
 
-def commands():
-    """Yield a command line for each flag and argument that names a file, in each format."""
-    for form in ("text", "json"):
+def commands(*forms):
+    """Yield a command line for each flag and argument that names a file, in some formats."""
+    for form in forms:
         end = ("--format", form)
         yield from [("analyze", "m.tflite", "--delegate", name, "--option", f"{key}=secret", *end) for name, key in PATH_OPTIONS]
         yield "analyze", "secret", *end
@@ -162,14 +162,18 @@ def commands():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CONTENTS)
 def test_no_command_quotes_a_file(quotes, name):
-    assert {arguments: quoted for arguments in commands() if (quoted := quotes(CONTENTS[name], *arguments))} == {}
+    # The formats differ in the place of an error, not in its words.
+    forms = FORMATS[:2] if name in ("text", "value") else FORMATS[:1]
+    assert {arguments: quoted for arguments in commands(*forms) if (quoted := quotes(CONTENTS[name], *arguments))} == {}
 
 
 @pytest.mark.parametrize("suffix", ["litertlm", "task", "zip", "tar.gz", "csv", "jsonl", "sqlite", "parquet", "npz", "keras"])
 def test_no_command_quotes_a_file_with_a_suffix(quotes, folder, suffix):
     name = f"secret.{suffix}"
     (folder / name).write_text(SHORT * 16)
-    named = {tuple([name if word == "secret" else word for word in words]) for words in commands() if "secret" in words}
+    named = {
+        tuple([name if word == "secret" else word for word in words]) for words in commands(*FORMATS[:2]) if "secret" in words
+    }
     assert {arguments: quoted for arguments in named if (quoted := quotes("", *arguments))} == {}
 
 

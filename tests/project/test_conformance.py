@@ -25,7 +25,10 @@ from delegate_sim.runtime.interpreter import simulate
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
 TOOL = SHARED / "tools" / "conformance.py"
-SAMPLE = {"real": 60, "keras": 40, "fuzz": 1200}
+SAMPLE = {"real": 40, "keras": 25, "fuzz": 700}
+"""The number of models. ``make conformance`` compares all."""
+MOST_RECORDS = 6
+"""The number of records of a model, each with other options. NNAPI has up to 50."""
 COUNTED = {"nodes", "kinds", "lines", "refusals", "messages"}
 
 pytestmark = pytest.mark.skipif(not TOOL.exists(), reason="the recorded verdicts (../shared) are not here")
@@ -123,7 +126,8 @@ def test_a_sample_agrees_with_the_real_delegate(tool, delegate, corpus):
     if not oracle.exists():
         pytest.skip(f"no recorded verdicts of {delegate} over {corpus.name}")
     grouped = tool.read_oracle(oracle)
-    names = random.Random(7).sample(sorted(grouped), min(SAMPLE[corpus.name], len(grouped)))
+    drawn = random.Random(7)
+    names = drawn.sample(sorted(grouped), min(SAMPLE[corpus.name], len(grouped)))
     compared, differences = Counter(), []
 
     @functools.cache
@@ -135,6 +139,7 @@ def test_a_sample_agrees_with_the_real_delegate(tool, delegate, corpus):
         scored = [record for record in grouped[name] if record["outcome"] in SCORED and is_simulated(record)]
         if not scored:
             continue
+        scored = drawn.sample(scored, min(MOST_RECORDS, len(scored)))
         targets = [target(json.dumps(record["options"])) for record in scored]
         for record, run in zip(scored, runs_of(*corpus.model(name), targets), strict=True):
             for count, equal, what in (*tool.compare(record, run), *(messages(record, run) if delegate == "gpu" else ())):
@@ -143,7 +148,7 @@ def test_a_sample_agrees_with_the_real_delegate(tool, delegate, corpus):
                 compared[count] += 1
                 if not equal:
                     differences.append(f"{count}: {name} {record['options']}: {what}")
-    assert compared["nodes"] > 1000
+    assert compared["nodes"] > 600
     assert not differences, "\n".join(differences[:20])
 
 

@@ -6,7 +6,9 @@ import subprocess
 import sys
 
 import pytest
+from click.testing import CliRunner
 
+from delegate_sim_cli.main import program as in_this_process
 from tests.support.models import chain_model
 from tests.support.ready_parts import CONFIGURATION
 
@@ -31,14 +33,13 @@ def program(tmp_path):
 class Repository:
     """A folder with a model, a configuration and a baseline that agrees with the model."""
 
-    def __init__(self, folder, program, environment):
+    def __init__(self, folder):
         self.folder = folder
         self.model = folder / "models" / "detector.tflite"
         self.model.parent.mkdir(parents=True)
         self.configuration = folder / "delegate-sim.toml"
         self.configuration.write_text(CONFIGURATION, encoding="utf-8")
         chain_model(["ADD", "ADD", "ADD"]).write(self.model)
-        subprocess.run([program, "check", "--update"], cwd=folder, env=environment, capture_output=True, check=True)
 
     def make_worse(self):
         """Replace the model by one of whose nodes NNAPI does not take the one in the middle."""
@@ -49,9 +50,13 @@ class Repository:
 
 
 @pytest.fixture
-def make_repository(tmp_path, program, environment):
+def make_repository(tmp_path, monkeypatch):
     def make_repository(path="repository"):
-        return Repository(tmp_path / path, program, environment)
+        repository = Repository(tmp_path / path)
+        with monkeypatch.context() as there:
+            there.chdir(repository.folder)
+            assert CliRunner().invoke(in_this_process, ["check", "--update"]).exit_code == 0
+        return repository
 
     return make_repository
 

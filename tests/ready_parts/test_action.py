@@ -138,8 +138,9 @@ def test_findings_are_uploaded_whatever_the_check_says():
 @pytest.mark.parametrize(
     ("inputs", "requirement"), [({}, str(ROOT)), ({"requirement": "delegate-sim == 0.1"}, "delegate-sim == 0.1")]
 )
-def test_what_is_installed(run_action, repository, tmp_path, inputs, requirement):
-    assert run_action(repository.folder, **inputs).python_calls == [
+@pytest.mark.usefixtures("received")
+def test_what_is_installed(run_action, workspace, tmp_path, inputs, requirement):
+    assert run_action(workspace, **inputs).python_calls == [
         f"-I -m venv {tmp_path}/runner temp/delegate-sim",
         f"-I -m pip install --quiet --disable-pip-version-check -- {requirement}",
     ]
@@ -190,25 +191,12 @@ def test_models_and_targets_are_chosen_line_by_line(run_action, repository):
     assert "::error file=models/detector.tflite," in outcome.stdout
 
 
-HOSTILE = (
-    '"; touch run; $(touch run) `touch run`',
-    "'; touch run; '",
-    "$(touch run)",
-    "x\n; touch run",
-    "--help",
-    "-",
-    "${IFS}",
-    "a\\",
-)
-
-
-@pytest.mark.parametrize("text", HOSTILE)
-@pytest.mark.parametrize("name", ["config", "models", "targets", "requirement", "run-configured-code", "sarif"])
-def test_an_input_is_never_run(run_action, repository, name, text):
-    outcome = run_action(repository.folder, **{name: text})
-    is_used = name in ("config", "models", "targets")
-    assert outcome.exit_codes == ([0, 0, 2] if is_used else [0, 0, 0])
-    assert not (repository.folder / "run").exists()
+@pytest.fixture
+def workspace(tmp_path):
+    """A checked-out repository in which no file matters."""
+    folder = tmp_path / "workspace"
+    folder.mkdir()
+    return folder
 
 
 @pytest.fixture
@@ -226,6 +214,27 @@ def received(program, tmp_path):
     return received
 
 
+HOSTILE = (
+    '"; touch run; $(touch run) `touch run`',
+    "'; touch run; '",
+    "$(touch run)",
+    "x\n; touch run",
+    "--help",
+    "-",
+    "${IFS}",
+    "a\\",
+)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("name", ["config", "models", "targets", "requirement", "run-configured-code", "sarif"])
+def test_an_input_is_never_run(run_action, received, workspace, name, text):
+    outcome = run_action(workspace, **{name: text})
+    assert outcome.exit_codes == [0, 0, 0]
+    assert list(workspace.iterdir()) == []
+    assert (f"--config={text}" in received()[0]) == (name == "config")
+
+
 NAMES = (
     "$(touch run).tflite", "`touch run`.tflite", "a;touch run;.tflite", "a b.tflite", "-rf.tflite", "--config=x.tflite",
     "*.tflite", "[a].tflite", "a'b.tflite", 'a"b.tflite', "a\\b.tflite", "::error::x.tflite", "a\n::error::x.tflite",
@@ -233,9 +242,7 @@ NAMES = (
 )  # fmt: skip
 
 
-def test_names_of_files_reach_the_program_as_they_are(run_action, received, tmp_path):
-    workspace = tmp_path / "workspace"
-    workspace.mkdir()
+def test_names_of_files_reach_the_program_as_they_are(run_action, received, workspace):
     for name in NAMES:
         (workspace / name).touch()
     outcome = run_action(workspace, models="*.tflite", targets="$(touch run)\n--update", config="-x")
@@ -268,17 +275,17 @@ def test_names_of_files_cannot_write_commands_of_the_runner(run_action, make_rep
     assert not (repository.folder / "run").exists()
 
 
-def test_names_of_branches_are_never_run(run_action, received, repository):
+def test_names_of_branches_are_never_run(run_action, received, workspace):
     names = ("GITHUB_HEAD_REF", "GITHUB_REF_NAME", "GITHUB_REF", "GITHUB_BASE_REF", "GITHUB_ACTOR")
     outcome = run_action(
-        repository.folder,
+        workspace,
         "pull_request",
         '"; touch run; $(touch run)',
         dict.fromkeys(names, "$(touch run)`touch run`;touch run"),
         run_configured_code="true",
     )
     assert outcome.exit_codes == [0, 0, 0]
-    assert not (repository.folder / "run").exists()
+    assert not (workspace / "run").exists()
     assert "--run-configured-code" not in received()[0]
 
 
@@ -302,9 +309,9 @@ def test_names_of_branches_are_never_run(run_action, received, repository):
         ("pull_request", "owner/models", "", False),
     ],
 )
-def test_code_of_the_configuration_never_runs_for_forks(run_action, received, repository, event, head, given, is_allowed):
+def test_code_of_the_configuration_never_runs_for_forks(run_action, received, workspace, event, head, given, is_allowed):
     variables = {"DELEGATE_SIM_RUN_CONFIGURED_CODE": "1"}  # the job's variables are no consent either
-    outcome = run_action(repository.folder, event, head, variables, run_configured_code=given)
+    outcome = run_action(workspace, event, head, variables, run_configured_code=given)
     arguments, environment = received()
     assert ("--run-configured-code" in arguments) == is_allowed
     assert "DELEGATE_SIM_RUN_CONFIGURED_CODE" not in environment
@@ -313,8 +320,8 @@ def test_code_of_the_configuration_never_runs_for_forks(run_action, received, re
     )
 
 
-def test_modules_of_the_checked_repository_are_not_imported(run_action, received, repository):
-    outcome = run_action(repository.folder)
+def test_modules_of_the_checked_repository_are_not_imported(run_action, received, workspace):
+    outcome = run_action(workspace)
     assert all(call.startswith("-I ") for call in outcome.python_calls)
     assert received()[1]["PYTHONSAFEPATH"] == "1"
 
