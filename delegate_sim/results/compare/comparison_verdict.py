@@ -96,7 +96,7 @@ def _numbers(a: Side, b: Side) -> str:
     unknown = [side.run.delegate.name for side in (a, b) if side.measures.wrong_results is None]
     if not unknown:  # the verdict has the numbers that differ
         names = ("wrong_results", "possibly_wrong_results")
-        told = {name: 0 for name in names if getattr(a.measures, name) != getattr(b.measures, name)}
+        told: dict[str, Any] = {name: 0 for name in names if getattr(a.measures, name) != getattr(b.measures, name)}
         sides = {name: replace(measures, **told) for name, measures in sides.items()}
     texts = [f"{name} has {counts}" for name, measures in sides.items() if (counts := counts_text(measures, ""))]
     if not texts:
