@@ -129,9 +129,10 @@ class DeviceLog:
 
     @property
     def is_empty(self) -> bool:
-        """True if the log has nothing about delegates, executed nodes or errors."""
+        """True if the log has nothing about delegates, executed nodes, times or errors."""
         lines = (self.replacements, self.applications, self.parameters, self.run_orders, self.summaries, self.slowest)
-        return not (any(lines) or self.edge_tpu != NOT_COMPILED or any(map(_is_telling, self.statements)))
+        is_timed = not self.times.is_empty
+        return not (any(lines) or is_timed or self.edge_tpu != NOT_COMPILED or any(map(_is_telling, self.statements)))
 
     @property
     def has_only_crashes(self) -> bool:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pytest
 
 from delegate_sim.device.parse.applied_target import setting_of
-from delegate_sim.device.parse.log import read_log
+from delegate_sim.device.parse.log import read_log, read_runs
 from tests.support.device.logs import summary
 
 
@@ -521,3 +521,10 @@ def test_a_kernel_that_failed_when_it_ran_was_created():
     found = summary(text)
     assert (found.delegate.outcome, found.delegate.failed_running, found.delegate.is_planned) == ("part", True, False)
     assert not found.is_cut
+
+
+def test_a_run_of_which_only_times_are_left_is_a_run():
+    runs = read_runs(
+        ["Average inference timings in us: Warmup: 7, Init: 9933, no stats: 66767.6\n", "STARTING!\n", "Graph: [a.tflite]\n"]
+    )
+    assert [run.times.init_ms for run in runs] == [9.933, None]
