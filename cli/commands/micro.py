@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import click
 
 from delegate_sim.graph.analysis_cache import AnalysisCache
-from delegate_sim.micro.result import MicroResult, micro_result
+from delegate_sim.micro.delegate import MicroResult, micro_result
 from delegate_sim.model.model import Model
 from delegate_sim.runtime.target import Target
 

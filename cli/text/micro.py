@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from delegate_sim.micro.delegate import MicroResult
 from delegate_sim.micro.resolver import resolver_lines
-from delegate_sim.micro.result import MicroResult
 from delegate_sim.micro.target import PACKAGE
 
 from ..console.layout import item_list, name

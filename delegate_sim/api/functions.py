@@ -105,7 +105,7 @@ def analyze(
     if delegate == MICRO_NAME:
         if op_profile:
             raise OptionError("op_profile has times of LiteRT's interpreter: name a delegate")
-        from ..micro.result import micro_result
+        from ..micro.delegate import micro_result
 
         return replace(micro_result(loaded, targets[0]), viewer=PageViewer(), adviser=_advised)
     times, cache = timings_of(op_profile, loaded, targets), AnalysisCache()

@@ -1,25 +1,29 @@
-"""TensorFlow Lite Micro as a target like every delegate: its options, and its run of a model."""
+"""TensorFlow Lite Micro as a target like every delegate: its options, its runs, and what an application must provide."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from ..delegates.decision import Decision
 from ..delegates.options import Option, OptionValues, parse_options
 from ..errors import OptionError
+from ..foundation.columns import group, within
+from ..graph.effort import SIMULATION, Effort
 from ..graph.graph import Graph
 from ..graph.partition import Subset
 from ..model.model import Model
 from ..refusal import Effect, Refusal
 from ..releases.catalogue import DEFAULT_RELEASE, Release
+from ..results.report.report import Report
 from ..rules.kinds import Kind
 from ..rules.rule import Verdict
 from ..runtime.run import Assumptions, OwnRuntime, Run, SubgraphRun
 from ..runtime.target import Target
 from .graph import external_tensors
 from .preparation import MicroNode, Status, prepare_model
-from .report import MicroReport, Outcome, report_of
+from .report import APPLICATION, MicroReport, Outcome, report_of
 from .resolver import ResolverSource, read_resolver
 from .rules import RULES
 from .target import (
@@ -139,6 +143,26 @@ def micro_target(resolver: str | ResolverSource | None = None, kernels: str | No
     given = {"resolver": resolver, "kernels": kernels or KERNELS[0]}
     release = DELEGATE.release_of(runtime or DEFAULT_RELEASE)
     return Target(DELEGATE, parse_options(NAME, DELEGATE.options, given), release, "benchmark")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MicroResult(Report):
+    """The run of a model on TensorFlow Lite Micro. ``application`` has the arena and the resolver."""
+
+    columns = (*Report.columns, group("micro", *within("application", APPLICATION)))
+
+    application: MicroReport = field(kw_only=True)
+
+    def has_failed(self, run: Run) -> bool:
+        """Return whether the runtime does not run the model, may not run it, or runs it without its weights."""
+        return super().has_failed(run) or not self.application.computes
+
+
+def micro_result(model: Model, target: Target) -> MicroResult:
+    """Return the run of a model, with the arena. Raises LimitError if the model is too large."""
+    Effort(model).require(SIMULATION)
+    run, report = evaluated(model, target)
+    return MicroResult(model, (run,), application=report)
 
 
 def application_of(target: Target) -> MicroTarget:

@@ -6,11 +6,10 @@ import pytest
 
 from delegate_sim import analyze_micro, load
 from delegate_sim.errors import LimitError, OptionError
-from delegate_sim.micro.delegate import micro_target
+from delegate_sim.micro.delegate import micro_result, micro_target
 from delegate_sim.micro.kernels import slicing
 from delegate_sim.micro.preparation import Status
 from delegate_sim.micro.report import Outcome
-from delegate_sim.micro.result import micro_result
 from delegate_sim.results.numbers.risks import number_risks
 from fixtures.builder import ModelBuilder
 from tests.support.hostile_names import hostile_model

@@ -24,7 +24,7 @@ from delegate_sim.live.comparison import LiveResult
 from delegate_sim.live.litert_lm import LiveBundle
 from delegate_sim.llm.contents import BundleContents
 from delegate_sim.llm.report import BackendReport
-from delegate_sim.micro.result import MicroResult
+from delegate_sim.micro.delegate import MicroResult
 from delegate_sim.reduction.reduce import Reduction
 from delegate_sim.results.compare.comparison import Comparison
 from delegate_sim.results.compare.release_table import ReleaseTable

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,7 +18,7 @@ from ...answers import Answer, ModelTable, write_all
 from ...console.terminal import print_warning, width
 from ...models import Models, read_model
 from ...options.targets import TargetArguments, is_given
-from ...text.analysis.advised import with_advice, with_adviser
+from ...text.analysis.advised import with_adviser
 from ...text.analysis.stack import stack_lines, stack_verdict, stacked_row
 from ...text.analysis.view import View
 from ...text.many import STACKED
@@ -71,10 +72,10 @@ def analyze_accelerators(request: Request) -> int:
         def cases(_: bool) -> Sequence[Case]:
             from delegate_sim.gate.analysis_cases import stack_cases
 
-            return [case for result in results for case in stack_cases(with_advice(result))]
+            return [case for result in results for case in stack_cases(replace(result, runs=result.advised_runs))]
 
         return Answer(
-            lambda: [list(with_advice(result).json_parts()) for result in results],
+            lambda: [list(result.json_parts(advice=True)) for result in results],
             lambda: stack_lines(results, view, errors),
             lambda: list(map(stacked_row, results)),
             cases=cases,

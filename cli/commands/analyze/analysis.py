@@ -26,7 +26,7 @@ from ...options.accelerators import AcceleratorArguments, LiveArguments
 from ...options.op_profile import OpProfileArguments
 from ...options.targets import TargetArguments
 from ...outputs import CARD, CARD_IMAGE, CARD_MARKDOWN
-from ...text.analysis.advised import with_advice, with_adviser
+from ...text.analysis.advised import with_adviser
 from ...text.analysis.report import report_lines
 from ...text.analysis.view import View
 
@@ -156,9 +156,6 @@ def write_analyses(models: Models, job: AnalysisJob, view: View, outputs: Output
 
 
 def _answer(job: AnalysisJob, report: Report, timings: Sequence[Timing], view: View, cache: AnalysisCache) -> Answer:
-    def advised() -> Report:
-        return with_advice(report) if job.names_fixes else report
-
     def lines() -> Iterator[Line]:
         yield from job.lines(report, view)
         if timings:
@@ -169,7 +166,7 @@ def _answer(job: AnalysisJob, report: Report, timings: Sequence[Timing], view: V
     def cases(has_notes: bool) -> Sequence[Case]:
         from delegate_sim.gate.analysis_cases import analysis_cases
 
-        own = analysis_cases(advised(), timings)
+        own = analysis_cases(replace(report, runs=report.advised_runs) if job.names_fixes else report, timings)
         if not has_notes or not job.names_fixes:
             return own
         from ...text.analysis.further import further_notes
@@ -202,7 +199,7 @@ def _answer(job: AnalysisJob, report: Report, timings: Sequence[Timing], view: V
         return writers[form](card_of(report.model, runs, without_answer, Effort(report.model).reason))
 
     return Answer(
-        lambda: [list(advised().json_parts())],
+        lambda: [list(report.json_parts(advice=job.names_fixes))],
         lines,
         rows,
         cases=cases,

@@ -1,4 +1,4 @@
-"""Add the advice of a diagnosis to reports of ``analyze``. The diagnosis is computed only if the advice is shown."""
+"""Give reports of ``analyze`` the advice of a diagnosis. The diagnosis is computed only if the advice is shown."""
 
 from __future__ import annotations
 
@@ -21,11 +21,6 @@ def with_adviser(report: AnyReport, cache: AnalysisCache | None = None) -> AnyRe
     ``cache`` is the cache of the model's simulations.
     """
     return replace(report, adviser=partial(_advised, cache))
-
-
-def with_advice(report: AnyReport) -> AnyReport:
-    """Return a report with the advice of a diagnosis as hints."""
-    return replace(report, runs=report.advised_runs)
 
 
 def _advised(cache: AnalysisCache | None, model: Model, run: Run, is_alone: bool) -> Run:

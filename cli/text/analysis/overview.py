@@ -64,8 +64,7 @@ _DEVICES_TEXT = (
 
 
 def _micro_lines(model: Model, width: int) -> Iterator[Line]:
-    from delegate_sim.micro.delegate import micro_target
-    from delegate_sim.micro.result import micro_result
+    from delegate_sim.micro.delegate import micro_result, micro_target
 
     try:
         result = micro_result(model, micro_target())
@@ -164,7 +163,7 @@ def model_rows(report: Report) -> list[ModelRow]:
 
 
 def _arena_cells(report: Report) -> tuple[str, str] | None:
-    from delegate_sim.micro.result import MicroResult
+    from delegate_sim.micro.delegate import MicroResult
 
     if not isinstance(report, MicroResult):
         return None

@@ -229,7 +229,7 @@ def release_table(model: Model, target: Target, effort: Effort | None = None) ->
     """Simulate a model on all known runtime releases since the introduction of the delegate.
 
     The release with the oldest rules comes first. If a large model would take too many simulations, the oldest releases are
-    left out. Raises OptionError for a runtime of which only one copy is known.
+    left out. Raises OptionError for a runtime whose rules are known for one copy only.
     """
     effort = effort or Effort(model)
     delegate = target.delegate
