@@ -58,8 +58,8 @@ def find_open_question(model: Model, targets: Sequence[Target], effort: Effort) 
         for run in runs:
             if run.outcome == REFUSED and run.refusal is not None and run.refusal.code == DYNAMIC_TENSORS.name:
                 return OpenQuestion(run.target, Choice.NOT_STARTED, len(runs))
-    left = [run for run in runs if not _is_complete(run)]
     complete = [run for run in runs if _is_complete(run)]
+    left = [run for run in runs if run not in complete]
     if complete and not any(map(any, map(_share, left))):
         return OpenQuestion(complete[0].target, Choice.NOTHING_OPEN, len(complete))
     best = max(left, key=_share)

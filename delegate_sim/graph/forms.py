@@ -151,17 +151,20 @@ class Forms:
         of_tensor: list[int] = []
         forms = []
         for node in nodes:
-            operands = node.inputs + node.outputs + node.intermediates
             own = known.get(id(node))
             if own is not None and own[0] is node:
                 before = own[1]
+                if before is tensors:
+                    forms.append(own[2])
+                    continue
                 if id(before) not in changed:
                     changed[id(before)] = {
                         index for index, pair in enumerate(zip(before, tensors, strict=False)) if pair[0] is not pair[1]
                     }
-                if changed[id(before)].isdisjoint(operands):
+                if changed[id(before)].isdisjoint(node.inputs + node.outputs + node.intermediates):
                     forms.append(own[2])
                     continue
+            operands = node.inputs + node.outputs + node.intermediates
             of_tensor = of_tensor or [*[self.tensor(model, tensor) for tensor in tensors], OMITTED]
             form = self.number((self.kind(model, node), *map(of_tensor.__getitem__, operands)))
             known.add(id(node), (node, tensors, form))

@@ -18,8 +18,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..foundation import converter_attributes
-from ..graph.graph import NodeView, file_graphs
-from ..model.model import Model
+from ..graph.graph import Graph, NodeView, file_graphs
 from ..rules.kinds import Explanation
 from .demands import DEMANDS, LOWEST_VERSIONS, Demand
 
@@ -177,10 +176,12 @@ _Sharers = Mapping[_Met, tuple[NodePosition, ...]]
 
 def _sharers(node: NodeView) -> _Sharers:
     entry = node.op, node.node.builtin_code, node.version
-    by_entry = _nodes_by_entry(node.graph.model)
+    graphs = file_graphs(node.graph.model)
+    results = (*graphs, node.graph)[0].results
+    by_entry = results.get("nodes by entry", (), lambda: _nodes_by_entry(graphs))
     if entry not in by_entry:
         return {tuple(_met(node)): (NodePosition(node.graph.index, node.node.index),)}
-    known: dict[_Entry, _Sharers] = file_graphs(node.graph.model)[0].results.get("sharers", (), dict)
+    known: dict[_Entry, _Sharers] = results.get("sharers", (), dict)
     if entry not in known:
         kinds: dict[_Met, list[NodePosition]] = {}
         for view in by_entry[entry]:
@@ -189,14 +190,9 @@ def _sharers(node: NodeView) -> _Sharers:
     return known[entry]
 
 
-def _nodes_by_entry(model: Model) -> Mapping[_Entry, Sequence[NodeView]]:
-    graphs = file_graphs(model)
-
-    def by_entry() -> Mapping[_Entry, Sequence[NodeView]]:
-        entries: dict[_Entry, list[NodeView]] = {}
-        for graph in graphs:
-            for node in graph.nodes:
-                entries.setdefault((node.op, node.builtin_code, node.version), []).append(graph.view(node))
-        return entries
-
-    return graphs[0].results.get("nodes by entry", (), by_entry)
+def _nodes_by_entry(graphs: Iterable[Graph]) -> Mapping[_Entry, Sequence[NodeView]]:
+    entries: dict[_Entry, list[NodeView]] = {}
+    for graph in graphs:
+        for node in graph.nodes:
+            entries.setdefault((node.op, node.builtin_code, node.version), []).append(graph.view(node))
+    return entries

@@ -128,9 +128,10 @@ def bytes_across(graph: Graph, subset: Subset) -> tuple[int, int]:
 
 def _bytes(graph: Graph, tensors: tuple[int, ...]) -> int:
     sizes: dict[int, int] = graph.results.get("byte sizes", (), dict)
-    crossing_now = crossing(graph, tensors)
-    sizes.update([(index, graph.tensors[index].byte_size) for index in crossing_now if index not in sizes])
-    return sum([sizes[index] for index in crossing_now])
+    for index in tensors:
+        if index not in sizes:
+            sizes[index] = sum([graph.tensors[own].byte_size for own in crossing(graph, (index,))])
+    return sum(map(sizes.__getitem__, tensors))
 
 
 def crossing(graph: Graph, tensors: tuple[int, ...]) -> list[int]:
