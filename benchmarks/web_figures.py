@@ -59,7 +59,6 @@ def _row(name: str, page: Page, step: Callable[[], object]) -> None:
 
 def _opened(page: Page, address: str, model: Path) -> None:
     page.goto(address)
-    page.reload()
     _chosen(page, model)
 
 

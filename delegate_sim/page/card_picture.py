@@ -99,7 +99,7 @@ def card_list(card: Card, place: CardPlace) -> str:
         parts.append(f'<p class="card-group">{html.escape(_safe(group.title, 100))}</p>')
         for position, row in enumerate(group.rows):
             text = html.escape(f"{f'{share_of(row)}: ' if row.lengths else ''}{_safe(row.summary, 200)}")
-            label = _linked(row, f"<b>{html.escape(_safe(row.label, _LABEL_LETTERS))}</b>", place)
+            label = _linked(row, html.escape(_safe(row.label, _LABEL_LETTERS)), place)
             use = f'<use href="#{_strip_name(place, number, position)}"></use>'
             parts.append(f'<p class="card-row">{label} {text}</p><svg viewBox="{_STRIP_BOX}" class="card-strip">{use}</svg>')
     return "".join(parts)
