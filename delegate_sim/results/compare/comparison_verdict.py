@@ -42,8 +42,8 @@ def better_side(a: Side, b: Side) -> str:
     If the model runs on one side only, this side is better. Otherwise, fewer wrong results are better, if both delegates have
     rules for numbers. If only one has rules, a side with wrong results is not called better. Then the larger delegated share of
     multiply-adds decides. If these shares are equal, the following measures decide in order: share of nodes, number of kernels,
-    possibly wrong results, boundary bytes. If the models have different numbers of nodes, the number of nodes on the CPU decides instead of the share
-    of nodes.
+    possibly wrong results, boundary bytes. If the models have different numbers of nodes, the number of nodes on the CPU decides
+    instead of the share of nodes.
     """
     return "" if _incomparable(a, b) else _larger(a, b)
 
