@@ -199,8 +199,14 @@ def _result(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
         yield from paragraph(message(reconciliation.account.text), width, "  ", "  ")
     for difference in reconciliation.differences:
         yield from paragraph(message(f"differs: {difference}"), width, "  ", "    ")
-    if reconciliation.feature_levels and reconciliation.account is not None and reconciliation.account.kind != "options":
-        levels = ", ".join(map(str, reconciliation.feature_levels))
+    declared = reconciliation.setting.delegate.levels
+    if (
+        declared is not None
+        and reconciliation.feature_levels
+        and reconciliation.account is not None
+        and reconciliation.account.kind != "options"
+    ):
+        levels = ", ".join(map(declared.in_words, reconciliation.feature_levels))
         text = f"feature level {levels} would give the same result without rejections by the driver"
         yield from paragraph(text, width, "  ", "    ")
 

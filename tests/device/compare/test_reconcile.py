@@ -192,6 +192,7 @@ def test_another_feature_level():
     log = read_log(write_log(model, Device(None, {"feature_level": 29}), has_refusals=True))
     found = reconcile(model, log)
     assert found.account.options == {"feature_level": 29}
+    assert "Android 10" in found.account.text
     assert found.feature_levels == (29,)
     assert {refusal.op for refusal in found.refusals} == {"BATCH_MATMUL", "FULLY_CONNECTED", "PACK", "UNPACK"}
 
