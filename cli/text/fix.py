@@ -235,6 +235,9 @@ def answer_text(plan: FixPlan, fixed: Fixed | None, hint: str) -> str:
             bits = f"{plan.exactness.words}, but the outputs are the same for the tried inputs"
         if fixed.difference.shows_nothing:
             bits = f"{plan.exactness.words}, but the comparison shows nothing: the outputs do not depend on the tried inputs"
+        elif all(output.is_constant for output in fixed.difference.outputs):
+            varying = sum([not tensor.is_constant for tensor in fixed.difference.tensors])
+            bits += f"; only {counted(varying, 'tensor')} between nodes, and no output, changed with the tried inputs"
         proof = bits if fixed.difference.is_same else f"{plan.exactness.words}: see below"
     unread = f", including {fixed.unread_bytes:,} in unused constants" if fixed.unread_bytes else ""
     return f"Wrote {message(fixed.path)} ({fixed.size:,} bytes{unread}, before {plan.model.size:,}): {proof}"

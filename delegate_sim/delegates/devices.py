@@ -220,10 +220,10 @@ def find_device(name: str) -> KnownDevice:
     if board is not None:
         return KnownDevice(board.names[0], board.delegates, board.not_simulated)
     if ":" in name or folded(name) in known_names():
-        return _device_of_soc(recognized_soc_name(name))
+        return _device_of_soc(recognized_soc_name(name), folded(name))
     galaxy = f"galaxy{folded(name).removeprefix('samsung')}"
     if galaxy in known_names():
-        return _device_of_soc(recognized_soc_name(galaxy))
+        return _device_of_soc(recognized_soc_name(galaxy), galaxy)
     socs = next((socs for phone, socs in SEVERAL_SOCS.items() if folded(phone) in (folded(name), galaxy)), None)
     if socs is not None:
         text = f"has one of two SoCs, depending on the region: name {' or '.join(map(folded, socs))} instead"
@@ -233,10 +233,11 @@ def find_device(name: str) -> KnownDevice:
     raise OptionError(f"there is no device {name!r}{near}", f"there is no such device{near}")
 
 
-def _device_of_soc(soc: str) -> KnownDevice:
+def _device_of_soc(soc: str, typed: str) -> KnownDevice:
     vendor, _, model = soc.partition(":")
     plugin = plugin_of(vendor)
-    title = NAMES.get(soc, (model,))[0]
+    names = NAMES.get(soc, (model,))
+    title = next((name for name in names if folded(name) == typed), names[0])
     if plugin not in CLOSED_PLUGIN_NAMES:
         npu = DelegateOnDevice(plugin, (("soc", model),))
         is_computer = vendor == "intel"

@@ -5,7 +5,7 @@ The default methods of capabilities describe a delegate without the capability.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -112,6 +112,8 @@ class Levels:
     """All levels, lowest first."""
     lowest_by_parameter: Mapping[str, int] = field(default_factory=dict)
     """The lowest level that a parameter printed by benchmark_model allows, keyed by the parameter's description."""
+    in_words: Callable[[int], str] = str
+    """Return a level in words."""
 
 
 @dataclass(frozen=True, slots=True)

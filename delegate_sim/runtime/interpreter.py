@@ -91,8 +91,7 @@ def _simulate_chain(
     failed = [run for run in chain.runs if run.outcome in NOT_APPLIED or not run.is_prepared]
     is_over = any(defaults == "benchmark" or run.delegate.accelerator.fails_with_model for run in failed)
     if by_default is not None and not is_over and not chain.is_fully_delegated():
-        chain.apply(by_default())
-        chain.runs[-1] = replace(chain.runs[-1], by_default=True)
+        chain.apply_by_default(by_default())
     chain.allocate_tensors(defaults, is_over)
     return tuple(chain.runs)
 
@@ -150,6 +149,14 @@ class _Chain:
                 elif subgraph.taken:
                     self._plans[subgraph.graph.index] = ChangedPlan(subgraph.graph.nodes, (), (), subgraph.graph.outputs)
         self.runs.append(run)
+
+    def apply_by_default(self, target: Target) -> None:
+        """Apply the runtime's own delegate. It may run a model for which a CPU kernel is missing."""
+        self.apply(target)
+        self.runs[-1] = replace(self.runs[-1], by_default=True)
+        if self.is_fully_delegated():
+            warning = f"if the application goes on after the failure, {target.delegate.display_name} runs all nodes"
+            self.runs = [run if run.is_prepared else replace(run, warnings=(*run.warnings, warning)) for run in self.runs]
 
     def _compile(self, target: Target) -> None:
         if self.runs:

@@ -366,7 +366,7 @@ def test_a_model_with_another_identifier_is_only_for_microcontrollers(model):
     content = model.read_bytes()
     loaded = sim.load(content[:4] + b"TFL9" + content[8:])
     assert sim.analyze_micro(loaded).to_dict() == sim.analyze_micro(model).to_dict()
-    with pytest.raises(sim.ModelError, match="the given bytes: is not a TFLite model: the identifier at offset 4 is b'TFL9'"):
+    with pytest.raises(sim.ModelError, match="the given bytes: is not a TFLite model: the identifier at offset 4 is 'TFL9'"):
         sim.analyze(loaded, defaults="api")
 
 

@@ -20,7 +20,7 @@ from delegate_sim.errors import OptionError
 
 DEVICES = [
     ("pixel10", "Pixel 10", ["mldrift", "npu-google", "xnnpack", "gpu", "nnapi"], ""),
-    ("Pixel 8 Pro", "Pixel 8", ["mldrift", "npu-google", "xnnpack", "gpu", "nnapi"], ""),
+    ("Pixel 8 Pro", "Pixel 8 Pro", ["mldrift", "npu-google", "xnnpack", "gpu", "nnapi"], ""),
     ("dimensity9400", "Dimensity 9400", ["mldrift", "npu-mediatek", "xnnpack", "gpu", "nnapi"], ""),
     ("mt8171", "mt8171", ["mldrift", "npu-mediatek", "xnnpack", "gpu", "nnapi"], ""),
     ("qualcomm:SM8650", "Snapdragon 8 Gen 3", ["mldrift", "xnnpack", "gpu", "nnapi"], "npu-qualcomm"),
@@ -28,8 +28,8 @@ DEVICES = [
     ("sdm845", "Snapdragon 845", ["mldrift", "xnnpack", "gpu", "hexagon", "nnapi"], "npu-qualcomm"),
     ("snapdragon730", "Snapdragon 730", ["mldrift", "xnnpack", "gpu", "nnapi"], "npu-qualcomm"),
     ("qcs9075", "QCS9075", ["mldrift", "xnnpack"], "npu-qualcomm"),
-    ("s25", "Snapdragon 8 Elite", ["mldrift", "xnnpack", "gpu", "nnapi"], "npu-qualcomm"),
-    ("Samsung S25 Ultra", "Snapdragon 8 Elite", ["mldrift", "xnnpack", "gpu", "nnapi"], "npu-qualcomm"),
+    ("s25", "Galaxy S25", ["mldrift", "xnnpack", "gpu", "nnapi"], "npu-qualcomm"),
+    ("Samsung S25 Ultra", "Galaxy S25 Ultra", ["mldrift", "xnnpack", "gpu", "nnapi"], "npu-qualcomm"),
     ("exynos2400", "Exynos 2400", ["mldrift", "xnnpack", "gpu", "nnapi"], ""),
     ("lunar lake", "Lunar Lake", ["mldrift", "npu-intel", "xnnpack"], ""),
     ("iphone", "iPhone", ["mldrift", "coreml", "xnnpack"], ""),

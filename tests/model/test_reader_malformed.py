@@ -62,7 +62,7 @@ class TestFiles:
         ("content", "words"),
         [
             (b"", "is empty"),
-            (b"not a model at all", "is not a TFLite model: the identifier at offset 4 is not b'TFL3'"),
+            (b"not a model at all", "is not a TFLite model: the identifier at offset 4 is not 'TFL3'"),
             (b"TFL3", "is 4 bytes long, too short for a TFLite model"),
             (b"T", "is 1 byte long, too short for a TFLite model"),
         ],
@@ -78,7 +78,7 @@ class TestFiles:
         assert OUTSIDE in fault(b"\xff\xff\xff\xffTFL3")
 
     def test_another_identifier(self, content):
-        assert "is b'TFL9', not b'TFL3'" in fault(content[:4] + b"TFL9" + content[8:])
+        assert "is 'TFL9', not 'TFL3'" in fault(content[:4] + b"TFL9" + content[8:])
         assert "TOKE" not in fault(content[:4] + b"TOKE" + content[8:])
 
     @pytest.mark.parametrize("garbage", [b"not a model at all", bytes(64), b"\x08\0\0\0TFL9" + bytes(56)])

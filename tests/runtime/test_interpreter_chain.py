@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import struct
+
 import pytest
 
 import delegate_sim
+from delegate_sim.runtime.interpreter import simulate_chain
 from fixtures.builder import ModelBuilder
 
 
@@ -106,3 +109,17 @@ def test_one_delegate_alone_is_the_same_in_a_chain():
 def test_a_chain_needs_a_delegate():
     with pytest.raises(delegate_sim.OptionError, match="no delegate"):
         delegate_sim.simulate(chain_of(["RELU"]), [], defaults="api")
+
+
+@pytest.mark.parametrize(("defaults", "is_told"), [("api", True), ("benchmark", False)])
+def test_the_delegate_of_the_runtime_runs_a_custom_operator_without_a_kernel(defaults, is_told):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    operands = [graph.input(name, "FLOAT32", (1, 2, 2, 2)) for name in ("pooled", "places")]
+    result = graph.tensor("result", "FLOAT32", (1, 4, 4, 2))
+    graph.node("CUSTOM", operands, (result,), custom="MaxUnpooling2D", custom_options=struct.pack("<6i", 2, 2, 2, 2, 2, 0))
+    graph.outputs(result)
+    of = {name: delegate_sim.analyze(builder.bytes(), name, defaults=defaults).runs[0].target for name in ("gpu", "xnnpack")}
+    run = simulate_chain(delegate_sim.load(builder.bytes()), [of["gpu"]], lambda: of["xnnpack"])[0]
+    assert (run.outcome, run.refusal.code) == ("refused", "operator-not-registered")
+    assert any("XNNPACK" in warning for warning in run.warnings) == is_told

@@ -21,11 +21,12 @@ from delegate_sim.device.learn.driver_profile import Learning, rejection_text
 from delegate_sim.device.learn.driver_rejections import RejectedNodes
 from delegate_sim.device.parse.error_meanings import ExplainedError, has_run
 from delegate_sim.foundation.printable import printable
+from delegate_sim.model.model import Model
 from delegate_sim.releases.catalogue import RELEASES
 from delegate_sim.results.report.outcome_words import words_of
 from delegate_sim.results.report.verdict import verdict
 
-from ...console.layout import counted, message, name, node_list, options_text
+from ...console.layout import counted, item_list, message, name, node_list, options_text
 from ...console.terminal import Line
 from ..elements.paragraphs import BAD, GOOD, HEADING, HINT, fact, heading_lines, item_lines, more_lines, paragraph, spans
 from .log import unused_lines
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from delegate_sim.delegates.traits import LogTraits
 
 _OPERATORS_SHOWN = 12
+_DRIVER_WIDTH = 80
 _UNKNOWN = "not in the log"
 
 _CAUSES = {
@@ -193,15 +195,24 @@ def _result(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
         yield from paragraph(message(reconciliation.account.text), width, "  ", "  ")
     for difference in reconciliation.differences:
         yield from paragraph(message(f"differs: {difference}"), width, "  ", "    ")
-    if reconciliation.feature_levels and reconciliation.account is not None and reconciliation.account.kind != "options":
-        levels = ", ".join(map(str, reconciliation.feature_levels))
+    declared = reconciliation.setting.delegate.levels
+    if (
+        declared is not None
+        and reconciliation.feature_levels
+        and reconciliation.account is not None
+        and reconciliation.account.kind != "options"
+    ):
+        levels = ", ".join(map(declared.in_words, reconciliation.feature_levels))
         text = f"feature level {levels} would give the same result without rejections by the driver"
         yield from paragraph(text, width, "  ", "    ")
 
 
-def assumed(declared: Sequence[Option], key: str, value: object) -> str:
-    """Return the text for an assumed value of an option: as it is typed, unless it is a driver that was learned from a log."""
-    return "a driver as the log shows" if isinstance(value, RejectedNodes) else as_typed(declared, key, option_value(value))
+def assumed(model: Model, declared: Sequence[Option], key: str, value: object) -> str:
+    """Return the text for an assumed value of an option: as it is typed, or the operators that an assumed driver rejects."""
+    if not isinstance(value, RejectedNodes):
+        return as_typed(declared, key, option_value(value))
+    ops = [name(model.subgraphs[index].nodes[node].op) for index, nodes in value.nodes.items() for node in sorted(nodes)]
+    return f"a driver that rejects {item_list(list(dict.fromkeys(ops)), _DRIVER_WIDTH)}"
 
 
 def _checks(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
@@ -225,11 +236,13 @@ def _checks(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
     if closest is None:
         yield from _item("No assumption that was simulated leaves fewer differences", width)
     else:
-        typed = " ".join([assumed(setting.delegate.options, key, value) for key, value in closest.options.items()])
+        typed = " ".join(
+            [assumed(reconciliation.model, setting.delegate.options, key, value) for key, value in closest.options.items()]
+        )
         left = counted(len(reconciliation.differences), "difference")
         which = f": {closest.differences[0]}" if closest.differences else ""
         known = [(key, setting.options[key]) for key in closest.options if key in setting.known]
-        sure = " ".join([assumed(setting.delegate.options, key, value) for key, value in known])
+        sure = " ".join([assumed(reconciliation.model, setting.delegate.options, key, value) for key, value in known])
         but = f", but {sure} follows from the log or your options" if known else ""
         yield from _item(f"With {typed}, {len(closest.differences):,} of {left} would be left{which}{but}", width)
     if reconciliation.evidence == "run-order":

@@ -32,7 +32,18 @@ from .lowering.partition import EMPTY_POOLS_FAIL
 from .options import OPTIONS, asks_driver
 from .partitions import Partitions, supported_nodes, supports_operator
 from .rules import RULES
-from .target import DRIVER, FAILURES, FEATURE_LEVEL, FEATURE_LEVELS, FLOAT16_ALL_OR_NOTHING, HIDDEN, NNAPI_1_0, NNAPI_1_2, PREFIX
+from .target import (
+    DRIVER,
+    FAILURES,
+    FEATURE_LEVEL,
+    FEATURE_LEVELS,
+    FLOAT16_ALL_OR_NOTHING,
+    HIDDEN,
+    NNAPI_1_0,
+    NNAPI_1_2,
+    PREFIX,
+    level_in_words,
+)
 
 if TYPE_CHECKING:
     from ...rules.kinds import Kind
@@ -120,7 +131,9 @@ class NnapiDelegate(Delegate):
     effort = 4
     semantics = 2
     limits = PartitionLimits("max_number_delegated_partitions", 0)
-    levels = Levels("feature_level", FEATURE_LEVELS, MappingProxyType({"nnapi accelerators available": NNAPI_1_2}))
+    levels = Levels(
+        "feature_level", FEATURE_LEVELS, MappingProxyType({"nnapi accelerators available": NNAPI_1_2}), level_in_words
+    )
     log = LogTraits(switch="use nnapi", prints_refusals=True, has_runtime_behind=True)
     history = ReleaseHistory("tf-2.10", is_unchanged_since=True, changed_in=(EMPTY_POOLS_FAIL, _FUSED_FROM))
     behind = AndroidRuntime()

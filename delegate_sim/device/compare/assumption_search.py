@@ -191,9 +191,10 @@ def _profile(trials: Trials, profile: Driver) -> Iterator[Match]:
 def _level(trials: Trials, levels: Sequence[int]) -> Match:
     declared = trials.setting.delegate.levels
     assert declared is not None
-    level = max(levels)
-    others = f" (also with {', '.join(map(str, levels[:-1]))})" if len(levels) > 1 else ""
-    text = f"with feature level {level} instead of {trials.setting.options[declared.option]}, {_REPRODUCES}{others}"
+    level, in_words = max(levels), declared.in_words
+    others = f" (also with {', '.join(map(in_words, levels[:-1]))})" if len(levels) > 1 else ""
+    assumed = in_words(trials.setting.options[declared.option])
+    text = f"with feature level {in_words(level)} instead of {assumed}, {_REPRODUCES}{others}"
     changes = {declared.option: level}
     return Match(trials.simulate(changes), Account("options", text, changes, is_certain=len(levels) == 1))
 
@@ -264,8 +265,9 @@ def _at_any_level(trials: Trials, changes: Mapping[str, Any], who: str) -> Itera
     fits = {level: run for level in setting.other_levels if (run := trials.fitting({**changes, levels.option: level}))}
     if fits:
         level, *rest = fits
-        text += f" at feature level {level} instead of {setting.options[levels.option]}, {_REPRODUCES}"
-        text += f" (also at {', '.join(map(str, sorted(rest)))})" if rest else ""
+        assumed = levels.in_words(setting.options[levels.option])
+        text += f" at feature level {levels.in_words(level)} instead of {assumed}, {_REPRODUCES}"
+        text += f" (also at {', '.join(map(levels.in_words, sorted(rest)))})" if rest else ""
         yield Match(fits[level], Account("options", text, {**changes, levels.option: level}, is_certain=not rest))
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from ...delegates.base import Delegate
 from ...delegates.driver import Driver
 from ...delegates.options import as_typed, option_value
-from ...delegates.registry import ACCELERATORS, APPLIED_AHEAD
+from ...delegates.registry import ACCELERATORS, APPLIED_AHEAD, DISPATCH_KERNEL
 from ...foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, Table, attributes, within
 from ...graph.effort import Effort
 from ...model.model import Model
@@ -143,6 +143,7 @@ _AFTER_PLUGIN = (
     "on the device, a compiler plugin had already taken nodes, but the simulation gave the delegate the whole model; give "
     f"--accelerators {','.join(ACCELERATORS)} --soc VENDOR:SOC to compare each accelerator with the nodes that it got"
 )
+_BEYOND_PLUGIN = "a compiler plugin selected nodes, but the delegate got all nodes of the model, so nothing ran on the NPU"
 
 
 def reconcile(
@@ -186,11 +187,14 @@ def _reconcile(
     best = match.run if match is not None else trials.simulate(lifted) if lifted else first
     account = _not_created(log, first) if match is None else match.account
     left_out = trials.effort.is_over and bool(texts)
-    is_after_plugin = APPLIED_AHEAD in accelerators_in(log) and not setting.delegate.log.prints_selection
+    has_plugin = APPLIED_AHEAD in accelerators_in(log) and not setting.delegate.log.prints_selection
+    agree = counts_agree(trials.facts, first)
+    is_after_plugin = has_plugin and (DISPATCH_KERNEL in {line.kernel for line in log.replacements} or not agree)
     sign = "" if is_after_plugin else other_model_note(log, trials.facts, first)
     if left_out and account is not None:
         account = replace(account, is_certain=False)
-    notes = (_AFTER_PLUGIN if is_after_plugin else "", sign, long_lines_note(log), *setting.notes, *facts.notes)
+    of_plugin = (_AFTER_PLUGIN if is_after_plugin else _BEYOND_PLUGIN) if has_plugin else ""
+    notes = (of_plugin, sign, long_lines_note(log), *setting.notes, *facts.notes)
     notes = (*notes, *_notes(trials, best), *_limit_note(setting, lifted))
     over = f"further assumptions are not simulated: {trials.effort.reason}" if left_out else ""
     notes = (*notes, over, *stage_notes(log, best))
@@ -215,7 +219,7 @@ def _reconcile(
         is_foreign=facts.is_foreign,
         failure=facts.failure,
         closest=trials.closest(len(texts)) if texts and account is None else None,
-        counts_agree=counts_agree(trials.facts, first),
+        counts_agree=agree,
     )
 
 

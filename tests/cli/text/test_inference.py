@@ -30,19 +30,26 @@ def test_the_latency_has_one_estimate(first, second, text):
 
 
 @pytest.mark.parametrize(
-    ("is_constant", "verified", "fixed"),
+    ("is_constant", "between", "verified", "fixed"),
     [
-        (False, "Outputs are the same, bit for bit: 1 output", "same outputs, bit for bit"),
+        (False, [], "Outputs are the same, bit for bit: 1 output", "same outputs, bit for bit"),
         (
             True,
+            [True, False],
+            "Outputs are the same, bit for bit: 1 output",
+            "same outputs, bit for bit; only 1 tensor between nodes, and no output, changed with the tried inputs",
+        ),
+        (
+            True,
+            [True],
             "Outputs are equal, but do not depend on the inputs: 1 output",
             "exact, but the comparison shows nothing: the outputs do not depend on the tried inputs",
         ),
     ],
 )
-def test_the_first_line_claims_no_more_than_the_comparison_shows(is_constant, verified, fixed):
-    output = TensorDifference("y", 4, 0, 0, 0.0, 0.0, 1.0, "", is_constant=is_constant)
-    difference = Difference((output,), (), 2)
+def test_the_first_line_claims_no_more_than_the_comparison_shows(is_constant, between, verified, fixed):
+    output, *tensors = [TensorDifference("y", 4, 0, 0, 0.0, 0.0, 1.0, "", is_constant=own) for own in (is_constant, *between)]
+    difference = Difference((output,), tuple(tensors), 2)
     assert next(difference_lines(difference, 80, False)).text.startswith(verified)
     plan = SimpleNamespace(
         is_changed=True, simulations=1, holds_for=(), exactness=Exactness.EXACT, model=SimpleNamespace(size=10)

@@ -192,6 +192,7 @@ def test_another_feature_level():
     log = read_log(write_log(model, Device(None, {"feature_level": 29}), has_refusals=True))
     found = reconcile(model, log)
     assert found.account.options == {"feature_level": 29}
+    assert "Android 10" in found.account.text
     assert found.feature_levels == (29,)
     assert {refusal.op for refusal in found.refusals} == {"BATCH_MATMUL", "FULLY_CONNECTED", "PACK", "UNPACK"}
 
@@ -686,3 +687,18 @@ def test_the_own_lines_of_a_simulation_that_undoes_the_delegation_disprove_no_li
     assert (found.status, found.run.outcome) == ("reproduced", "restored")
     assert list(causes(found).values()) == ["undecided", "refused", "limit"]
     assert not any("limit" in note or "allows" in note for note in found.notes)
+
+
+DISPATCHED = (
+    "INFO: Replacing 2 out of 5 node(s) with delegate (DispatchDelegate) node, yielding 3 partitions for subgraph 0 (main).\n"
+)
+
+
+@pytest.mark.parametrize(("dispatched", "is_after"), [("", False), (DISPATCHED, True)])
+def test_a_delegate_that_gets_the_whole_model_although_a_plugin_selected_nodes(dispatched, is_after):
+    selected = "INFO: Partitioned subgraph<0>, selected 2 ops, from a total of 5 ops. resulted in 2 partitions.\n"
+    line = "INFO: Replacing 5 out of 5 node(s) with delegate (LITERT_CL) node, yielding 1 partitions for subgraph 0 (main).\n"
+    log = read_log(selected + dispatched + line)
+    found = reconcile(chain(*["TANH"] * 5), log, setting_of(log, "mldrift"))
+    assert any("--soc" in note for note in found.notes) == is_after
+    assert any("nothing ran on the NPU" in note for note in found.notes) != is_after

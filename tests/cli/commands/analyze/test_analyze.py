@@ -382,7 +382,7 @@ def test_wrong_usage_is_one_line(run, model, arguments, message):
     [
         (None, "No such file or directory"),
         (b"", "is empty"),
-        (b"\0\0\0\0ONNX....", "is not a TFLite model: the identifier at offset 4 is not b'TFL3'"),
+        (b"\0\0\0\0ONNX....", "is not a TFLite model: the identifier at offset 4 is not 'TFL3'"),
     ],
 )
 def test_an_unreadable_model_is_one_line(run, tmp_path, content, fault):
