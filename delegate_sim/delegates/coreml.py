@@ -185,7 +185,7 @@ class CoreMlDelegate(Delegate):
     rules = RULES
     further_kinds = MappingProxyType({**KINDS, **kinds_by_code(PARTITION_LIMIT, PARTITION_MINIMUM, FLOAT16_DEQUANTIZE)})
     limits = PartitionLimits("max_delegated_partitions", 0, "min_nodes_per_partition")
-    log = LogTraits(switch="use coreml")
+    log = LogTraits(switch="use coreml", tried_options=MappingProxyType({"coreml_version": COREML_2}))
     history = ReleaseHistory("litert-1.1.0")
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
