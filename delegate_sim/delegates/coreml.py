@@ -65,7 +65,7 @@ _FIRST_OPERAND_ONLY = frozenset(_INPUT_COUNTS).union(("RESHAPE", "FULLY_CONNECTE
 
 def build_partition(graph: Graph, subset: Subset, release: Release = NEWEST) -> Refusal | None:
     """Return the reason why the kernel of a partition cannot be initialized, or None if the kernel is initialized."""
-    read: set[int] = set()
+    used: set[int] = set()
     without_bias = None
     for index in subset.nodes:
         node = graph.view(graph.nodes[index])
@@ -77,11 +77,10 @@ def build_partition(graph: Graph, subset: Subset, release: Release = NEWEST) -> 
         if without_bias is None and has_missing_bias(node):
             # What the memory holds is not known, so the failure is only predicted.
             without_bias = replace(kernel_failure("coreml-kernel-bias", index), is_predicted=True)
-        read.update(layer_inputs(node))
+        used.update(layer_inputs(node), node.node.outputs)
     if not release.is_at_least(_BOUNDARY_RANK_IS_CHECKED):
         return without_bias
-    boundary = (*subset.outputs, *(index for index in subset.inputs if index in read))
-    for index in boundary:
+    for index in [own for own in (*subset.outputs, *subset.inputs) if own in used]:
         tensor = graph.tensors[index]
         if tensor.rank > MAX_RANK:
             return kernel_failure("coreml-kernel-rank", None, tensor, found=tensor.rank)
@@ -181,11 +180,12 @@ class CoreMlDelegate(Delegate):
     kernel_name = "TfLiteCoreMlDelegate"
     provider_name = "COREML"
     title = "Core ML"
+    builds_by_node = True
     options = OPTIONS
     rules = RULES
     further_kinds = MappingProxyType({**KINDS, **kinds_by_code(PARTITION_LIMIT, PARTITION_MINIMUM, FLOAT16_DEQUANTIZE)})
     limits = PartitionLimits("max_delegated_partitions", 0, "min_nodes_per_partition")
-    log = LogTraits(switch="use coreml")
+    log = LogTraits(switch="use coreml", tried_options=MappingProxyType({"coreml_version": COREML_2}))
     history = ReleaseHistory("litert-1.1.0")
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:

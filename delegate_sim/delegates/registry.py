@@ -85,7 +85,8 @@ _MICROCONTROLLERS = (*_STM32, "esp32", "rp2040", "rp2350", "nrf5", "imxrt", "ard
 
 WITHOUT_DELEGATE = (
     "microcontrollers have no delegate: use `delegate-sim micro MODEL`, which simulates TensorFlow Lite Micro (in Python: "
-    "analyze_micro); other runtimes, such as X-CUBE-AI and ESP-DL, are not simulated"
+    'analyze_micro; in the configuration of check: a target with kind = "micro"); other runtimes, such as '
+    "X-CUBE-AI and ESP-DL, are not simulated"
 )
 
 

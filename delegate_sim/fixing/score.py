@@ -13,7 +13,7 @@ from ..graph.analysis_cache import AnalysisCache
 from ..hypothetical.model_editing import NodeKey
 from ..model.model import Model
 from ..results.numbers.risks import NumberRisk, number_risks
-from ..results.report.measures import NOT_RUNNING, PREDICTED, TAKEN, Measures, measure
+from ..results.report.measures import NOT_RUNNING, TAKEN, Measures, measure
 from ..results.report.multiply_adds import compute_of
 from ..results.report.run_columns import COST
 from ..results.report.verdict import refusal_text
@@ -144,7 +144,7 @@ def standing_of(run: Run) -> Standing:
     compute = compute_of(run)
     measures = measure(run)
     work = compute.delegated_multiply_adds, compute.multiply_adds
-    on_cpu = _nodes(run, are_all=measures.outcome == PREDICTED)
+    on_cpu = _nodes(run, are_all=False)
     risks = tuple(number_risks(run))
     to_cure = _with_constants(run, risks)
     to_change = _nodes(run, are_all=True) if run.refusal is not None else on_cpu | to_cure
@@ -169,7 +169,7 @@ def _nodes(run: Run, *, are_all: bool) -> frozenset[NodeKey]:
     return frozenset(
         [
             NodeKey(subgraph.graph.index, index)
-            for subgraph in run.subgraphs
+            for subgraph in run.final_subgraphs
             for index in subgraph.graph.execution_plan
             if are_all or index not in subgraph.delegated
         ]

@@ -324,7 +324,7 @@ def _newly_on_cpu(run: Run, entry: Entry, matching: Matching) -> Iterator[tuple[
     before = entry.on_cpu
     for subgraph, index, reasons in on_cpu(run):
         old = matching.old_of[subgraph.graph.index].get(index)
-        if old is None or old not in before[subgraph.graph.index]:
+        if old is None or (entry.measures.is_delegated and old not in before[subgraph.graph.index]):
             yield subgraph, index, reasons, old is None
 
 

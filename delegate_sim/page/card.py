@@ -258,7 +258,8 @@ def _sentence(results: Sequence[_TargetResult], stops: Sequence[_Stop]) -> str:
     if len(ranked) < 2 or not any(run.is_prepared for run, _ in results):
         return ""
     deprecated = [result.row for result in results if result.run.delegate.deprecated]
-    right = sorted([row for row in ranked if row.is_applied and not row.is_wrong and row.part], key=_rank)
+    working = sorted([row for row in ranked if row.is_applied and row.part], key=_rank)
+    right = [row for row in working if not row.is_wrong]
     right = [*itertools.dropwhile(deprecated.__contains__, right)] or right  # a deprecated delegate leads only if no other can
     whole = [row for row in right if row.is_whole]
     phones = [result for result in results if result.row.is_ranked and result.row.group == PHONES_TITLE]
@@ -270,6 +271,7 @@ def _sentence(results: Sequence[_TargetResult], stops: Sequence[_Stop]) -> str:
         begin = f"{phones[0].row.subject} does not start" if is_one else "No phone accelerator starts"
         others = "" if not right else f". {right[0].subject} runs {'all of it' if right[0].is_whole else share_of(right[0])}"
         return f"{begin}: {stop.reason}{others}"
+    nearly = None
     if len(whole) == 1:
         nearly = next((row for row in right if not row.is_whole and _fraction(row) >= _NEARLY_ALL), None)
         others = "" if nearly is None else f"; {nearly.subject} runs {share_of(nearly)}"
@@ -279,10 +281,12 @@ def _sentence(results: Sequence[_TargetResult], stops: Sequence[_Stop]) -> str:
         begin = f"{len(whole):,} of {len(compared):,} accelerators run all of it"
     elif right:
         begin = f"{right[0].subject} runs {share_of(right[0])}"
+    elif working:
+        return f"{working[0].subject} runs {share_of(working[0])}, but computes nodes wrongly"
     else:
-        return f"None of {len(ranked):,} accelerators runs any of it"
+        return f"None of {len(ranked):,} accelerators runs any of {'the work' if any(row.kernels for row in ranked) else 'it'}"
     last = _worst(results)
-    return begin if last is None or last.row is right[0] else f"{begin}. {_weakness(last.row)}"
+    return begin if last is None or last.row in (right[0], nearly) else f"{begin}. {_weakness(last.row)}"
 
 
 def _weakness(row: CardRow) -> str:
@@ -294,16 +298,19 @@ def _weakness(row: CardRow) -> str:
 
 
 def _worst(results: Sequence[_TargetResult]) -> _TargetResult | None:
-    """Return the accelerator that needs advice most: of phones, if one of them does not run everything."""
-    weak = [result for result in results if result.row.is_ranked and not result.row.is_whole]
+    """Return the accelerator that needs advice most: of phones, if one of them does not run everything right."""
+    weak = [result for result in results if result.row.is_ranked and (result.row.is_wrong or not result.row.is_whole)]
     phones = [result for result in weak if result.row.group == PHONES_TITLE]
     return min(phones or weak, key=_need, default=None)
 
 
-def _need(result: _TargetResult) -> tuple[bool, bool, float]:
-    """Return a key that is smaller for greater need. Delegates that run nearly everything, and second choices, come last."""
-    fraction = _fraction(result.row)
-    return fraction >= _NEARLY_ALL, is_second_choice(result.row.delegate), fraction
+def _need(result: _TargetResult) -> tuple[bool, bool, bool, float]:
+    """Return a key that is smaller for greater need.
+
+    Delegates with wrong numbers come first. Delegates that run nearly everything, and second choices, come last.
+    """
+    row, fraction = result.row, _fraction(result.row)
+    return fraction >= _NEARLY_ALL and not row.is_wrong, is_second_choice(row.delegate), not row.is_wrong, fraction
 
 
 def _advice(model: Model, results: Sequence[_TargetResult], stops: Sequence[_Stop]) -> CardAdvice | None:
@@ -317,10 +324,13 @@ def _advice(model: Model, results: Sequence[_TargetResult], stops: Sequence[_Sto
     run, row = worst
     searched = _searched(model, run.target)
     cost = None if searched is None else searched.cost
-    if searched and cost and (_fraction_after(cost, row) > _fraction(row) or cost.measures.delegate_kernels < row.kernels):
+    is_cured = cost is not None and row.is_wrong and not cost.measures.wrong_results
+    is_more = cost is not None and _fraction_after(cost, row) > _fraction(row)
+    if searched and cost and (is_cured or is_more or cost.measures.delegate_kernels < row.kernels):
         text = f"After this rewrite of the file, {_after(row.label, searched)}:"
         return CardAdvice(row.delegate, text, fix_command(model, run.target, *searched.arguments))
-    text = f"Why nodes stay on the CPU with {row.label}, and what to change:"
+    question = f"Why {row.label} computes nodes wrongly" if row.is_wrong else f"Why nodes stay on the CPU with {row.label}"
+    text = f"{question}, and what to change:"
     return CardAdvice(row.delegate, text, diagnose_command(model, run.target))
 
 

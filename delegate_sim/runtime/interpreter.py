@@ -138,7 +138,11 @@ class _Chain:
             current, needs_static, self._is_static, target, self.cache, self._warnings, self._removed, self.assumptions.ended
         )
         run = simulation.run()
-        if run.outcome == "restored" or (run.outcome == REFUSED and run.is_prepared and delegate.accelerator.fails_with_model):
+        if (
+            run.outcome == "restored"
+            or (run.outcome == REFUSED and run.is_prepared and delegate.accelerator.fails_with_model)
+            or (run.is_rejected and not delegate.accelerator.fails_with_model)
+        ):
             self._take_back(run)
         elif run.outcome not in NOT_APPLIED:
             self._unprepared += [(len(self.runs), node, failure) for node, failure in simulation.unprepared]

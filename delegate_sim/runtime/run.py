@@ -65,7 +65,7 @@ class SubgraphRun:
 
     def without_kernels(self) -> SubgraphRun:
         """Return a copy with all nodes on the CPU and with the same verdicts."""
-        return SubgraphRun(self.graph, self.decision)
+        return replace(self, subsets=(), plan=(), taken=frozenset())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,6 +93,16 @@ class Run:
     def is_repeatable(self) -> bool:
         """Whether the run of the delegate alone can be simulated again, such as with a changed model."""
         return not (self.by_default or self.delegate.is_live_only)
+
+    @property
+    def is_rejected(self) -> bool:
+        """Whether the delegate is predicted to fail, although the release's rules delegate nodes."""
+        return self.refusal is not None and self.refusal.is_predicted
+
+    @property
+    def final_subgraphs(self) -> tuple[SubgraphRun, ...]:
+        """The subgraphs as they finally run. If the delegate is predicted to fail, all nodes are on the CPU."""
+        return tuple([subgraph.without_kernels() for subgraph in self.subgraphs]) if self.is_rejected else self.subgraphs
 
     @property
     def takes_nodes(self) -> bool:

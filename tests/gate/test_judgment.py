@@ -67,6 +67,14 @@ def test_a_node_that_fell_back_is_named_with_what_changed_in_it():
     assert [(change.what, change.old, change.new) for change in case.changes] == [("version", "1", "9")]
 
 
+def test_the_predicted_failure_of_a_delegate_is_an_error_of_its_own():
+    """Core ML's kernel of a FULLY_CONNECTED needs a bias."""
+    coreml, chain = target("coreml"), chain_model(["RELU", "RELU"])
+    case = judged(two_layers(1, 1), entry_of(chain, coreml), coreml)
+    assert (case.status, codes(case, ERROR)) == (FAILED, ["coreml-kernel-bias"])
+    assert judged(two_layers(1, 1), entry_of(two_layers(1, 1), coreml), coreml).status == PASSED
+
+
 def test_nodes_that_a_limit_drops_have_a_later_rank_than_the_refusal():
     """The refused ROUND splits the graph, and the GPU delegate takes only the larger partition."""
     case = judged(chain_model(["ADD", "ROUND", "ADD", "ADD"]), entry_of(chain_model(["ADD"] * 4), target("gpu")), target("gpu"))

@@ -14,6 +14,8 @@ from delegate_sim.page.card_markdown import card_markdown
 from delegate_sim.page.card_picture import CardPlace, card_image, card_list, card_picture, shown_share
 from delegate_sim.results.report.plan_strip import DELEGATED, LEFT, REFUSED
 from delegate_sim.runtime.interpreter import simulate
+from fixtures.builder import ModelBuilder
+from fixtures.layers import Layers
 from tests.support.diagnoses import target
 from tests.support.hostile_names import hostile_model
 from tests.support.models import chain_model
@@ -26,6 +28,18 @@ _NAMESPACE = "{http://www.w3.org/2000/svg}"
 def card(builder, *delegates):
     model = load(builder.bytes())
     return card_of(model, [simulate(model, target(name)) for name in delegates])
+
+
+def work_left_on_the_cpu():
+    """RELU, RELU and the product of two computed matrices."""
+    builder = ModelBuilder()
+    layers = Layers(builder.subgraph())
+    tensor = layers.input("FLOAT32", 4, 4)
+    for _ in range(2):
+        tensor = layers.node("RELU", [tensor], "FLOAT32", (4, 4))
+    layers.node("BATCH_MATMUL", [tensor, tensor], "FLOAT32", (4, 4))
+    layers.finish()
+    return builder
 
 
 def rows_of(card):
@@ -87,6 +101,7 @@ def test_a_model_that_its_compiler_has_not_seen_has_no_share():
         (chain_model(["RELU", "SIN"]), ("gpu", "coreml"), "GPU alone runs all of it. Core ML runs none of it"),
         (open_batch(), ("gpu", "mldrift", "xnnpack"), "No phone accelerator starts: the batch size is not fixed"),
         (chain_model(["ROUND", "ROUND"]), ("gpu", "coreml"), "None of 2 accelerators runs any of it"),
+        (work_left_on_the_cpu(), ("coreml", "hexagon"), "None of 2 accelerators runs any of the work"),
     ],
 )
 def test_the_sentence_says_which_accelerators_run_the_model(builder, delegates, headline):
@@ -103,6 +118,20 @@ def test_a_delegate_that_takes_only_nodes_without_work_is_not_said_to_run_none()
     model = load(MODELS / "transformer_block.tflite")
     made = card_of(model, [simulate(model, target(name)) for name in ("mldrift", "coreml")])
     assert made.headline == "ML Drift runs 100 % of the work. Core ML runs 0 % of the work"
+
+
+@pytest.mark.parametrize(
+    ("other", "begin", "end"),
+    [
+        ("teflon", "ML Drift runs ", ", but computes nodes wrongly"),
+        ("coreml", "Core ML runs ", ". ML Drift computes nodes wrongly"),
+    ],
+)
+def test_a_delegate_with_wrong_numbers_is_not_said_to_run_none(other, begin, end):
+    model = load(MODELS / "arithmetic.tflite")
+    made = card_of(model, [simulate(model, target(name)) for name in ("mldrift", other)])
+    assert (made.headline.startswith(begin), made.headline.endswith(end)) == (True, True)
+    assert other != "coreml" or made.advice.delegate == "mldrift"
 
 
 def test_unknown_sizes_have_a_command_without_the_folder_of_the_model(tmp_path):

@@ -130,8 +130,7 @@ def _chain_lines(report: Report, view: View, failure: str) -> Iterator[Line]:
 
 
 def _is_applied(run: Run) -> bool:
-    is_rejected = run.refusal is not None and run.refusal.is_predicted
-    return run.is_loaded and run.is_prepared and not run.fails_with_model and not is_rejected
+    return run.is_loaded and run.is_prepared and not run.fails_with_model and not run.is_rejected
 
 
 def _log_lines(runs: Sequence[Run]) -> Iterator[Line]:
@@ -230,7 +229,7 @@ def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, ranks: Ranks, view
     earlier = total - delegated - len(left_nodes(run))
     kernels = f" ({counted(earlier, 'kernel')} of earlier delegates)" if earlier else ""
     counts = f"{total:,} total{kernels}, {supported:,} supported, {delegated:,} {words.accepted} ({share(delegated, total)})"
-    if delegated and whole.refusal is not None and whole.refusal.is_predicted:
+    if delegated and whole.is_rejected:
         counts += " until the model is rejected"
     yield from _fact("nodes", counts, view)
     if whole.delegate.ranking is Ranking.PLUGINS:

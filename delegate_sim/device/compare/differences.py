@@ -183,7 +183,7 @@ def _line_differences(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[
 def is_disproved(facts: Facts, run: Run) -> bool:
     """Return whether the log shows that a predicted failure of the delegate did not happen."""
     is_applied = facts.application is not None and facts.application[0] != "failed"
-    return run.refusal is not None and run.refusal.is_predicted and is_applied and not facts.has_failed
+    return run.is_rejected and is_applied and not facts.has_failed
 
 
 def _count_lines(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[str]:

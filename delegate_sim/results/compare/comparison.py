@@ -218,12 +218,13 @@ def _match(a: Side, b: Side) -> Matching:
 def _nodes(
     a: Run, b: Run, old_of: Sequence[Mapping[int, int]], changes: Mapping[tuple[int, int], Sequence[NodeChange]]
 ) -> Iterator[ComparedNode]:
-    for number in range(max(len(a.subgraphs), len(b.subgraphs))):
+    olds, news = a.final_subgraphs, b.final_subgraphs
+    for number in range(max(len(olds), len(news))):
         matched = old_of[number] if number < len(old_of) else {}
-        old = a.subgraphs[number] if number < len(a.subgraphs) else None
+        old = olds[number] if number < len(olds) else None
         planned = frozenset() if old is None else frozenset(old.graph.execution_plan)
-        if number < len(b.subgraphs):
-            new = b.subgraphs[number]
+        if number < len(news):
+            new = news[number]
             for index in new.graph.execution_plan:
                 before = None if old is None or matched.get(index) not in planned else _state(a, old, matched[index])
                 yield _compared(new, index, before, _state(b, new, index), changes.get((number, index), ()))

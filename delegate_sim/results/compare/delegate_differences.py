@@ -51,7 +51,7 @@ def disagreements(runs: Sequence[Run]) -> list[Disagreement]:
     for subgraph, node, delegated in _nodes(runs):
         if any(delegated) and not all(delegated):
             reasons = tuple(
-                None if is_taken else node_reasons(run.subgraphs[subgraph], node.index, run.refusal)
+                None if is_taken else node_reasons(run.final_subgraphs[subgraph], node.index, run.refusal)
                 for run, is_taken in zip(runs, delegated, strict=True)
             )
             differences.append(Disagreement(subgraph, node, reasons))
@@ -61,6 +61,6 @@ def disagreements(runs: Sequence[Run]) -> list[Disagreement]:
 def _nodes(runs: Sequence[Run]) -> Iterator[tuple[int, Node, tuple[bool, ...]]]:
     for subgraph in runs[0].subgraphs:
         number = subgraph.graph.index
-        delegated = [run.subgraphs[number].delegated for run in runs]
+        delegated = [run.final_subgraphs[number].delegated for run in runs]
         for index in subgraph.graph.execution_plan:
             yield number, subgraph.graph.nodes[index], tuple(index in nodes for nodes in delegated)

@@ -251,8 +251,7 @@ def release_table(model: Model, target: Target, effort: Effort | None = None) ->
         if run.is_loaded:
             moves = () if before is None else tuple(_moves(before, run))
             before = run
-        is_predicted = run.refusal is not None and run.refusal.is_predicted
-        notes = (*delegate.release_notes(release), *([predicted_build(release)] if is_predicted else ()))
+        notes = (*delegate.release_notes(release), *([predicted_build(release)] if run.is_rejected else ()))
         rows.append(
             ReleaseRow(
                 release,
@@ -264,7 +263,7 @@ def release_table(model: Model, target: Target, effort: Effort | None = None) ->
                 compute_of(run).totals,
                 moves,
                 notes,
-                not is_predicted,
+                not run.is_rejected,
                 tuple(number_risks(run)),
             )
         )
@@ -284,7 +283,7 @@ def _known(delegate: Delegate) -> Sequence[str]:
 
 def _moves(before: Run, after: Run) -> list[Move]:
     moves: dict[tuple[str, bool, tuple[Reason, ...]], list[tuple[int, int]]] = {}
-    for old, new in zip(before.subgraphs, after.subgraphs, strict=True):
+    for old, new in zip(before.final_subgraphs, after.final_subgraphs, strict=True):
         graph = new.graph
         for index in graph.execution_plan:
             is_delegated = index in new.delegated

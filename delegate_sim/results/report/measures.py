@@ -161,15 +161,13 @@ def measure_columns(*keys: str) -> tuple[Column, ...]:
 
 def measure(run: Run) -> Measures:
     """Return the measures of a run."""
-    outcome = _outcome(run)
-    subgraphs = [subgraph.without_kernels() if outcome == PREDICTED else subgraph for subgraph in run.subgraphs]
-    subsets = [(subgraph.graph, subset) for subgraph in subgraphs for subset in subgraph.subsets]
+    subsets = [(subgraph.graph, subset) for subgraph in run.final_subgraphs for subset in subgraph.subsets]
     kernels = [(graph, subset) for graph, subset in subsets if subset.is_delegated]
     counts = counted_risks(run)
     return Measures(
-        outcome=outcome,
+        outcome=_outcome(run),
         nodes=sum([len(subgraph.graph.execution_plan) for subgraph in run.subgraphs]),
-        delegated_nodes=sum([len(subgraph.delegated) for subgraph in subgraphs]),
+        delegated_nodes=sum([len(subgraph.delegated) for subgraph in run.final_subgraphs]),
         partitions=counted_partitions(run.delegate, [subset for _, subset in subsets]),
         delegate_kernels=len(kernels),
         border_bytes=sum([sum(bytes_across(graph, subset)) for graph, subset in kernels]),
@@ -200,6 +198,6 @@ def _outcome(run: Run) -> str:
         return NOT_PREPARED if not run.is_prepared else run.outcome if run.is_loaded else NOT_LOADED
     if run.refusal is None or run.outcome == "restored":
         return run.outcome
-    if run.refusal.is_predicted:
+    if run.is_rejected:
         return PREDICTED
     return FAILS_LATER if run.outcome == TAKEN else NONE_FAILS

@@ -97,10 +97,9 @@ def compute_of(run: Run) -> Compute:
 
     If the delegate is predicted to fail, the delegated multiply-adds are 0.
     """
-    fails = run.refusal is not None and run.refusal.is_predicted
     return Compute(
         tuple([node_multiply_adds(subgraph.graph) for subgraph in run.subgraphs]),
-        tuple([frozenset[int]() if fails else subgraph.delegated for subgraph in run.subgraphs]),
+        tuple([subgraph.delegated for subgraph in run.final_subgraphs]),
         has_programs(run),
     )
 

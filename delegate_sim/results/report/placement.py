@@ -36,7 +36,7 @@ def placements(runs: Sequence[Run]) -> list[list[tuple[Node, str]]]:
     for first in runs[0].subgraphs:
         places: dict[int, str] = {}
         for run in runs:
-            for index in run.subgraphs[first.graph.index].delegated:
+            for index in run.final_subgraphs[first.graph.index].delegated:
                 places.setdefault(index, run.delegate.name)
         places |= _inlined_places(runs, first.graph.index, places)
         places = {**inlined.get(first.graph.index, {}), **places}
@@ -154,7 +154,7 @@ def on_cpu(run: Run) -> Iterator[tuple[SubgraphRun, int, tuple[Reason, ...]]]:
     In a chain, the plan also contains the kernels of earlier delegates. These kernels are skipped.
     """
     undone = None if run.refusal is None else _undone_reason(run.refusal)
-    for subgraph in run.subgraphs:
+    for subgraph in run.final_subgraphs:
         for index in left_nodes(subgraph):
             yield subgraph, index, _with_advice(subgraph, index, _reasons_without_advice(subgraph, index, undone))
 

@@ -85,7 +85,7 @@ def test_the_targets_that_init_writes(tmp_path, run, monkeypatch, arguments, var
 
 def test_devices_without_delegates_are_refused(tmp_path, run, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for name, text in (("microcontroller", "delegate-sim micro"), ("galaxys24", "exynos2400"), ("toaster", "no device")):
+    for name, text in (("microcontroller", 'kind = "micro"'), ("galaxys24", "exynos2400"), ("toaster", "no device")):
         result = run("init", "--device", name)
         assert (result.exit_code, text in result.stderr) == (2, True), name
     assert not (tmp_path / CONFIGURATION).exists()

@@ -8,6 +8,7 @@ import delegate_sim
 from delegate_sim.delegates.coreml import DELEGATE, KINDS
 from delegate_sim.errors import OptionError
 from delegate_sim.results.report.measures import PREDICTED, measure
+from delegate_sim.results.report.placement import code_of, on_cpu, placements
 from fixtures.builder import ModelBuilder
 
 
@@ -229,20 +230,45 @@ def test_value_of_a_padding(op, value, refusal, warning):
     assert warning in result["warnings"][0] if warning else not result["warnings"]
 
 
-def test_missing_bias_is_a_predicted_failure_coreml_kernel_bias():
-    """TensorFlow issue 51626: "Size of bias = 0 is not equal to the output channels = 7"."""
+def dense_layers(has_bias):
+    """FULLY_CONNECTED -> RELU -> EXP -> RELU -> RELU; the delegate does not have EXP."""
     builder = ModelBuilder()
     graph = builder.subgraph("main")
     source = graph.input("in", "FLOAT32", (1, 4))
     weights = graph.tensor("weights", "FLOAT32", (4, 4), data=[0.0] * 16)
-    dense, result = graph.tensor("dense", "FLOAT32", (1, 4)), graph.tensor("out", "FLOAT32", (1, 4))
-    graph.node("FULLY_CONNECTED", (source, weights, -1), (dense,), options={})
-    graph.node("RELU", (dense,), (result,))
-    graph.outputs(result)
+    bias = graph.tensor("bias", "FLOAT32", (4,), data=[1.0] * 4) if has_bias else -1
+    results = [graph.tensor(f"out{number}", "FLOAT32", (1, 4)) for number in range(5)]
+    graph.node("FULLY_CONNECTED", (source, weights, bias), (results[0],), options={})
+    for number, op in enumerate(("RELU", "EXP", "RELU", "RELU")):
+        graph.node(op, (results[number],), (results[number + 1],))
+    graph.outputs(results[-1])
+    return builder
+
+
+def test_missing_bias_is_a_predicted_failure_coreml_kernel_bias():
+    """TensorFlow issue 51626: "Size of bias = 0 is not equal to the output channels = 7"."""
+    builder = dense_layers(has_bias=False)
     refusal = analyze(builder)["refusal"]
     assert (refusal["code"], refusal["node"]) == ("coreml-kernel-bias", 0)
     (run,) = delegate_sim.analyze(builder.bytes(), "coreml", defaults="api").runs
     assert measure(run).outcome == PREDICTED
+    bias, operator = "coreml-kernel-bias", "coreml-unsupported-operator"
+    assert [code_of(reasons) for _, _, reasons in on_cpu(run)] == [bias, bias, operator, bias, bias]
+
+
+def test_a_predicted_failure_stays_if_other_nodes_are_assumed_to_be_accepted():
+    changed = delegate_sim.whatif(dense_layers(has_bias=False).bytes(), "coreml", accept=["EXP"], defaults="api")
+    assert measure(changed.b.run).outcome == PREDICTED
+    changed = delegate_sim.whatif(dense_layers(has_bias=False).bytes(), "coreml", accept=[0], defaults="api")
+    assert measure(changed.b.run).outcome == "delegated"
+
+
+def test_a_predicted_failure_undoes_all_delegation():
+    without_bias = dense_layers(has_bias=False).bytes()
+    chained = delegate_sim.simulate(without_bias, [("coreml", {}), ("xnnpack", {})], defaults="api")
+    assert {place for _, place in placements(chained.runs)[0]} == {"xnnpack"}
+    compared = delegate_sim.compare(dense_layers(has_bias=True).bytes(), without_bias, "coreml", defaults="api")
+    assert [node.b.node for node in compared.to_cpu] == [0, 1, 3, 4]
 
 
 def test_benchmark_line():

@@ -277,6 +277,14 @@ def test_another_delegate_with_the_same_lines(name, release, delegate, status, f
     assert (found.account and found.account.options) == found_options
 
 
+def test_another_version_of_coreml():
+    """Core ML 3 refuses RESHAPE."""
+    model = delegate_sim.load("fixtures/models/transformer_block.tflite")
+    report = delegate_sim.analyze(model, "coreml", {"coreml_version": 2})
+    found = reconcile(model, read_log("INFO: STARTING!\n" + "".join(f"INFO: {line}\n" for line in report.log_lines)))
+    assert (found.status, found.account.options) == ("explained", {"coreml_version": 2})
+
+
 def test_a_driver_that_cannot_compile():
     model = chain("ADD", "RELU")
     line = Device().run(model).log_lines[0]
