@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from ..delegates.decision import Decision
 from ..delegates.options import Option, OptionValues, parse_options
+from ..graph.analysis_cache import AnalysisCache
 from ..graph.graph import Graph
 from ..graph.partition import Subset
 from ..model.model import Model
@@ -90,7 +91,12 @@ class MicroRuntime(OwnRuntime):
 
 
 def evaluated(
-    model: Model, target: Target, accepted: Mapping[int, frozenset[int]] = MappingProxyType({}), *, plans: bool = True
+    model: Model,
+    target: Target,
+    accepted: Mapping[int, frozenset[int]] = MappingProxyType({}),
+    *,
+    plans: bool = True,
+    cache: AnalysisCache | None = None,
 ) -> tuple[Run, MicroReport]:
     """Return the run of a model, and the report on it, by default with a plan of the arena.
 
@@ -98,7 +104,7 @@ def evaluated(
     """
     application = application_of(target)
     preparation = prepare_model(model, application, accepted)
-    report = report_of(model, application, preparation, plans=plans)
+    report = report_of(model, application, preparation, plans=plans, cache=cache)
     refusal = _refusal(report)
     if refusal is not None and refusal.code == UNUSABLE.name and _are_all(report.nodes, accepted):
         refusal = None

@@ -32,6 +32,8 @@ _ATTRIBUTED = ERRORS | {Event.NOT_APPLIED}
 _MOST_UNUSED = 1000
 _MOST_PLAIN = 20
 """Largest number of lines with failures that are kept although nothing is known about them."""
+_MOST_CHIPS = 64
+"""Largest number of chips that are kept. All runs of a process share them."""
 _MOST_KNOWN = 200
 """Largest number of lines with failures that are kept if only the component that prints them is known."""
 _READING = "reading the log"
@@ -90,6 +92,8 @@ class Reader:
         self.log = log
         self.kept = len(log.statements) + len(log.applications)
         """The number of items that the run has kept or shares."""
+        self.last_in: dict[int | None, Replacement] = {}
+        """The last line about replaced nodes of each subgraph."""
         self.statements, self.plain_errors = Statements(log.statements), Statements()
         self.runtime, self.compiler = RuntimeReader(), EdgeTpuCompilerReader()
         self.table: OperatorTable | None = None
@@ -156,8 +160,8 @@ class Reader:
         self.place = place
         self.is_cut = not line.endswith("\n")
         text = message.text
-        if _TRIED.search(line) is None:
-            self.log.chips |= dict.fromkeys(chips_in(line))
+        if len(self.log.chips) < _MOST_CHIPS and _TRIED.search(line) is None:
+            self.log.chips |= dict.fromkeys(chips_in(line)[:_MOST_CHIPS])
         self.dates.add(is_before_known_releases(line))
         if not text.strip():
             self._end_table(is_complete=not self.is_cut)
@@ -364,35 +368,35 @@ class Reader:
             self._start_at(beginning(self._log(), replacement))
         self.is_restored = False
         self.log.replacements.append(replacement)
+        self.last_in[replacement.subgraph] = replacement
         return True
 
     def _may_follow(self, replacement: Replacement) -> bool:
-        spend_steps(len(self.log.replacements) // 16 + 1, _READING)
         if self._exceeds_what_is_left(replacement) or not self._adds_up(replacement):
             return False
-        for earlier in reversed(self.log.replacements):
-            if replacement.subgraph is None or earlier.subgraph != replacement.subgraph:
-                continue
-            if earlier.kernel == replacement.kernel:
-                return False
-            if earlier.total is None or replacement.total is None or self.is_restored:
-                return True
-            left = earlier.total - earlier.replaced
-            return left <= replacement.total <= left + (earlier.partitions or left)
-        return True
+        earlier = None if replacement.subgraph is None else self.last_in.get(replacement.subgraph)
+        if earlier is None:
+            return True
+        if earlier.kernel == replacement.kernel:
+            return False
+        if earlier.total is None or replacement.total is None or self.is_restored:
+            return True
+        left = earlier.total - earlier.replaced
+        return left <= replacement.total <= left + (earlier.partitions or left)
 
     def _adds_up(self, replacement: Replacement) -> bool:
         """Return whether a delegate finds as many nodes as some delegate before it left. True if no line tells."""
         total = replacement.total
+        if total is None or replacement.subgraph is not None or self.is_restored:
+            return True
+        spend_steps(len(self.log.replacements) // 16 + 1, _READING)
         others = [
             earlier
             for earlier in self.log.replacements
             if earlier.kernel != replacement.kernel and earlier.total is not None and earlier.subgraph is None
         ]
-        if total is None or replacement.subgraph is not None or not others or self.is_restored:
-            return True
         left = [(own, total - (own.total or 0) + own.replaced) for own in others]
-        return any(0 <= kernels <= (own.partitions or own.replaced) for own, kernels in left)
+        return not left or any(0 <= kernels <= (own.partitions or own.replaced) for own, kernels in left)
 
     def _exceeds_what_is_left(self, replacement: Replacement) -> bool:
         """Return whether a delegate takes more nodes than the previous delegate left, according to printed counts."""
