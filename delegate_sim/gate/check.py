@@ -310,7 +310,7 @@ class _ModelCheck:
             try:
                 if not target.is_compared:
                     micro_effort.begin_target(simulations=target.target.effort)
-                    case = micro_case(job.model, job.path, model, target.target, target.identity, target.max_arena)
+                    case = micro_case(job.model, job.path, model, target.target, target.identity, target.max_arena, cache)
                 else:
                     require_identifier(model)
                     effort.begin_target(len(compared) - number - 1, target.target.effort)

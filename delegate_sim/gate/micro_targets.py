@@ -12,6 +12,7 @@ from typing import Any
 from ..errors import OptionError
 from ..foundation.parsing.invalid_value import InvalidValueError
 from ..foundation.printable import shortened
+from ..graph.analysis_cache import AnalysisCache
 from ..graph.reachability import unassigned_variables
 from ..micro.arena import Arena
 from ..micro.delegate import evaluated, micro_target
@@ -51,9 +52,11 @@ def _resolver(root: str, named: str, key: tuple[str | int, ...]) -> ResolverSour
         raise ConfigurationProblem(key, str(error)) from error
 
 
-def micro_case(name: str, path: str, model: Model, target: Target, identity: TargetIdentity, max_arena: int | None) -> Case:
+def micro_case(
+    name: str, path: str, model: Model, target: Target, identity: TargetIdentity, max_arena: int | None, cache: AnalysisCache
+) -> Case:
     """Check a model on a target of kind micro."""
-    run, report = evaluated(model, target)
+    run, report = evaluated(model, target, cache=cache)
     arena = report.arena
     findings = (*_findings(model, run), *([] if max_arena is None or arena is None else _over_budget(arena, max_arena)))
     is_failed = any(finding.level == ERROR for finding in findings)

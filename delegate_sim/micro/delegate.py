@@ -10,6 +10,7 @@ from ..delegates.decision import Decision
 from ..delegates.options import Option, OptionValues, parse_options
 from ..errors import OptionError
 from ..foundation.columns import group, within
+from ..graph.analysis_cache import AnalysisCache
 from ..graph.effort import SIMULATION, Effort
 from ..graph.graph import Graph
 from ..graph.partition import Subset
@@ -109,7 +110,12 @@ class MicroRuntime(OwnRuntime):
 
 
 def evaluated(
-    model: Model, target: Target, accepted: Mapping[int, frozenset[int]] = MappingProxyType({}), *, plans: bool = True
+    model: Model,
+    target: Target,
+    accepted: Mapping[int, frozenset[int]] = MappingProxyType({}),
+    *,
+    plans: bool = True,
+    cache: AnalysisCache | None = None,
 ) -> tuple[Run, MicroReport]:
     """Return the run of a model, and the report on it, by default with a plan of the arena.
 
@@ -117,7 +123,7 @@ def evaluated(
     """
     application = application_of(target)
     preparation = prepare_model(model, application, accepted)
-    report = report_of(model, application, preparation, plans=plans)
+    report = report_of(model, application, preparation, plans=plans, cache=cache)
     refusal = _refusal(report)
     if refusal is not None and refusal.code == UNUSABLE.name and _are_all(report.nodes, accepted):
         refusal = None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from ..foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, Declared, attributes, within
+from ..graph.analysis_cache import AnalysisCache
 from ..graph.graph import file_graphs
 from ..graph.reachability import unassigned_variables
 from ..model.model import Model
@@ -118,9 +119,17 @@ def analyze(model: Model, target: MicroTarget = _DEFAULT) -> MicroReport:
     return report_of(model, target, prepare_model(model, target))
 
 
-def report_of(model: Model, target: MicroTarget, preparation: Preparation, *, plans: bool = True) -> MicroReport:
-    """Return the report on a prepared model, by default with a plan of the arena."""
+def report_of(
+    model: Model, target: MicroTarget, preparation: Preparation, *, plans: bool = True, cache: AnalysisCache | None = None
+) -> MicroReport:
+    """Return the report on a prepared model, by default with a plan of the arena.
+
+    The arena is the same on every target that can allocate tensors, so a ``cache`` keeps it.
+    """
     outcome, problem, failing = _outcome(model, preparation)
+    arena = None
+    if plans and outcome is Outcome.ALLOCATED:
+        arena = (cache or AnalysisCache()).get("arena", (model,), lambda: plan_arena(model, preparation))
     missing = [node.operator for node in preparation.nodes if node.status is Status.MISSING]
     return MicroReport(
         target=target,
@@ -130,7 +139,7 @@ def report_of(model: Model, target: MicroTarget, preparation: Preparation, *, pl
         missing_operators=tuple(dict.fromkeys(missing)),
         failing_node=None if failing is None else (failing.subgraph, failing.index),
         operators=operators_of([node for subgraph in model.subgraphs for node in subgraph.nodes]),
-        arena=plan_arena(model, preparation) if plans and outcome is Outcome.ALLOCATED else None,
+        arena=arena,
         external_tensors=count_external_tensors(model),
         unassigned_variables=unassigned_variables(model),
         variables=count_variables(model),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import pytest
 
 from delegate_sim.errors import DelegateSimError
 from delegate_sim.gate.check import check_models
 from delegate_sim.gate.configuration import ConfigurationError, read_configuration
 from delegate_sim.gate.results import FAILED
-from delegate_sim.micro import resolver
+from delegate_sim.micro import report, resolver
 from delegate_sim.results.report.findings import ERROR
 from tests.support.micro_models import chain, hybrid
 from tests.support.pages import MODELS
@@ -61,6 +63,17 @@ def test_weights_outside_the_flatbuffer_are_errors(tmp_path, monkeypatch):
 def test_the_arena_has_a_budget(check):
     assert codes(check(chain("RELU"), f"{BOARD}max-arena = 10\n")) == ["budget-arena"]
     assert codes(check(chain("RELU"), f"{BOARD}max-arena = 100000\n")) == []
+
+
+def test_the_arena_is_planned_once_for_all_targets(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    chain("RELU").write("model.tflite")
+    targets = [f'[targets.t{limit}]\nkind = "micro"\nmax-arena = {limit}\n' for limit in (1, 2, 100_000)]
+    (tmp_path / "delegate-sim.toml").write_text('models = ["*.tflite"]\n' + "".join(targets), encoding="utf-8")
+    with patch.object(report, "plan_arena", wraps=report.plan_arena) as planned:
+        cases = check_models(read_configuration("delegate-sim.toml"), (), ()).results.cases
+    assert [codes(case) for case in cases] == [["budget-arena"], [], ["budget-arena"]]
+    assert planned.call_count == 1
 
 
 def test_the_resolver_of_the_application_counts(check):

@@ -248,7 +248,7 @@ def _limits_at_levels(trials: Trials) -> Iterator[Match]:
     for partitions in [line.partitions for line in trials.facts.replacements or () if line.partitions is not None]:
         # Delegated and other partitions alternate.
         counts |= {partitions // 2, partitions - partitions // 2}
-    for limit in sorted(counts - {0}):
+    for limit in sorted(counts - {0})[:_MOST_LIMITS]:
         yield from _at_any_level(trials, {option: limit}, "a limit on partitions")
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ...foundation.columns import INTEGER, LIST, YES_OR_NO, Column, Declared, attributes
-from ...foundation.printable import counted
+from ...foundation.printable import counted, shortened
+from ...graph.analysis_cache import AnalysisCache
 from ...refusal import Effect
 from ...rules.kinds import FLOAT16_DEQUANTIZE
 from ...runtime.interpreter import Run
@@ -54,9 +55,9 @@ class ListedRefusal(Declared):
         return bool(self.on_device) == bool(self.nodes) or (bool(self.on_device) and not any(self.on_device))
 
 
-def differences(facts: Facts, run: Run) -> list[str]:
-    """Return a description of each difference between a simulation and the log."""
-    simulated = read_lines(run.log_lines)
+def differences(facts: Facts, run: Run, cache: AnalysisCache | None = None) -> list[str]:
+    """Return a description of each difference between a simulation and the log. The trials of a log share a cache."""
+    simulated = (cache or AnalysisCache()).get("lines", (run.log_lines,), lambda: read_lines(run.log_lines))
     texts = [*_line_differences(facts, run, simulated), *_count_lines(facts, run, simulated), *_node_differences(facts, run)]
     if operators := [difference.op for difference in refusal_differences(facts, run)]:
         texts.append(f"the device and the simulation have different refusals for {', '.join(dict.fromkeys(operators))}")
@@ -192,31 +193,34 @@ def _count_lines(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[str]:
         for subgraph in run.subgraphs
         if subgraph.decision is not None
     ]
-    printed = [line.numbers("delegated", "total", "partitions") for line in simulated.statements_of(Event.OWN_COUNT)]
+    known_sizes, sizes_text = set(sizes), _sizes_text(sizes)
+    printed = dict.fromkeys(
+        [line.numbers("delegated", "total", "partitions") for line in simulated.statements_of(Event.OWN_COUNT)]
+    )
     for delegated, total, partitions in facts.own_counts:
         theirs = f"the delegate's line counts {delegated} of {total} nodes"
         if printed and (delegated, total, partitions) not in printed:
-            ours_delegated, ours_total, ours_partitions = printed[0]
+            ours_delegated, ours_total, ours_partitions = next(iter(printed))
             yield (
                 f"{theirs} in {counted(partitions, 'partition')}, but the simulated line counts {ours_delegated} of {ours_total} "
                 f"nodes in {counted(ours_partitions, 'partition')}"
             )
-        elif not printed and (delegated, total) not in sizes:
-            yield f"{theirs}, but in the simulation there are {_sizes_text(sizes)}"
+        elif not printed and (delegated, total) not in known_sizes:
+            yield f"{theirs}, but in the simulation there are {sizes_text}"
     kernels = sum([subset.is_delegated for subgraph in run.subgraphs for subset in subgraph.subsets])
     if facts.kernels_made is not None and facts.application is None and not facts.is_restored and facts.kernels_made != kernels:
         yield f"the delegate reports {counted(facts.kernels_made, 'kernel')}, but the simulation has {kernels}"
+    ours = sum([taken for taken, _ in sizes])
     for delegated, rest in facts.splits:
-        ours = sum([taken for taken, _ in sizes])
         if rest is None and delegated != ours:
             yield f"the delegate reports that it runs {counted(delegated, 'node')}, but in the simulation it runs {ours}"
-        elif rest is not None and (delegated, delegated + rest) not in sizes:
+        elif rest is not None and (delegated, delegated + rest) not in known_sizes:
             theirs = f"the delegate reports that it runs {delegated} of {delegated + rest} nodes"
-            yield f"{theirs}, but in the simulation it runs {_sizes_text(sizes)}"
+            yield f"{theirs}, but in the simulation it runs {sizes_text}"
 
 
 def _sizes_text(sizes: Sequence[tuple[int, int]]) -> str:
-    return " and ".join([f"{delegated} of {total}" for delegated, total in sizes]) or "none"
+    return shortened(" and ".join([f"{delegated} of {total}" for delegated, total in sizes])) or "none"
 
 
 def _node_differences(facts: Facts, run: Run) -> Iterator[str]:

@@ -21,6 +21,11 @@ from ..parse.applied_target import DeviceSetting
 from .differences import differences
 from .observed_delegation import Facts
 
+_LINES_LIKE_A_NODE = 4
+"""Number of lines of the log with which a simulation is compared that cost as much as a node."""
+_NODES_LIKE_A_LINE = 10
+"""Number of nodes that cost as much as reading a line of the simulation."""
+
 
 def _by_subgraph(key: str) -> Column:
     def entries(account: Account) -> list[dict[str, Any]]:
@@ -84,16 +89,19 @@ class Trials:
     tried: list[AssumptionTrial] = field(default_factory=list, repr=False, compare=False)
 
     def simulate(self, changes: Mapping[str, Any]) -> Run:
-        """Simulate the model with the changed options ``changes``."""
+        """Simulate the model with the changed options ``changes``. Comparing the lines costs effort too."""
         self.effort.spend(self.setting.delegate.effort_with({**self.setting.options, **changes}))
-        return as_observed(simulate_setting(self.model, self.setting, self.release, changes, self._cache), self.facts)
+        run = as_observed(simulate_setting(self.model, self.setting, self.release, changes, self._cache), self.facts)
+        own = len(self.facts.log.statements) + len(self.facts.log.replacements)
+        self.effort.spend_nodes(own // _LINES_LIKE_A_NODE + len(run.log_lines) * _NODES_LIKE_A_LINE)
+        return run
 
     def fitting(self, changes: Mapping[str, Any]) -> Run | None:
         """Return the simulation with changed options if it agrees with the log. None otherwise, or if the effort is over."""
         if self.effort.is_over:
             return None
         run = self.simulate(changes)
-        if not (left := differences(self.facts, run)):
+        if not (left := differences(self.facts, run, self.effort.cache)):
             return run
         self.tried.append(AssumptionTrial(changes, tuple(left)))
         return None

@@ -198,7 +198,8 @@ def _selections(inquiry: _Inquiry) -> Iterator[frozenset[_Node]]:
         for op, nodes in by_op.items():
             more = counts.get(op, 0) - ours_counts[op]
             if more or is_limited:
-                choices.append(list(_choices(inquiry, nodes, counts.get(op, 0) if is_limited else more)))
+                sets = _choices(inquiry, nodes, counts.get(op, 0) if is_limited else more)
+                choices.append(list(islice(sets, _MOST_ATTEMPTS)))  # no more are tried
     for chosen in product(*choices):
         yield frozenset(node for nodes in chosen for node in nodes)
 

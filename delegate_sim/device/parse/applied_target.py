@@ -300,8 +300,14 @@ def _given_options(log: DeviceLog, delegate: Delegate, notes: list[str]) -> Iter
 
 
 def _printed_value(option: Option, text: str, notes: list[str]) -> str | None:
-    """Return a printed value, or None if it is unset or, with a note, if it is invalid."""
+    """Return a printed value, or None if it is unset or, with a note, if it is invalid or names a file.
+
+    A log may come from a stranger, so no file that it names is opened.
+    """
     if not text.strip():
+        return None
+    if option.path_in(text) is not None:
+        notes.append(f"the log's value of {option.name} is ignored, because it names a file; give the option yourself")
         return None
     try:
         if option.parse is boolean:

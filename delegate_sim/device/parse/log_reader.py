@@ -32,6 +32,8 @@ _ATTRIBUTED = ERRORS | {Event.NOT_APPLIED}
 _MOST_UNUSED = 1000
 _MOST_PLAIN = 20
 """Largest number of lines with failures that are kept although nothing is known about them."""
+_MOST_CHIPS = 64
+"""Largest number of chips that are kept. All runs of a process share them."""
 _MOST_KNOWN = 200
 """Largest number of lines with failures that are kept if only the component that prints them is known."""
 _READING = "reading the log"
@@ -88,6 +90,8 @@ class Reader:
         self.log = log
         self.kept = len(log.statements) + len(log.applications)
         """The number of items that the run has kept or shares."""
+        self.last_in: dict[int | None, Replacement] = {}
+        """The last line about replaced nodes of each subgraph."""
         self.statements, self.plain_errors = Statements(log.statements), Statements()
         self.runtime, self.compiler = RuntimeReader(), EdgeTpuCompilerReader()
         self.table: OperatorTable | None = None
@@ -154,8 +158,8 @@ class Reader:
         self.place = place
         self.is_cut = not line.endswith("\n")
         text = message.text
-        if _TRIED.search(line) is None:
-            self.log.chips |= dict.fromkeys(chips_in(line))
+        if len(self.log.chips) < _MOST_CHIPS and _TRIED.search(line) is None:
+            self.log.chips |= dict.fromkeys(chips_in(line)[:_MOST_CHIPS])
         self.dates.add(is_before_known_releases(line))
         if not text.strip():
             self._end_table(is_complete=not self.is_cut)
@@ -362,27 +366,27 @@ class Reader:
             self._start_at(beginning(self._log(), replacement))
         self.is_restored = False
         self.log.replacements.append(replacement)
+        self.last_in[replacement.subgraph] = replacement
         return True
 
     def _may_follow(self, replacement: Replacement) -> bool:
-        spend_steps(len(self.log.replacements) // 16 + 1, _READING)
         if self._exceeds_what_is_left(replacement) or not self._adds_up(replacement):
             return False
-        for earlier in reversed(self.log.replacements):
-            if replacement.subgraph is None or earlier.subgraph != replacement.subgraph:
-                continue
-            if earlier.kernel == replacement.kernel:
-                return False
-            return self.is_restored or earlier.may_precede(replacement)
-        return True
+        earlier = None if replacement.subgraph is None else self.last_in.get(replacement.subgraph)
+        if earlier is None:
+            return True
+        if earlier.kernel == replacement.kernel:
+            return False
+        return self.is_restored or earlier.may_precede(replacement)
 
     def _adds_up(self, replacement: Replacement) -> bool:
         """Return whether a delegate finds as many nodes as some delegate before it left. True if no line tells."""
+        if replacement.total is None or replacement.subgraph is not None or self.is_restored:
+            return True
+        spend_steps(len(self.log.replacements) // 16 + 1, _READING)
         others = [own for own in self.log.replacements if own.kernel != replacement.kernel and own.subgraph is None]
         others = [own for own in others if own.total is not None]
-        if replacement.total is None or replacement.subgraph is not None or not others or self.is_restored:
-            return True
-        return any(own.may_precede(replacement) for own in others)
+        return not others or any(own.may_precede(replacement) for own in others)
 
     def _exceeds_what_is_left(self, replacement: Replacement) -> bool:
         """Return whether a delegate takes more nodes than the previous delegate left, according to printed counts."""

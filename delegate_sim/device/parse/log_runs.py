@@ -100,8 +100,10 @@ def _between(log: DeviceLog, first: int, end: int | None, start: int) -> Iterato
         is_shared = statement.kind in _OF_PROCESS or (statement.kind in _OF_START and bool(_within(statement.places, 0, start)))
         if places and len(places) < len(statement.places):
             yield replace(statement, places=places, times=len(places))
-        elif places or is_shared:
+        elif places:
             yield statement
+        elif is_shared:
+            yield replace(statement, places=statement.places[-1:])  # all runs of a process share it
 
 
 def _within(items: _Items, first: int, end: int | None, place: Callable[[Any], int] = int) -> _Items:

@@ -12,6 +12,7 @@ from itertools import pairwise
 from ...delegates.base import Delegate
 from ...delegates.registry import ACCELERATORS, APPLIED_BY_DEFAULT, EDGE_TPU, find_delegate
 from ...foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, Declared, attributes, positions
+from ...foundation.work_budget import spend_steps
 from ...model.schema import operator_name
 from ..compare.npu_stages import NO, YES, NpuStages, npu_stages
 from ..compare.npu_stages import NOT_SHOWN as STAGE_NOT_SHOWN
@@ -55,6 +56,7 @@ of a delegate. ``crashed``: the process crashed before the log shows what the de
 ``unknown``: the log shows no later stage.
 """
 
+_STEPS_OF_A_SUMMARY, _STEPS_OF_A_STATEMENT = 500, 20
 _FATAL = re.compile(r"initiali[sz]e|create|load|prepare|execute|invoke|modify|compile|No usable")
 """Matches errors of LiteRT 2 after which no node runs. After all other errors, LiteRT 2 continues."""
 
@@ -179,7 +181,8 @@ class ExplainedLog(Declared):
 
 
 def summary_of(log: DeviceLog) -> LogSummary:
-    """Summarize the log of one run. The model is not needed."""
+    """Summarize the log of one run. The model is not needed. Raises LimitError."""
+    spend_steps(_STEPS_OF_A_SUMMARY + _STEPS_OF_A_STATEMENT * len(log.statements), "reading the log")
     delegate = delegate_in(log)
     if log.edge_tpu != NOT_COMPILED and not log.replacements:
         own = _compiled_delegate(log)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
 import delegate_sim
 from delegate_sim.delegates.options import parse_options
+from delegate_sim.device.compare import trial_simulations
 from delegate_sim.device.compare.observed_delegation import Tally
 from delegate_sim.device.compare.reconcile import reconcile
 from delegate_sim.device.learn.driver_profile import LearningError, learn
@@ -185,6 +187,14 @@ def test_more_kernels_than_a_limit_that_no_option_sets_or_that_is_known(line, cl
     assert found.status == "unexplained"
     trial = found.closest
     assert (trial and (trial.options, trial.differences)) == (closest and ({"max_delegated_partitions": closest}, ()))
+
+
+def test_few_of_many_limits_that_a_log_shows_are_tried():
+    line = "Replacing 1 node(s) with delegate (TfLiteNnapiDelegate) node, yielding {} partitions for subgraph {} (x).\n"
+    log = read_log("".join([line.format(2 * number, number) for number in range(60)]))
+    with patch.object(trial_simulations, "simulate_setting", wraps=trial_simulations.simulate_setting) as simulated:
+        assert reconcile(chain("RELU"), log).status == "unexplained"
+    assert simulated.call_count < 400
 
 
 def test_another_feature_level():

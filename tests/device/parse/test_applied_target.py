@@ -76,6 +76,15 @@ def test_options_of_the_log_and_what_overrides_them():
     assert any("max_number_delegated_partitions is ignored" in note for note in broken.notes)
 
 
+def test_a_file_that_a_log_names_is_not_opened(tmp_path):
+    path = tmp_path / "filters"
+    path.write_text('filters { op_name_pattern: ".*" }', encoding="utf-8")
+    log = read_log(f"STARTING!\nExternal delegate options: [op_filters:{path}]\n")
+    setting = setting_of(log, "npu-google")
+    assert setting.options == setting_of(read_log("STARTING!\nGraph: [x]\n"), "npu-google").options
+    assert any("op_filters is ignored" in note for note in setting.notes)
+
+
 @pytest.mark.parametrize(
     ("line", "is_older"),
     [

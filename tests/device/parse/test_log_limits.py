@@ -8,7 +8,7 @@ import pytest
 
 from delegate_sim.device.parse.error_meanings import LogMeanings, explained_errors, explained_notes
 from delegate_sim.device.parse.known_lines import Statement
-from delegate_sim.device.parse.log import ProcessReaders, join_logs, read_log, read_runs_file
+from delegate_sim.device.parse.log import ProcessReaders, join_logs, read_log, read_runs, read_runs_file
 from delegate_sim.device.parse.log_contents import LONGEST_LINE, LogError
 from delegate_sim.device.parse.log_reader import Statements, replacement_in
 from delegate_sim.device.parse.log_runs import kernels_before, separate_runs
@@ -227,3 +227,19 @@ def test_the_kernels_before_a_line_are_few_names():
     lines = "".join(f"{REPLACED.replace('TfLiteXNNPackDelegate', f'K{n}')} for subgraph 0.\n" for n in range(50))
     meanings = LogMeanings(read_log(lines.replace("3 node", "1 out of 9 node")))
     assert [len(kernels.names) for kernels in meanings._kernels[0]] == [1, *[2] * 49]
+
+
+def test_runs_of_a_process_share_few_lines_and_chips():
+    lines = "".join([f"GPU accelerator could not be registered\nSM{1000 + n}\n{REPLACED} for subgraph 0.\n" for n in range(200)])
+    runs = read_runs(lines.splitlines(keepends=True))
+    assert len(runs) == 200
+    assert max(len(statement.places) for run in runs for statement in run.statements) <= 2
+    assert runs[-1].statements[0].times == 200
+    assert len(runs[-1].chips) == 64
+
+
+def test_a_summary_costs_steps(monkeypatch):
+    log = read_log("".join([f"A{n} accelerator could not be registered\n" for n in range(50)]))
+    monkeypatch.setattr(work_budget, "_MOST_STEPS", 9_000)
+    with work_budget.work_budget(), pytest.raises(LimitError, match="reading the log"):
+        [summary_of(log) for _ in range(9)]
