@@ -21,6 +21,11 @@ def pytest_collection_finish():
     gc.enable()
 
 
+def pytest_unconfigure():
+    """Let go of all, so that no library reports what it still has when the process ends."""
+    gc.unfreeze()
+
+
 @pytest.fixture(scope="session")
 def system_chromium():
     """Start the system's Chromium, once for all tests, since Playwright can be started only once."""

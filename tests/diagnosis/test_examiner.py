@@ -22,7 +22,7 @@ from delegate_sim.runtime.target import Target
 from tests.support.models import chain_model
 
 MODELS = sorted((Path(delegate_sim.__file__).parents[1] / "fixtures" / "models").glob("*.tflite"))
-EVERY = 3
+EVERY = 8
 
 
 def examiner_of(content, name):

@@ -24,7 +24,7 @@ from tests.support.delegates.npu_models import chain, with_composites
 
 _OPS = ("RELU", "TANH", "NEG", "ABS", "ELU", "CEIL", "EXP", "RELU6", "SQRT", "ADD")
 _NAMES = ("odml.rms_norm", "odml.npu_call", "odml.cpu_call", "other")
-_MODELS = 100
+_MODELS = int(os.environ.get("DELEGATE_SIM_LIVE_EXAMPLES", "30"))
 
 _NOTHING = "int {name}(void) {{ return 0; }}"
 _OLD_NEURON = "int Neuron_getVersion(unsigned char *version) { version[0] = 8; version[1] = 2; version[2] = 0; return 0; }"

@@ -71,10 +71,10 @@ def test_arrays_and_stored_numbers_name_their_types_alike():
 @pytest.mark.parametrize("count", [3, 10_000])
 def test_many_elements_are_picked_and_compared_as_few_are(count):
     found = StoredNumbers.of("<i2", [*range(-count // 2, count), 7])
-    places = [len(found) - 1, *range(0, len(found), 2)]
-    assert picked(found, places).tolist() == [found.tolist()[place] for place in places]
+    values, places = found.tolist(), [len(found) - 1, *range(0, len(found), 2)]
+    assert picked(found, places).tolist() == [values[place] for place in places]
     assert picked(found, []).tolist() == []
-    assert bounds(found) == (min(found.tolist()), max(found.tolist()))
+    assert bounds(found) == (min(values), max(values))
     assert all(isinstance(each, int) for each in bounds(found))
 
 

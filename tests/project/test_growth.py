@@ -905,8 +905,6 @@ def _no_collection_of_earlier_objects():
     """Leave out what earlier tests have left, so that each collection takes little time."""
     gc.collect()
     gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 class NotSearched(tuple):

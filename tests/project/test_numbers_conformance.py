@@ -19,7 +19,7 @@ from tests.support.delegates.mldrift_numbers import risks_of
 SHARED = Path(__file__).resolve().parents[3] / "shared"
 RECORDS = SHARED / "oracle-numbers"
 MODELS = SHARED / "corpus" / "numbers.zip"
-SAMPLE = 250
+SAMPLE = 150
 """The number of models with right numbers, and of models with wrong numbers, for each release."""
 
 pytestmark = pytest.mark.skipif(

@@ -17,7 +17,7 @@ except ImportError:  # Python 3.10
 _MOST_REPEATS = 8
 """Finite bounds of repetitions are reduced to this number, so that short texts show whether time grows linearly."""
 _MOST_STEPS = 200_000
-_SHORT = 16
+_SHORT = 12
 """Number of repetitions in the shorter attack. The longer attack has twice as many."""
 _GROWTH = 2.6
 """The longer attack takes at most so many times the steps of the shorter one. Quadratic time takes four times as many."""

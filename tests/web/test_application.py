@@ -494,8 +494,7 @@ def test_everything_is_reached_by_keyboard(opened):
     assert "GATHER" in page.inner_text("#panel .result")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [400, 1400])
+@pytest.mark.parametrize(("width", "scheme"), [(400, "dark"), (1400, "light")])
 def test_the_page_fits_and_keeps_nobody_out(opened, width, scheme):
     axe = pytest.importorskip(
         "axe_playwright_python.sync_playwright", reason="the package axe-playwright-python is not installed"

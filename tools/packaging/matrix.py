@@ -2,8 +2,10 @@
 
 ``python -m tools.packaging.matrix`` makes an environment for each Python: with the lowest versions on the oldest, with the newest
 versions on the others. It installs the wheel there, and runs the tests that such versions can matter to: those of the command
-line, the Python interface, files and results, without the slow ones. ``--versions`` asks for these versions on each Python,
-``--whole`` for all unit tests. An interpreter that is not there is skipped with a line for it. Exits with 1 if a test fails.
+line, the Python interface, files and results, without the slow ones. ``--few`` leaves only those next to the dependencies: the
+program's console and options, the formats of results, the readers of files, and the package itself. ``--versions`` asks for
+these versions on each Python, ``--whole`` for all unit tests. An interpreter that is not there is skipped with a line for it.
+Exits with 1 if a test fails.
 """
 
 from __future__ import annotations
@@ -39,6 +41,19 @@ _FAST = (
     "tests/project/test_package.py",
     "tests/project/test_docs.py",
 )
+_FEW = (
+    "tests/api/test_functions.py",
+    "tests/api/test_functions_results.py",
+    "tests/cli/console",
+    "tests/cli/formats",
+    "tests/cli/options",
+    "tests/cli/test_main.py",
+    "tests/cli/test_pytest_plugin.py",
+    "tests/foundation/parsing",
+    "tests/model",
+    "tests/project/test_other_systems.py",
+    "tests/project/test_package.py",
+)
 
 
 class Job(NamedTuple):
@@ -72,7 +87,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--versions", action="append", choices=(LOWEST, NEWEST), help="these versions on each Python; may be given twice"
     )
-    parser.add_argument("--whole", action="store_true", help="run all unit tests")
+    choice = parser.add_mutually_exclusive_group()
+    choice.add_argument("--few", action="store_true", help="run only the tests next to the dependencies")
+    choice.add_argument("--whole", action="store_true", help="run all unit tests")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many to run at once")
     given = parser.parse_args(arguments)
     jobs = []
@@ -87,7 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("no interpreter to run the tests on", file=sys.stderr)
         return 2
     failed = 0
-    tests = _ALL if given.whole else ("-m", "not slow", *_FAST)
+    tests = _ALL if given.whole else ("-m", "not slow", *(_FEW if given.few else _FAST))
     with scratch() as folder, ThreadPoolExecutor(given.jobs) as pool:
         wheel = build_wheel(folder)
         for outcome in pool.map(lambda job: _outcome(job, tests, wheel), jobs):

@@ -14,7 +14,8 @@ from fixtures.builder import ModelBuilder
 from fixtures.device_logs import Device, HiddenDriver, HiddenRule, write_log
 from tools.driver_profiles import REPRODUCED, outcome, pairs
 
-PAIRS = 60
+PAIRS = 25
+"""``make driver-profiles`` takes more."""
 SEED = 2
 
 

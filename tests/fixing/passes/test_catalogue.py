@@ -24,7 +24,7 @@ from delegate_sim.inference.inputs import edge_inputs, generated_inputs
 from fixtures.comparisons import one_process
 from tests.support.fixing.nodes import MAKERS, models_around
 
-EXAMPLES = int(os.environ.get("DELEGATE_SIM_FIX_EXAMPLES", "20"))
+EXAMPLES = int(os.environ.get("DELEGATE_SIM_FIX_EXAMPLES", "10"))
 
 
 @pytest.fixture(scope="module", autouse=True)

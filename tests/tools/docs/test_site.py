@@ -41,8 +41,7 @@ def test_search_knows_the_interface_and_the_rules_of_every_delegate(site):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [400, 1400])
+@pytest.mark.parametrize(("width", "scheme"), [(400, "dark"), (1400, "light")])
 def test_pages_fit_load_nothing_from_elsewhere_and_keep_nobody_out(site, system_chromium, width, scheme):
     axe = pytest.importorskip(
         "axe_playwright_python.sync_playwright", reason="the package axe-playwright-python is not installed"

@@ -52,9 +52,9 @@ def test_every_command_reads_a_seed(monkeypatch, tmp_path, kind):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_same_number_gives_the_same_mutant(kind):
-    mutants = [chosen(kind, f"tests:{number}")[1] for number in range(12)]
-    assert mutants == [chosen(kind, f"tests:{number}")[1] for number in range(12)]
-    assert len(set(mutants)) > 8
+    mutants = [chosen(kind, f"tests:{number}")[1] for number in range(8)]
+    assert mutants[:3] == [chosen(kind, f"tests:{number}")[1] for number in range(3)]
+    assert len(set(mutants)) > 5
     assert max(map(len, mutants)) < 10 << 20
 
 
@@ -62,7 +62,7 @@ def test_the_same_number_gives_the_same_mutant(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_mutants_of_every_kind(monkeypatch, kind):
     monkeypatch.setattr(commands, "_ADDRESS_SPACE", 1 << 40)  # what the tests before have mapped counts as well
-    for number in range(6):
+    for number in range(3):
         own = f"tests:{number}"
         finding = commands.run_in_child(chosen(kind, own)[1], own, kind).finding
         assert finding is None, finding.detail
