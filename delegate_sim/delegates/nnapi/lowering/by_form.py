@@ -111,9 +111,7 @@ class PartitionCheck:
                 return None
             operands = node.inputs + node.outputs + node.intermediates
             key = (self._forms[node.index], *map(states.get, operands))
-            if key not in self._added:
-                self._added.add(key, self._lowered(node, lowering, states))
-            added = self._added[key]
+            added = self._added[key] if key in self._added else self._added.add(key, self._lowered(node, lowering, states))
             if added is None:
                 return None
             if is_complete:
