@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -9,6 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
 from delegate_sim.diagnosis.advice.commands import diagnose_command, fix_command, joint_fix_command
+from delegate_sim.diagnosis.advice.plain_fix import shape_arguments, shapes_as_typed
 from delegate_sim.fixing.descent import FixStep
 from delegate_sim.fixing.fix import Fixed
 from delegate_sim.fixing.passes.base import Exactness
@@ -247,11 +249,9 @@ def _shape_lines(plan: FixPlan, width: int, style: str = "") -> Iterator[Line]:
     other = plan.with_shapes
     if other is None:
         return
-    graph = plan.model.subgraphs[0]
-    values = [f"{graph.tensors[index].name}={','.join(map(str, shape))}" for index, shape in other.shapes.items()]
-    options = " ".join([f"--shape {message(value)}" for value in values])
+    arguments = shape_arguments(other)
+    options = message(shlex.join(arguments))
     yield from paragraph(f"With fixed sizes ({options}): {_better_results(plan, other)}", width, style=style)
-    arguments = [argument for value in values for argument in ("--shape", value)]
     alone = fix_command(plan.model, plan.targets[0], *arguments)
     command = alone if len(plan.targets) == 1 else joint_fix_command(plan.model, plan.targets, *arguments)
     if command:
@@ -297,8 +297,8 @@ def _hint(plan: FixPlan) -> str:
         hints.insert(0, "--allow approximate tries more passes")
     inputs = [] if plan.shapes or plan.with_shapes is not None else open_inputs(plan.model)
     if inputs:
-        options = [f"--shape {message(tensor.name)}={','.join(map(str, tensor.shape))}" for tensor in inputs]
-        hints.insert(0, f"other changes may need {' '.join(options)}, or other fixed sizes")
+        options = message(shlex.join(shapes_as_typed([(tensor.name, tensor.shape) for tensor in inputs])))
+        hints.insert(0, f"other changes may need {options}, or other fixed sizes")
     return "; ".join(hints)
 
 

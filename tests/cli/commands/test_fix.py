@@ -98,7 +98,7 @@ def test_trailing_nodes_are_written_beside_it(run, tmp_path):
 def test_a_model_with_open_sizes_is_told_how_to_fix_them(run, tmp_path):
     builder = ModelBuilder()
     graph = builder.subgraph("main")
-    x, y = graph.input("x", "FLOAT32", [1, 4], signature=[-1, 4]), graph.tensor("y", "FLOAT32", [1, 4], signature=[-1, 4])
+    x, y = graph.input("$(x)", "FLOAT32", [1, 4], signature=[-1, 4]), graph.tensor("y", "FLOAT32", [1, 4], signature=[-1, 4])
     graph.node("RELU", [x], [y], 1)
     graph.outputs(y)
     builder.write(tmp_path / "model.tflite")
@@ -106,7 +106,7 @@ def test_a_model_with_open_sizes_is_told_how_to_fix_them(run, tmp_path):
     assert result.exit_code == 1
     assert "--shape" not in result.stdout
     refused = run("fix", tmp_path / "model.tflite", "--delegate", "nnapi", "--driver-rejects", "RELU", "--plan")
-    assert "other changes may need --shape x=1,4, or" in " ".join(refused.stdout.split())
+    assert "other changes may need --shape '$(x)=1,4', or" in " ".join(refused.stdout.split())
 
 
 @needs_runtime
@@ -239,7 +239,7 @@ def test_a_plan_with_better_fixed_sizes_names_the_command(run, tmp_path, monkeyp
     monkeypatch.chdir(tmp_path)
     builder = ModelBuilder()
     graph = builder.subgraph("main")
-    source = graph.input("x", "FLOAT32", [1, 4, 4, 2], signature=[-1, 4, 4, 2])
+    source = graph.input("$(x)", "FLOAT32", [1, 4, 4, 2], signature=[-1, 4, 4, 2])
     sizes, size = graph.tensor("sizes", "INT32", [4]), graph.tensor("size", "INT32", [])
     packed, result = graph.tensor("packed", "INT32", [2]), graph.tensor("y", "FLOAT32", [1, 32], signature=[-1, 32])
     graph.node("SHAPE", [source], [sizes], 1, {"out_type": 2})
@@ -250,7 +250,8 @@ def test_a_plan_with_better_fixed_sizes_names_the_command(run, tmp_path, monkeyp
     graph.outputs(result)
     Path("open.tflite").write_bytes(builder.bytes())
     text = run("fix", "open.tflite", "--delegate", "mldrift", "--plan").stdout
-    assert "\n  delegate-sim fix open.tflite --delegate mldrift --shape x=1,4,4,2 -o fixed.tflite\n" in text
+    assert "With fixed sizes (--shape '$(x)=1,4,4,2')" in text
+    assert "\n  delegate-sim fix open.tflite --delegate mldrift --shape '$(x)=1,4,4,2' -o fixed.tflite\n" in text
 
 
 @pytest.mark.slow
