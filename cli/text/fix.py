@@ -237,7 +237,8 @@ def answer_text(plan: FixPlan, fixed: Fixed | None, hint: str) -> str:
             bits = f"{plan.exactness.words}, but the comparison shows nothing: the outputs do not depend on the tried inputs"
         proof = bits if fixed.difference.is_same else f"{plan.exactness.words}: see below"
     unread = f", including {fixed.unread_bytes:,} in unused constants" if fixed.unread_bytes else ""
-    return f"Wrote {message(fixed.path)} ({fixed.size:,} bytes{unread}, before {plan.model.size:,}): {proof}"
+    second = "" if fixed.second_path is None else f" and {message(fixed.second_path)}"
+    return f"Wrote {message(fixed.path)} ({fixed.size:,} bytes{unread}, before {plan.model.size:,}){second}: {proof}"
 
 
 def _shape_lines(plan: FixPlan, width: int, style: str = "") -> Iterator[Line]:
@@ -276,13 +277,14 @@ def _verdict(plan: FixPlan, before: Standing, after: Standing) -> str:
         + risks_text(standing.at_risk, ", but ")
         for standing in (before, after)
     )
-    if not plan.is_changed or plan.split is not None or now == then:
+    if not plan.is_changed or now == then:
         return now
     if after.measures.outcome != TAKEN:
         return f"{now}. Rewritten: {then}{after.refusal and f', because {after.refusal}'}"
     shares = share_text(after.measures.delegated_nodes, after.measures.nodes, after.multiply_adds, after.total_multiply_adds)
     cured = " without known wrong numbers" if before.at_risk and not after.at_risk else ""
-    return f"{now}; rewritten, {shares}{cured}{risks_text(after.at_risk, ', but ')}"
+    what = "rewritten" if plan.split is None else "in the first of two models"
+    return f"{now}; {what}, {shares}{cured}{risks_text(after.at_risk, ', but ')}"
 
 
 def _hint(plan: FixPlan) -> str:
