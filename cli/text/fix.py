@@ -160,7 +160,14 @@ def _diagnosis_lines(plan: FixPlan, fixed: Fixed | None, width: int) -> Iterator
 def _better_results(plan: FixPlan, other: FixPlan) -> str:
     """Return the results of another plan for the targets for which it is better."""
     pairs = zip(other.after, plan.after, strict=True)
-    return "; ".join([f"{_name_of(plan, after)} {_numbers(after)}" for after, now in pairs if after.score < now.score])
+    better = [(now, after) for after, now in pairs if after.score < now.score]
+    return "; ".join([f"{_name_of(plan, after)} {_numbers(after)}{_risks_left(now, after)}" for now, after in better])
+
+
+def _risks_left(before: Standing, after: Standing) -> str:
+    """Return the wrong numbers of the rewritten model, or that it has none although the original model has some."""
+    is_cured = before.at_risk and not after.at_risk
+    return " without known wrong numbers" if is_cured else risks_text(after.at_risk, ", but ")
 
 
 def _names(plan: FixPlan) -> list[str]:
@@ -282,9 +289,8 @@ def _verdict(plan: FixPlan, before: Standing, after: Standing) -> str:
     if after.measures.outcome != TAKEN:
         return f"{now}. Rewritten: {then}{after.refusal and f', because {after.refusal}'}"
     shares = share_text(after.measures.delegated_nodes, after.measures.nodes, after.multiply_adds, after.total_multiply_adds)
-    cured = " without known wrong numbers" if before.at_risk and not after.at_risk else ""
     what = "rewritten" if plan.split is None else "in the first of two models"
-    return f"{now}; {what}, {shares}{cured}{risks_text(after.at_risk, ', but ')}"
+    return f"{now}; {what}, {shares}{_risks_left(before, after)}"
 
 
 def _hint(plan: FixPlan) -> str:
