@@ -162,7 +162,14 @@ def _diagnosis_lines(plan: FixPlan, fixed: Fixed | None, width: int) -> Iterator
 def _better_results(plan: FixPlan, other: FixPlan) -> str:
     """Return the results of another plan for the targets for which it is better."""
     pairs = zip(other.after, plan.after, strict=True)
-    return "; ".join([f"{_name_of(plan, after)} {_numbers(after)}" for after, now in pairs if after.score < now.score])
+    better = [(now, after) for after, now in pairs if after.score < now.score]
+    return "; ".join([f"{_name_of(plan, after)} {_numbers(after)}{_risks_left(now, after)}" for now, after in better])
+
+
+def _risks_left(before: Standing, after: Standing) -> str:
+    """Return the wrong numbers of the rewritten model, or that it has none although the original model has some."""
+    is_cured = before.at_risk and not after.at_risk
+    return " without known wrong numbers" if is_cured else risks_text(after.at_risk, ", but ")
 
 
 def _names(plan: FixPlan) -> list[str]:
@@ -242,7 +249,8 @@ def answer_text(plan: FixPlan, fixed: Fixed | None, hint: str) -> str:
             bits += f"; only {counted(varying, 'tensor')} between nodes, and no output, changed with the tried inputs"
         proof = bits if fixed.difference.is_same else f"{plan.exactness.words}: see below"
     unread = f", including {fixed.unread_bytes:,} in unused constants" if fixed.unread_bytes else ""
-    return f"Wrote {message(fixed.path)} ({fixed.size:,} bytes{unread}, before {plan.model.size:,}): {proof}"
+    second = "" if fixed.second_path is None else f" and {message(fixed.second_path)}"
+    return f"Wrote {message(fixed.path)} ({fixed.size:,} bytes{unread}, before {plan.model.size:,}){second}: {proof}"
 
 
 def _shape_lines(plan: FixPlan, width: int, style: str = "") -> Iterator[Line]:
@@ -279,13 +287,13 @@ def _verdict(plan: FixPlan, before: Standing, after: Standing) -> str:
         + risks_text(standing.at_risk, ", but ")
         for standing in (before, after)
     )
-    if not plan.is_changed or plan.split is not None or now == then:
+    if not plan.is_changed or now == then:
         return now
     if after.measures.outcome != TAKEN:
         return f"{now}. Rewritten: {then}{after.refusal and f', because {after.refusal}'}"
     shares = share_text(after.measures.delegated_nodes, after.measures.nodes, after.multiply_adds, after.total_multiply_adds)
-    cured = " without known wrong numbers" if before.at_risk and not after.at_risk else ""
-    return f"{now}; rewritten, {shares}{cured}{risks_text(after.at_risk, ', but ')}"
+    what = "rewritten" if plan.split is None else "in the first of two models"
+    return f"{now}; {what}, {shares}{_risks_left(before, after)}"
 
 
 def _hint(plan: FixPlan) -> str:

@@ -48,19 +48,21 @@ def operator_rows(runs: Sequence[Run]) -> list[OperatorRow]:
 def disagreements(runs: Sequence[Run]) -> list[Disagreement]:
     """Return the nodes that only some runs delegate, in execution order."""
     differences = []
+    final = [run.final_subgraphs for run in runs]
     for subgraph, node, delegated in _nodes(runs):
         if any(delegated) and not all(delegated):
             reasons = tuple(
-                None if is_taken else node_reasons(run.final_subgraphs[subgraph], node.index, run.refusal)
-                for run, is_taken in zip(runs, delegated, strict=True)
+                None if is_taken else node_reasons(subgraphs[subgraph], node.index, run.refusal)
+                for run, subgraphs, is_taken in zip(runs, final, delegated, strict=True)
             )
             differences.append(Disagreement(subgraph, node, reasons))
     return differences
 
 
 def _nodes(runs: Sequence[Run]) -> Iterator[tuple[int, Node, tuple[bool, ...]]]:
+    final = [run.final_subgraphs for run in runs]
     for subgraph in runs[0].subgraphs:
         number = subgraph.graph.index
-        delegated = [run.final_subgraphs[number].delegated for run in runs]
+        delegated = [subgraphs[number].delegated for subgraphs in final]
         for index in subgraph.graph.execution_plan:
             yield number, subgraph.graph.nodes[index], tuple(index in nodes for nodes in delegated)

@@ -31,12 +31,13 @@ def placements(runs: Sequence[Run]) -> list[list[tuple[Node, str]]]:
     The place ``npu`` means that the node was compiled ahead of time.
     """
     rows = []
+    final = [run.final_subgraphs for run in runs]
     inlined = _places_in_bodies(runs)
     is_compiled = has_dispatches(runs[0].subgraphs[0].graph.model) if runs[0].subgraphs else False
     for first in runs[0].subgraphs:
         places: dict[int, str] = {}
-        for run in runs:
-            for index in run.final_subgraphs[first.graph.index].delegated:
+        for run, subgraphs in zip(runs, final, strict=True):
+            for index in subgraphs[first.graph.index].delegated:
                 places.setdefault(index, run.delegate.name)
         places |= _inlined_places(runs, first.graph.index, places)
         places = {**inlined.get(first.graph.index, {}), **places}

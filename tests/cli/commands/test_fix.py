@@ -87,6 +87,8 @@ def test_trailing_nodes_are_written_beside_it(run, tmp_path):
     chain_model(("ADD", "ADD", "ROUND")).write(tmp_path / "model.tflite")
     result = run("fix", tmp_path / "model.tflite", *LEVEL, "--split-tail", "-o", tmp_path / "fixed.tflite")
     assert result.exit_code == 0, result.stderr
+    answer = " ".join(result.stdout.partition("before: ")[0].split())
+    assert ("in the first of two models, 100 % of nodes" in answer, "fixed.tail.tflite" in answer) == (True, True)
     assert [node.op for node in load(tmp_path / "fixed.tail.tflite").subgraphs[0].nodes] == ["ROUND"]
     found = json.loads(run("fix", tmp_path / "model.tflite", *LEVEL, "--split-tail", "--plan", "--format", "json").stdout)
     validate("fix", found)
