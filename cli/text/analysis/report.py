@@ -19,6 +19,7 @@ from delegate_sim.results.report.outcome_words import NOT_BUILT, OutcomeWords, w
 from delegate_sim.results.report.placement import bare_reasons, bytes_across, dropped_partitions, left_nodes, on_cpu
 from delegate_sim.results.report.plan_strip import strip
 from delegate_sim.results.report.report import Report
+from delegate_sim.rules.kinds import FLOAT16_DEQUANTIZE
 from delegate_sim.rules.rule import Reason
 from delegate_sim.runtime.interpreter import Run, SubgraphRun
 from delegate_sim.runtime.run import AdviceText
@@ -228,6 +229,9 @@ def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, ranks: Ranks, view
     earlier = total - delegated - len(left_nodes(run))
     kernels = f" ({counted(earlier, 'kernel')} of earlier delegates)" if earlier else ""
     counts = f"{total:,} total{kernels}, {supported:,} supported, {delegated:,} {words.accepted} ({share(delegated, total)})"
+    verdicts = [run.decision.verdicts[node] for node in run.delegated if node in run.decision.verdicts]
+    if unpacking := sum([reason.code == FLOAT16_DEQUANTIZE.name for verdict in verdicts for reason in verdict.reasons]):
+        counts += f"; with all other nodes, also {counted(unpacking, 'DEQUANTIZE node')} of float16 weights"
     if delegated and whole.refusal is not None and whole.refusal.is_predicted:
         counts += " until the model is rejected"
     yield from _fact("nodes", counts, view)
