@@ -226,15 +226,15 @@ def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, ranks: Ranks, view
         yield from _fact("nodes", f"{total:,} total, 0 delegated: not offered to the {words.actor}", view)
         return
     supported = sum([verdict.is_supported for verdict in run.decision.verdicts.values()])
+    verdicts = [run.decision.verdicts[node] for node in run.delegated if node in run.decision.verdicts]
+    unpacking = sum([reason.code == FLOAT16_DEQUANTIZE.name for verdict in verdicts for reason in verdict.reasons])
+    also = f"; with all other nodes, also {counted(unpacking, 'DEQUANTIZE node')} of float16 weights" if unpacking else ""
     earlier = total - delegated - len(left_nodes(run))
     kernels = f" ({counted(earlier, 'kernel')} of earlier delegates)" if earlier else ""
     counts = f"{total:,} total{kernels}, {supported:,} supported, {delegated:,} {words.accepted} ({share(delegated, total)})"
-    verdicts = [run.decision.verdicts[node] for node in run.delegated if node in run.decision.verdicts]
-    if unpacking := sum([reason.code == FLOAT16_DEQUANTIZE.name for verdict in verdicts for reason in verdict.reasons]):
-        counts += f"; with all other nodes, also {counted(unpacking, 'DEQUANTIZE node')} of float16 weights"
     if delegated and whole.refusal is not None and whole.refusal.is_predicted:
         counts += " until the model is rejected"
-    yield from _fact("nodes", counts, view)
+    yield from _fact("nodes", f"{counts}{also}", view)
     if whole.delegate.ranking is Ranking.PLUGINS:
         what = counted(_kernels(run), "partition") if run.subsets or not run.delegated else "as part of composites"
         yield from _fact("to compile", what, view)

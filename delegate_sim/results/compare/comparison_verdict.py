@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...delegates.traits import Ranking
 from ...foundation.printable import counted, share
@@ -95,11 +95,10 @@ def _numbers(a: Side, b: Side) -> str:
     """Return which sides have wrong results, and which side has no rules that could find some."""
     sides = {"A": a.measures, "B": b.measures}
     unknown = [side.run.delegate.name for side in (a, b) if side.measures.wrong_results is None]
-    # The verdict has the numbers that differ.
-    if not unknown and a.measures.wrong_results != b.measures.wrong_results:
-        sides = {name: replace(measures, wrong_results=0) for name, measures in sides.items()}
-    if not unknown and a.measures.possibly_wrong_results != b.measures.possibly_wrong_results:
-        sides = {name: replace(measures, possibly_wrong_results=0) for name, measures in sides.items()}
+    if not unknown:  # the verdict has the numbers that differ
+        names = ("wrong_results", "possibly_wrong_results")
+        told: dict[str, Any] = {name: 0 for name in names if getattr(a.measures, name) != getattr(b.measures, name)}
+        sides = {name: replace(measures, **told) for name, measures in sides.items()}
     texts = [f"{name} has {counts}" for name, measures in sides.items() if (counts := counts_text(measures, ""))]
     if not texts:
         return ""
