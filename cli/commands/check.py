@@ -107,9 +107,9 @@ def command(
 ) -> int:
     """Compare every model on every target with the committed baseline.
 
-    The check fails if partitions, delegate kernels, nodes on the CPU, delegated shares, wrong results or boundary bytes got
-    worse than the configuration allows. The output lists the nodes that fell back to the CPU, with reasons, and the changes of
-    the model. Without MODEL, all models of the configuration are checked.
+    The check fails if partitions, kernels, CPU nodes, delegated shares, wrong results or boundary bytes got worse than the
+    configuration allows. The output lists nodes that fell back to the CPU, and the changes of the model. Without MODEL, all
+    models of the configuration are checked.
     """
     if STANDARD_INPUT in models:
         raise click.UsageError("the baseline identifies models by their files: give a file instead of - (standard input)")

@@ -19,6 +19,7 @@ from delegate_sim.results.report.outcome_words import NOT_BUILT, OutcomeWords, w
 from delegate_sim.results.report.placement import bare_reasons, bytes_across, dropped_partitions, left_nodes, on_cpu
 from delegate_sim.results.report.plan_strip import strip
 from delegate_sim.results.report.report import Report
+from delegate_sim.rules.kinds import FLOAT16_DEQUANTIZE
 from delegate_sim.rules.rule import Reason
 from delegate_sim.runtime.interpreter import Run, SubgraphRun
 from delegate_sim.runtime.run import AdviceText
@@ -226,12 +227,15 @@ def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, ranks: Ranks, view
         yield from _fact("nodes", f"{total:,} total, {what}", view)
         return
     supported = sum([verdict.is_supported for verdict in run.decision.verdicts.values()])
+    verdicts = [run.decision.verdicts[node] for node in run.delegated if node in run.decision.verdicts]
+    unpacking = sum([reason.code == FLOAT16_DEQUANTIZE.name for verdict in verdicts for reason in verdict.reasons])
+    also = f"; with all other nodes, also {counted(unpacking, 'DEQUANTIZE node')} of float16 weights" if unpacking else ""
     earlier = total - delegated - len(left_nodes(run))
     kernels = f" ({counted(earlier, 'kernel')} of earlier delegates)" if earlier else ""
     counts = f"{total:,} total{kernels}, {supported:,} supported, {delegated:,} {words.accepted} ({share(delegated, total)})"
     if delegated and whole.is_rejected:
         counts += " until the model is rejected"
-    yield from _fact("nodes", counts, view)
+    yield from _fact("nodes", f"{counts}{also}", view)
     if whole.delegate.ranking is Ranking.PLUGINS:
         what = counted(_kernels(run), "partition") if run.subsets or not run.delegated else "as part of composites"
         yield from _fact("to compile", what, view)

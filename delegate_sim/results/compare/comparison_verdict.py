@@ -72,7 +72,8 @@ def comparison_verdict(a: Side, b: Side) -> str:
     for_it = ", ".join([one.text(is_b) for one in measured if (one.gain > 0) == is_b])
     against_it = ", ".join([one.text(is_b) for one in measured if (one.gain > 0) != is_b])
     sizes = _sizes(*((b, a) if is_b else (a, b)))
-    return f"{better} is better: {for_it}{f', but {against_it}' if against_it else ''}{_numbers(a, b)}{sizes}"
+    speed = "" if a.run.delegate.name == b.run.delegate.name else "; these counts are not speed"
+    return f"{better} is better: {for_it}{f', but {against_it}' if against_it else ''}{_numbers(a, b)}{sizes}{speed}"
 
 
 def _incomparable(a: Side, b: Side) -> str:

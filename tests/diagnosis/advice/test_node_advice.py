@@ -22,8 +22,9 @@ def advice(builder, delegate="nnapi", **options):
 
 def test_of_an_open_batch_the_input_is_named():
     found = advice(open_batch())
-    assert "fixed batch" in found.refusal.text
-    assert found.refusal.text == diagnosed(open_batch()).findings[0].cause.change
+    ((_, refusal),) = found.by_code.items()
+    assert "fixed batch" in refusal.text
+    assert refusal.text == diagnosed(open_batch()).findings[0].cause.change
 
 
 @pytest.mark.parametrize(("builder", "delegate"), [(convolutions(), "hexagon"), (chain_model(["ADD", "ADD 4", "CEIL"]), "nnapi")])
@@ -49,7 +50,8 @@ def test_a_version_that_is_too_low_is_not_advised_to_be_lowered():
 
 def test_of_a_plugin_that_fails_the_option_is_named_that_it_fails_for():
     found = advice(open_batch(), "npu-google", soc="Tensor_X")
-    assert found.refusal.text == (
+    ((_, refusal),) = found.by_code.items()
+    assert refusal.text == (
         "--option soc=Tensor_G5 (4 of 5 nodes in 2 partitions to compile): choose a SoC that the plugin knows"
     )
 

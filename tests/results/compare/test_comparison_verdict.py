@@ -69,7 +69,8 @@ def side(delegate="gpu", multiply_adds=(50, 100), size=1000, **measures):
             side("gpu", multiply_adds=(90, 100)),
             side("mldrift", wrong_results=2),
             "A",
-            "A is better: 90 % instead of 50 % of multiply-adds; B has 2 wrong results; the numbers of gpu are not known",
+            "A is better: 90 % instead of 50 % of multiply-adds; B has 2 wrong results; the numbers of gpu are not known; these "
+            "counts are not speed",
         ),
         (
             side("edgetpu", outcome="none", delegated_nodes=0, multiply_adds=(0, 100)),
@@ -86,7 +87,12 @@ def side(delegate="gpu", multiply_adds=(50, 100), size=1000, **measures):
             "",
             "A and B are equal: both leave 5 nodes on the CPU",
         ),
-        (side("npu-google", nodes=8), side("npu-intel"), "A", "A is better: 3 instead of 5 nodes off the NPU"),
+        (
+            side("npu-google", nodes=8),
+            side("npu-intel"),
+            "A",
+            "A is better: 3 instead of 5 nodes off the NPU; these counts are not speed",
+        ),
         (
             side(outcome="none", nodes=8, delegated_nodes=0, multiply_adds=(0, 9)),
             side(outcome="none", delegated_nodes=0, multiply_adds=(0, 9)),
@@ -122,7 +128,7 @@ def side(delegate="gpu", multiply_adds=(50, 100), size=1000, **measures):
             side("npu-google"),
             side("npu-intel", delegate_kernels=1),
             "B",
-            "B is better: 1 instead of 2 partitions to compile",
+            "B is better: 1 instead of 2 partitions to compile; these counts are not speed",
         ),
     ],
 )  # fmt: skip

@@ -75,3 +75,10 @@ def test_an_operator_with_a_long_name():
     _, reasons = reasons_of(builder, "nnapi")
     assert reasons
     assert all(len(reason["message"]) <= LONGEST_SAID + 200 for reason in reasons)
+
+
+@pytest.mark.parametrize(("name", "number"), [("float16_weights", 4), ("transformer_block", 0)])
+def test_dequantize_nodes_of_float16_weights_are_taken_with_all_other_nodes(name, number):
+    report = delegate_sim.analyze(f"fixtures/models/{name}.tflite", "gpu")
+    text = " ".join(plain(report_lines(report, View(200, verbose=True))).split())
+    assert text.count(f"also {number} DEQUANTIZE nodes of float16 weights") == bool(number)
