@@ -36,7 +36,7 @@ _OF_SWITCHES = frozenset({Problem.TYPE, Problem.QUANTIZATION})
 _OF_QUANTIZATION = frozenset({"asymmetric-quantize-inputs", "hybrid-weights", "int8-type", "int16-type"})
 """Features that a conversion to float removes."""
 
-_Entry = tuple[str, int]
+_OperatorEntry = tuple[str, int]
 """An operator and its version. In a model file, all nodes with the same operator and version share one entry."""
 
 _Refused = Callable[[Mapping[NodeKey, int]], set[NodeKey]]
@@ -178,7 +178,7 @@ def _versions(search: CauseSearch, state: SearchState, cases: Sequence[RefusedNo
     left = {case.key: case for case in cases}
     lowest = {_entry(view): view.version for view in views.values()}
     while lowest:
-        causes: dict[_Entry, VersionCause] = {}
+        causes: dict[_OperatorEntry, VersionCause] = {}
         for key in left:
             entry = _entry(views[key])
             if entry in lowest and entry not in causes:
@@ -228,7 +228,7 @@ def _by_number(view: NodeView) -> Identity:
     return Identity(Problem.OPERATOR_VERSION, (view.op, str(view.version)))
 
 
-def _entry(view: NodeView) -> _Entry:
+def _entry(view: NodeView) -> _OperatorEntry:
     return view.op, view.version
 
 
