@@ -88,7 +88,7 @@ def _simulate_chain(
         return tuple(chain.runs)
     if not chain.is_loaded:
         return tuple([not_loaded(chain.model, run, chain.loading) for run in chain.runs])
-    failed = [run for run in chain.runs if run.outcome in NOT_APPLIED or not run.is_prepared]
+    failed = [run for run in chain.runs if run.outcome in NOT_APPLIED or run.is_rejected or not run.is_prepared]
     is_over = any(defaults == "benchmark" or run.delegate.accelerator.fails_with_model for run in failed)
     if by_default is not None and not is_over and not chain.is_fully_delegated():
         chain.apply_by_default(by_default())
@@ -325,6 +325,6 @@ class _Chain:
         self._unprepared.clear()
         self._is_static = False
         for number, run in enumerate(self.runs):
-            if run.outcome == "delegated":
+            if run.outcome == "delegated" and not run.is_rejected:
                 subgraphs = tuple([subgraph.without_kernels() for subgraph in run.subgraphs])
                 self.runs[number] = replace(run, outcome="restored", refusal=failed.refusal, subgraphs=subgraphs)

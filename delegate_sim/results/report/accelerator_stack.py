@@ -321,7 +321,7 @@ def _known_socs(vendor: str) -> list[str]:
 
 
 def _npu_notes(run: Run, after_npu: Callable[[], StackResult]) -> Iterator[str]:
-    if run.outcome == "restored":
+    if run.outcome == "restored" or not (run.is_loaded and run.is_prepared):
         return
     if run.refusal is not None and run.refusal.stage is Stage.SELECTING:
         yield f"the plugin fails ({run.refusal.message}); {_GOES_ON}"
