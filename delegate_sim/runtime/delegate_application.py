@@ -60,6 +60,7 @@ class DelegateApplication:
         cache: AnalysisCache,
         warnings: Sequence[str],
         removed: frozenset[int],
+        skipped: frozenset[int],
         ended: frozenset[str],
     ) -> None:
         self.ended = ended
@@ -88,7 +89,8 @@ class DelegateApplication:
 
         A kernel after a dynamic tensor fails later, when the model runs.
         """
-        self.skipped: frozenset[int] = frozenset()
+        self.skipped = skipped
+        """Subgraphs that no delegate gets any more, because a delegate runs composites without them."""
         self._has_crashed = False
         self.is_cut_short = False
         """Whether the runtime stopped with an error at a subgraph that cannot be prepared."""
