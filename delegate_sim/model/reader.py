@@ -187,8 +187,8 @@ def require_identifier(model: Model) -> None:
 
 def _identifier_fault(identifier: bytes) -> str:
     """Return a message that quotes only identifiers of TFLite files. The bytes of any other file may be secret."""
-    given, needed = identifier.decode("latin-1"), IDENTIFIER.decode()
-    opening = f"is {given!r}, not" if identifier.startswith(IDENTIFIER[:3]) else "is not"
+    needed = IDENTIFIER.decode()
+    opening = f"is {identifier.decode('latin-1')!r}, not" if identifier.startswith(IDENTIFIER[:3]) else "is not"
     return f"is not a TFLite model: the identifier at offset 4 {opening} {needed!r}"
 
 
