@@ -1,4 +1,7 @@
-"""The public models of the site's gallery, and their cards in docs/pictures/gallery (``make screenshots``)."""
+"""The cards of the site: of the public models in the gallery (``make screenshots``), and of the example on the first page.
+
+The browser application has the same example and its card as HTML.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,19 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
+from delegate_sim.api.arguments import target_of
+from delegate_sim.api.functions import load
+from delegate_sim.delegates.registry import DELEGATE_NAMES
+from delegate_sim.page.card import card_of
+from delegate_sim.page.card_picture import CardPlace, card_list, card_picture
+from delegate_sim.runtime.interpreter import simulate
 from delegate_sim_cli.main import program
 
 from .browser import ROOT
 
 CARDS = ROOT / "docs" / "pictures" / "gallery"
+EXAMPLE = ROOT / "fixtures" / "models" / "transformer_block.tflite"
+CARD_STYLE = ROOT / "tools" / "docs" / "theme" / "card.css"
 _CORPUS = ROOT.parent / "shared" / "corpus" / "real.zip"
 
 
@@ -76,3 +87,11 @@ def _shown(model: GalleryModel) -> str:
     source = f'<a href="https://github.com/{model.repository}">{model.repository}</a>'
     picture = f'<img loading="lazy" src="../pictures/gallery/{model.name}.svg" alt="The card of {model.name}">'
     return f"<li>{picture}<br><b>{model.name}</b> of {source} {model.about}.</li>"
+
+
+def example_card() -> str:
+    """Return the card of the example on all targets: a picture, and a list for narrow screens. Both need ``CARD_STYLE``."""
+    model = load(EXAMPLE)
+    card = card_of(model, [simulate(model, target_of(name, {}, None, "benchmark")) for name in DELEGATE_NAMES])
+    place = CardPlace(0, frozenset(), has_patterns=True)
+    return f'<div class="cards">{card_list(card, place)}{card_picture(card, place).strip()}</div>'

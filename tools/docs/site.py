@@ -20,8 +20,7 @@ from tools.packaging.publication import with_repository
 
 from . import web
 from .browser import ROOT, page_of
-from .example import example_card
-from .gallery import cards
+from .gallery import cards, example_card
 from .sections import title
 
 SITE = ROOT / "site"

@@ -28,7 +28,7 @@ from tools.packaging.publication import UNKNOWN_OWNER, owner, repository
 from web.form import form
 
 from .browser import ROOT
-from .example import CARD_STYLE, EXAMPLE, example_card
+from .gallery import CARD_STYLE, EXAMPLE, example_card
 
 WEB = ROOT / "web"
 DIST = WEB / "dist"
