@@ -11,7 +11,7 @@ import click
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.devices import find_device
 from delegate_sim.delegates.options import OptionValues, parse_options
-from delegate_sim.delegates.registry import DEFAULT_DELEGATE, find_delegate
+from delegate_sim.delegates.registry import DEFAULT_DELEGATE, MICRO_NAME, find_delegate
 from delegate_sim.foundation.printable import suggestion
 from delegate_sim.model import schema
 from delegate_sim.releases.catalogue import parse_release
@@ -90,9 +90,7 @@ def command(
         raise click.UsageError("give --delegate and --option, or --device: a device has its own delegates")
     if len(named_devices) > 1:
         raise click.UsageError("rules takes a single --device")
-    if micro:
-        _write(micro_rules(), op, form, output)
-        return
+    delegate = MICRO_NAME if micro else delegate
     if named_devices:
         delegate, own = delegates_of_devices(named_devices)[0]
         chosen = find_delegate(delegate)
@@ -110,7 +108,7 @@ def command(
         result = RuleChanges(chosen, selected)
         write_result(form, output, result.to_dict, lambda: _lines(changes_text(result, since, width())))
         return
-    _write(delegate_rules(chosen, options), op, form, output)
+    _write(micro_rules() if chosen.runs_whole_models else delegate_rules(chosen, options), op, form, output)
 
 
 def _write_accuracy(form: str, output: str | None) -> None:

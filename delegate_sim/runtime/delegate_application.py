@@ -16,7 +16,7 @@ from ..graph.analysis_cache import AnalysisCache
 from ..graph.calls import ReplacingCall
 from ..graph.graph import Graph
 from ..graph.partition import PartitionError, Subset
-from ..graph.reachability import called_subgraphs
+from ..graph.reachability import called_subgraphs, subgraphs_from
 from ..prepare.preparation import Repreparation, prepare
 from ..refusal import Effect, Phrase, Refusal, Stage, node_place
 from ..releases.wording import (
@@ -60,6 +60,7 @@ class DelegateApplication:
         cache: AnalysisCache,
         warnings: Sequence[str],
         removed: frozenset[int],
+        skipped: frozenset[int],
         ended: frozenset[str],
     ) -> None:
         self.ended = ended
@@ -88,7 +89,8 @@ class DelegateApplication:
 
         A kernel after a dynamic tensor fails later, when the model runs.
         """
-        self.skipped: frozenset[int] = frozenset()
+        self.skipped = skipped
+        """Subgraphs that no delegate gets any more, because a delegate runs composites without them."""
         self._has_crashed = False
         self.is_cut_short = False
         """Whether the runtime stopped with an error at a subgraph that cannot be prepared."""
@@ -133,12 +135,12 @@ class DelegateApplication:
         """Mark the nodes of skipped subgraphs as delegated, unless a node on the CPU calls the subgraph too."""
         if not self.skipped:
             return
-        left = [
-            run.graph.nodes[index] for run in self.subgraphs for index in run.graph.execution_plan if index not in run.delegated
-        ]
-        called = {index for node in left for index in called_subgraphs(self.graphs[0].model, node)}
+        model = self.graphs[0].model
+        running = [run for run in self.subgraphs if run.graph.index not in self.skipped]
+        left = [run.graph.nodes[index] for run in running for index in run.graph.execution_plan if index not in run.delegated]
+        on_cpu = subgraphs_from(model, [index for node in left for index in called_subgraphs(model, node)])
         for graph in self.graphs:
-            if graph.index in self.skipped - called and self.subgraphs[graph.index].decision is None:
+            if graph.index in self.skipped - on_cpu and self.subgraphs[graph.index].decision is None:
                 self.subgraphs[graph.index] = SubgraphRun(graph, taken=frozenset(graph.execution_plan))
 
     def _is_skipped(self, graph: Graph) -> bool:

@@ -88,7 +88,7 @@ def _simulate_chain(
         return tuple(chain.runs)
     if not chain.is_loaded:
         return tuple([not_loaded(chain.model, run, chain.loading) for run in chain.runs])
-    failed = [run for run in chain.runs if run.outcome in NOT_APPLIED or not run.is_prepared]
+    failed = [run for run in chain.runs if run.outcome in NOT_APPLIED or run.is_rejected or not run.is_prepared]
     is_over = any(defaults == "benchmark" or run.delegate.accelerator.fails_with_model for run in failed)
     if by_default is not None and not is_over and not chain.is_fully_delegated():
         chain.apply_by_default(by_default())
@@ -121,6 +121,8 @@ class _Chain:
         """The nodes that a plugin compiled, by subgraph, or None if there is no plugin."""
         self._removed: frozenset[int] = frozenset()
         """Subgraphs that a plugin removed from the model."""
+        self._skipped: frozenset[int] = frozenset()
+        """Subgraphs that no delegate gets any more."""
         self._is_static = False
         """Whether a delegate without the dynamic-tensors flag was applied. All shapes are known after this delegate."""
 
@@ -134,9 +136,8 @@ class _Chain:
         graphs = self._prepared if is_static or self._is_static else self._unprepared_graphs
         current = tuple(self._current(graph) for graph in graphs)
         needs_static = is_static and not self._is_static
-        simulation = DelegateApplication(
-            current, needs_static, self._is_static, target, self.cache, self._warnings, self._removed, self.assumptions.ended
-        )
+        about = target, self.cache, self._warnings, self._removed, self._skipped, self.assumptions.ended
+        simulation = DelegateApplication(current, needs_static, self._is_static, *about)
         run = simulation.run()
         if (
             run.outcome == "restored"
@@ -147,6 +148,7 @@ class _Chain:
         elif run.outcome not in NOT_APPLIED:
             self._unprepared += [(len(self.runs), node, failure) for node, failure in simulation.unprepared]
             self._is_static |= is_static
+            self._skipped = simulation.skipped
             for subgraph in run.subgraphs:
                 if subgraph.subsets:
                     self._plans[subgraph.graph.index] = self._plan_after(subgraph, delegate.kernel_name_for(options))
@@ -325,6 +327,6 @@ class _Chain:
         self._unprepared.clear()
         self._is_static = False
         for number, run in enumerate(self.runs):
-            if run.outcome == "delegated":
+            if run.outcome == "delegated" and not run.is_rejected:
                 subgraphs = tuple([subgraph.without_kernels() for subgraph in run.subgraphs])
                 self.runs[number] = replace(run, outcome="restored", refusal=failed.refusal, subgraphs=subgraphs)

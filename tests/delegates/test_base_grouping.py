@@ -11,7 +11,7 @@ from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import find_delegate
 from delegate_sim.releases.catalogue import NEWEST
 from delegate_sim.releases.wording import predicted_build
-from delegate_sim.results.report.measures import measure
+from delegate_sim.results.report.measures import PREDICTED, measure
 from delegate_sim.results.report.placement import node_reasons
 from delegate_sim.results.report.report import Report
 from delegate_sim.runtime.interpreter import simulate_chain
@@ -152,6 +152,22 @@ def test_what_the_stage_behind_of_another_build_refuses_is_marked_as_predicted()
     assert known.outcome == "restored"
     assert not known.refusal.is_predicted
     assert not any(str(predicted_build(NEWEST)) in warning for warning in known.warnings)
+
+
+def test_what_is_predicted_of_a_delegate_stays_when_a_later_delegate_fails():
+    model = delegate_sim.load(chain_model(["RELU", "CEIL", "HARD_SWISH"]).bytes())
+    predicted, failing = {"kernels": 1, "knows_build": False}, {"kernels": 1}
+    first, second = simulate_chain(model, applied((GroupingDelegate(), predicted), (GroupingDelegate(), failing)))
+    assert (measure(first).outcome, first.refusal.is_predicted) == (PREDICTED, True)
+    assert (second.outcome, second.refusal.is_predicted) == ("restored", False)
+
+
+@pytest.mark.parametrize(("defaults", "names"), [("api", ["grouping", "xnnpack"]), ("benchmark", ["grouping"])])
+def test_benchmark_model_ends_after_a_predicted_failure(defaults, names):
+    model = delegate_sim.load(chain_model(["RELU", "CEIL", "HARD_SWISH"]).bytes())
+    predicted = GroupingDelegate(), {"kernels": 1, "knows_build": False}
+    runs = simulate_chain(model, applied(predicted, defaults=defaults), lambda: applied((find_delegate("xnnpack"), {}))[0])
+    assert [run.delegate.name for run in runs] == names
 
 
 def test_a_delegate_without_a_stage_behind_it_is_never_refused_there():

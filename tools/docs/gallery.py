@@ -1,4 +1,7 @@
-"""Cards of the site: the example as HTML, and public models, in docs/pictures/gallery (``make screenshots``)."""
+"""The cards of the site: of the public models in the gallery (``make screenshots``), and of the example on the first page.
+
+The browser application has the same example and its card as HTML.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +22,9 @@ from delegate_sim_cli.main import program
 
 from .browser import ROOT
 
+CARDS = ROOT / "docs" / "pictures" / "gallery"
 EXAMPLE = ROOT / "fixtures" / "models" / "transformer_block.tflite"
 CARD_STYLE = ROOT / "tools" / "docs" / "theme" / "card.css"
-CARDS = ROOT / "docs" / "pictures" / "gallery"
 _CORPUS = ROOT.parent / "shared" / "corpus" / "real.zip"
 
 

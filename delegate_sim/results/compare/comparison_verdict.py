@@ -158,7 +158,7 @@ def _equal(side: Side, other: Side) -> str:
     if measures.nodes != other.measures.nodes:
         return f"A and B are equal: both leave {counted(measures.fallback_nodes, 'node')} {words_of(side.run.delegate.name).left}"
     shares = share_text(measures.delegated_nodes, measures.nodes, compute.delegated_multiply_adds, compute.multiply_adds)
-    return f"A and B are equal: both delegate {shares}"
+    return f"A and B are equal: both {'delegate' if words_of(side.run.delegate.name).has_parts else 'accept'} {shares}"
 
 
 def _sizes(better: Side, other: Side) -> str:

@@ -196,8 +196,10 @@ def _simulated(model: Model, stack: Stack, after_npu: Callable[[Stack], StackRes
     left = next(_left_nodes(runs), None) if is_created and "cpu" not in stack.accelerators else None
     if left is not None:
         is_created = False
-        runs = tuple([run if run.refusal is not None else replace(run, refusal=left) for run in runs])
+        runs = tuple([replace(run, refusal=left) if run.refusal is None or run.refusal.is_at_invoke else run for run in runs])
         notes = (*notes, f"{left.message}, so CompiledModel is not created")
+    elif is_created and any(run.refusal is not None and run.refusal.is_at_invoke for run in runs):
+        notes = (*notes, "every run of the model fails, although CompiledModel is created")
     return StackResult(model, runs, is_chain=True, stack=stack, is_created=is_created, notes=notes)
 
 
@@ -276,7 +278,6 @@ def _outcome(
             notes.append("the runtime cannot run the nodes that stay on the CPU, so CompiledModel cannot be used")
             break
         if run.refusal is not None and run.refusal.is_at_invoke:
-            notes.append("every run of the model fails, although CompiledModel is created")
             break
         if run.outcome in ("refused", "restored"):
             is_created = False
@@ -321,7 +322,7 @@ def _known_socs(vendor: str) -> list[str]:
 
 
 def _npu_notes(run: Run, after_npu: Callable[[], StackResult]) -> Iterator[str]:
-    if run.outcome == "restored":
+    if run.outcome == "restored" or not (run.is_loaded and run.is_prepared):
         return
     if run.refusal is not None and run.refusal.stage is Stage.SELECTING:
         yield f"the plugin fails ({run.refusal.message}); {_GOES_ON}"

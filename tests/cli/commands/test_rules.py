@@ -202,6 +202,7 @@ def test_the_rules_of_tensorflow_lite_micro(run, run_json):
     assert "arg_min_max.cc" in text
     (entry,) = run_json("rules", "--micro", "--op", "ABS")["operators"]
     assert "Invoke" in entry["checks"][-1]["when"][0]
+    assert run("rules", "--delegate", "micro", "--op", "arg-max", COLUMNS="200").stdout == text
     result = run("rules", "--micro", "--delegate", "gpu")
     assert (result.exit_code, "--micro takes none of" in result.stderr) == (2, True)
 

@@ -185,17 +185,27 @@ def test_custom_operators(name, inputs, expected):
 
 
 def composite_model(decomposition_op: str) -> bytes:
+    return chains([RMS_NORM], [decomposition_op])
+
+
+RMS_NORM = "odml.rms_norm", 1
+
+
+def chains(*subgraphs: list[str | tuple[str, int]]) -> bytes:
+    """A model in which each subgraph is a chain of operators, and of composites with the subgraphs of their decompositions."""
     builder = ModelBuilder()
-    main = builder.subgraph("main")
-    source, result = main.input("x", "FLOAT32", [1, 4, 4, 8]), main.tensor("y", "FLOAT32", [1, 4, 4, 8])
-    content = list(flexbuffer({"epsilon": 1e-5}))
-    options = {"name": "odml.rms_norm", "decomposition_subgraph_index": 1, "composite_attributes": content}
-    main.node("STABLEHLO_COMPOSITE", [source], [result], 1, options)
-    main.outputs(result)
-    inner = builder.subgraph("decomposition")
-    source, result = inner.input("x", "FLOAT32", [1, 4, 4, 8]), inner.tensor("y", "FLOAT32", [1, 4, 4, 8])
-    inner.node(decomposition_op, [source], [result])
-    inner.outputs(result)
+    for number, ops in enumerate(subgraphs):
+        graph = builder.subgraph(f"graph{number}")
+        tensor = graph.input("x", "FLOAT32", [1, 4, 4, 8])
+        for op in ops:
+            source, tensor = tensor, graph.tensor("y", "FLOAT32", [1, 4, 4, 8])
+            if isinstance(op, str):
+                graph.node(op, [source], [tensor])
+                continue
+            content = list(flexbuffer({"epsilon": 1e-5}))
+            options = {"name": op[0], "decomposition_subgraph_index": op[1], "composite_attributes": content}
+            graph.node("STABLEHLO_COMPOSITE", [source], [tensor], 1, options)
+        graph.outputs(tensor)
     return builder.bytes()
 
 
@@ -233,6 +243,19 @@ def test_the_nodes_of_a_decomposition_run_with_the_composite_that_is_taken():
     assert len(report.log_lines) == 1
     measures, tally = measure(report.runs[0]), simulated_tally(report.runs[0])
     assert (measures.nodes, measures.fallback_nodes, tally.delegated, tally.on_cpu) == (2, 0, 1, 0)
+
+
+def test_a_decomposition_that_another_decomposition_calls_too_runs_with_its_composite():
+    inner = "odml.rms_norm", 2
+    model = chains([RMS_NORM, inner], [inner, "ABS"], ["L2_NORMALIZATION"])
+    measures = measure(delegate_sim.analyze(model, "mldrift", defaults="api").runs[0])
+    assert (measures.nodes, measures.fallback_nodes) == (5, 0)
+
+
+def test_no_later_delegate_gets_a_decomposition_that_one_of_two_calls_runs_on_the_cpu():
+    model = chains([RMS_NORM, ("other", 1)], ["ABS"])
+    report = delegate_sim.simulate(model, [("mldrift", {}), ("xnnpack", {})], defaults="api")
+    assert [(node.subgraph, node.op) for node in report.cpu_nodes] == [(0, "STABLEHLO_COMPOSITE"), (1, "ABS")]
 
 
 @pytest.mark.parametrize(
