@@ -90,7 +90,7 @@ class _Change:
         """The change whose effect on other targets is to be simulated. None if it cannot be simulated."""
         if self.leading is not None or self.finding is None:
             return self.leading or self.fix
-        return combined(*[own.cause.remedy for own in self.findings]) if self.then is not None else None
+        return combined(*[own.cause.advised for own in self.findings]) if self.then is not None else None
 
     @property
     def brings(self) -> str:

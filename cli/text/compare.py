@@ -86,7 +86,9 @@ class _Text:
         yield from self._same_reasons(f"{left} on both sides, for the same reasons", comparison.same_reasons)
         if not (comparison.to_cpu or comparison.to_delegate or comparison.only_in_a or comparison.only_in_b):
             yield Line("")
-            yield Line("No node moves: every node runs in the same place on both sides.")
+            is_same = comparison.a.run.delegate.name == comparison.b.run.delegate.name
+            where = "runs in the same place on both sides" if is_same else "that one delegate takes, the other takes too"
+            yield Line(f"No node moves: every node {where}.")
         yield from plugin_lines([comparison.a.run, comparison.b.run], self.width, only_plugins=True)
 
     def _side(self, title: str, side: Side, other: Side) -> Iterator[Line]:

@@ -30,7 +30,7 @@ from ..releases.catalogue import parse_release
 from ..results.compare.model_changes import NodeChange
 from ..results.report.display import Shown, TimeTotals
 from ..results.report.findings import ERROR, FINDING, Finding
-from ..results.report.measures import DERIVED, MEASURES, NOT_RUNNING, TAKEN, Measures
+from ..results.report.measures import DERIVED, MEASURES, TAKEN, Measures, work_share
 from ..results.report.multiply_adds import COMPUTE, ComputeTotals
 from ..results.report.outcome_words import words_of
 from ..results.report.plan_strip import Lengths
@@ -181,15 +181,8 @@ class _Finding(NamedTuple):
 def _measures(measures: Measures | None, compute: ComputeTotals | None) -> dict[str, Any] | None:
     if measures is None:
         return None
-    work = {} if compute is None else {**entry(COMPUTE, compute), "multiply_add_share": _work_share(measures, compute)}
+    work = {} if compute is None else {**entry(COMPUTE, compute), "multiply_add_share": work_share(measures, compute)}
     return {**entry((*MEASURES, *DERIVED), measures), **work}
-
-
-def _work_share(measures: Measures | None, compute: ComputeTotals | None) -> float | None:
-    """Return the delegated share of multiply-adds, or None if it is not known. If the model does not run, the share is 0."""
-    if measures is None or compute is None:
-        return None
-    return 0.0 if measures.outcome in NOT_RUNNING else round(compute.delegated_share, 6)
 
 
 @dataclass(frozen=True, repr=False)
@@ -251,7 +244,7 @@ CASE = (
         "multiply_add_share",
         NUMBER,
         "the share of multiply-adds that are delegated",
-        source=lambda case: _work_share(case.measures, case.compute),
+        source=lambda case: work_share(case.measures, case.compute),
     ),
     *_COUNTS,
     Column("notes", source=lambda case: "; ".join(case.notes)),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from delegate_sim.api.arguments import target_of
-from delegate_sim.diagnosis.causes.change import Remedy
+from delegate_sim.diagnosis.causes.change import Advice, Remedy, conversion_change
 from delegate_sim.diagnosis.diagnose import diagnose
 from delegate_sim.diagnosis.side_effects import worsened
 from delegate_sim.graph.effort import Effort
@@ -35,3 +37,10 @@ def test_the_worsened_targets(content, change, names):
     assert [other.target.delegate.name for other in worsened(first, change, [first, *others])] == names
     elsewhere = diagnose(load(content), others[0].target, effort)
     assert not worsened(first, change, [first, elsewhere])
+
+
+def test_the_advised_change_counts_and_not_the_assumption_that_nodes_are_accepted():
+    (finding,) = diagnose(load(QUANTIZED), target_of("xnnpack", None, None, "api")).findings
+    cause = replace(finding.cause, remedy=Remedy(accepts=True))
+    assert replace(cause, advice=Advice("change-type", (conversion_change("float"),))).advised == Remedy(conversion="float")
+    assert replace(cause, advice=Advice("change-type", ())).advised == Remedy(accepts=True)

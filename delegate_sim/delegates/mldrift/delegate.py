@@ -349,7 +349,7 @@ class MlDriftDelegate(Delegate):
         skipped = frozenset() if are_needed else frozenset(_lowered(graph, decision.nodes))
         remapped = remapping.apply(graph, decision.nodes)
         warnings = tuple(_kernel_warnings(graph, decision.nodes)) if options["backend"] == "opencl" else ()
-        if options["max_delegated_partitions"] != 1:
+        if options["max_delegated_partitions"] != 1 and graph.index == 0:
             warnings = (*warnings, "option max_delegated_partitions has no effect; ML Drift always takes 1 partition")
         decision = replace(decision, log_lines=lines, skipped=skipped, warnings=warnings)
         # Operands that change after the preview may change the partitions.

@@ -85,6 +85,11 @@ class Cause:
         return self.remedy != Remedy()
 
     @property
+    def advised(self) -> Remedy:
+        """The first change of the advice that can be simulated, or ``remedy`` if there is none."""
+        return next((change.remedy for change in self.advice.changes if change.remedy is not None), self.remedy)
+
+    @property
     def node_versions(self) -> Mapping[NodeKey, int]:
         """The operator versions that would make the delegate accept the nodes."""
         return self.remedy.node_versions

@@ -62,7 +62,7 @@ def comparison_verdict(a: Side, b: Side) -> str:
         return f"No side is called better, because {reason}"
     better = better_side(a, b)
     if not better:
-        return _equal(a, b) + _numbers(a, b)
+        return _equal(a, b) + _numbers(a, b) + _processors(a, b)
     is_b = better == "B"
     if _fails(a) != _fails(b):
         return f"{better} is better: the model does not run with {'A' if is_b else 'B'}"
@@ -72,8 +72,16 @@ def comparison_verdict(a: Side, b: Side) -> str:
     for_it = ", ".join([one.text(is_b) for one in measured if (one.gain > 0) == is_b])
     against_it = ", ".join([one.text(is_b) for one in measured if (one.gain > 0) != is_b])
     sizes = _sizes(*((b, a) if is_b else (a, b)))
-    speed = "" if a.run.delegate.name == b.run.delegate.name else "; these counts are not speed"
-    return f"{better} is better: {for_it}{f', but {against_it}' if against_it else ''}{_numbers(a, b)}{sizes}{speed}"
+    against = f", but {against_it}" if against_it else ""
+    return f"{better} is better: {for_it}{against}{_numbers(a, b)}{sizes}{_processors(a, b)}"
+
+
+def _processors(a: Side, b: Side) -> str:
+    """Return which side alone computes on the CPU, and that counts of two delegates are not speed."""
+    if a.run.delegate.name == b.run.delegate.name or _fails(a):
+        return ""
+    on_cpu = [name for name, side in (("A", a), ("B", b)) if side.run.delegate.computes_on_cpu]
+    return f"{f'; {on_cpu[0]} computes on the CPU' if len(on_cpu) == 1 else ''}; these counts are not speed"
 
 
 def _incomparable(a: Side, b: Side) -> str:

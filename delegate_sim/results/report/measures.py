@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ...delegates.base import Delegate
 from ...foundation.columns import INTEGER, NUMBER, TEXT, Column, Declared, by_key
@@ -11,6 +12,9 @@ from ...graph.partition import Subset
 from ...runtime.interpreter import REFUSED, Run
 from ..numbers.risks import counted_risks
 from .placement import bytes_across
+
+if TYPE_CHECKING:
+    from .multiply_adds import ComputeTotals
 
 FAILS_LATER = "delegated, then fails"
 """The outcome if nodes are delegated, but AllocateTensors fails afterwards."""
@@ -157,6 +161,13 @@ _BY_KEY = by_key((*MEASURES, *DERIVED))
 def measure_columns(*keys: str) -> tuple[Column, ...]:
     """Return the measures with these keys, and then all further measures and the measures of numbers."""
     return (*[_BY_KEY[key] for key in keys], *FURTHER, *NUMBERS)
+
+
+def work_share(measures: Measures | None, compute: ComputeTotals | None) -> float | None:
+    """Return the delegated share of multiply-adds, or None if it is not known. If the model does not run, the share is 0."""
+    if measures is None or compute is None:
+        return None
+    return 0.0 if measures.outcome in NOT_RUNNING else round(compute.delegated_share, 6)
 
 
 def measure(run: Run) -> Measures:

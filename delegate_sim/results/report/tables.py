@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from ...foundation.columns import INTEGER, LIST, YES_OR_NO, Column, Table, attributes, keys, renamed, within
+from ...foundation.columns import INTEGER, LIST, NUMBER, YES_OR_NO, Column, Table, attributes, keys, renamed, within
 from ...foundation.printable import counted, shortened
 from ...graph.graph import Graph
 from ...model.model import Model, Node
 from ...rules.rule import Reason
 from ...runtime.interpreter import Run, SubgraphRun
-from .measures import TAKEN, Measures, measure, measure_columns
+from .measures import TAKEN, Measures, measure, measure_columns, work_share
 from .multiply_adds import COMPUTE, Compute, compute_of, node_multiply_adds
 from .placement import crossing, node_reasons, node_tensors, on_cpu, placements
 from .records import placed_partitions
@@ -86,6 +86,7 @@ RUN = (
     Column("runtime", source=lambda measured: str(measured.run.release)),
     *within("measures", NUMBERS),
     *within("compute", [COMPUTE[0], renamed(COMPUTE[1], "multiply_adds_delegated")]),
+    Column("multiply_add_share", NUMBER, source=lambda measured: work_share(measured.measures, measured.compute.totals)),
     Column("refusal", source=lambda measured: "" if measured.run.refusal is None else measured.run.refusal.message),
 )
 """The columns of a run. They also apply to the side of a comparison."""

@@ -54,5 +54,5 @@ def test_the_first_line_claims_no_more_than_the_comparison_shows(is_constant, be
     plan = SimpleNamespace(
         is_changed=True, simulations=1, holds_for=(), exactness=Exactness.EXACT, model=SimpleNamespace(size=10)
     )
-    written = SimpleNamespace(path="f.tflite", size=10, unread_bytes=0, difference=difference)
+    written = SimpleNamespace(path="f.tflite", size=10, unread_bytes=0, difference=difference, second_path=None)
     assert answer_text(plan, written, "").endswith(f": {fixed}")

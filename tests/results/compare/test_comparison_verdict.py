@@ -29,6 +29,13 @@ def side(delegate="gpu", multiply_adds=(50, 100), size=1000, **measures):
     ("a", "b", "better", "text"),
     [
         (side(), side(), "", "A and B are equal: both delegate 50 % of nodes and 50 % of multiply-adds"),
+        (
+            side("xnnpack"),
+            side("mldrift"),
+            "",
+            "A and B are equal: both delegate 50 % of nodes and 50 % of multiply-adds; A computes on the CPU; these counts are "
+            "not speed",
+        ),
         (side("micro"), side("micro"), "", "A and B are equal: both accept 50 % of nodes and 50 % of multiply-adds"),
         (side(), side(multiply_adds=(90, 100)), "B", "B is better: 90 % instead of 50 % of multiply-adds"),
         (side(multiply_adds=(90, 100)), side(), "A", "A is better: 90 % instead of 50 % of multiply-adds"),
