@@ -94,13 +94,18 @@ def command(
 def _verdicts(views: Sequence[PageView]) -> Iterator[Line]:
     has_several_models = len({id(view.model) for view in views}) > 1
     for view in views[:_VERDICTS_SHOWN]:
-        model = f"{name(os.path.basename(view.model.path or '-'))}: " if has_several_models else ""
+        model = f"{_model_name(view)}: " if has_several_models else ""
         measures = measure(view.run)
         text, is_good = verdict(view.run, measures), measures.outcome == TAKEN
         yield from paragraph(f"{model}{text}", width(), "", "  ", style="bold" if is_good else "bold red")
     if len(views) > _VERDICTS_SHOWN:
         yield Line(f"... and {counted(len(views) - _VERDICTS_SHOWN, 'more view')} on the page")
-    yield from plugin_lines([view.run for view in views], width())
+    models = {id(view.run): _model_name(view) for view in views} if has_several_models else None
+    yield from plugin_lines([view.run for view in views], width(), models=models)
+
+
+def _model_name(view: PageView) -> str:
+    return name(os.path.basename(view.model.path or "-"))
 
 
 def _views(

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from delegate_sim.delegates.traits import Ranking
 from delegate_sim.diagnosis.advice.fix_passes import FoundPass
 from delegate_sim.diagnosis.advice.plain_fix import PlainFix, joint_fix
 from delegate_sim.diagnosis.causes.change import Remedy
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from delegate_sim.diagnosis.examiner import Cost
 
 _BEST = 3
+_ORDER = (Ranking.ACCELERATORS, Ranking.PLUGINS, Ranking.CPU_LIBRARIES)
 _NOTHING_LEFT = "Nothing in the models keeps nodes on the CPU."
 
 
@@ -80,9 +82,9 @@ class _Change:
 
     @property
     def order(self) -> tuple[Any, ...]:
-        """The key of the order: accelerators, then CPU libraries, then deprecated delegates; the largest gain first."""
+        """The key of the order: accelerators, plugins, CPU libraries, deprecated delegates; the largest gain first."""
         delegate = self.diagnosis.target.delegate
-        kind = 2 if delegate.deprecated else int(delegate.computes_on_cpu)
+        kind = len(_ORDER) if delegate.deprecated else _ORDER.index(delegate.ranking)
         return kind, self.then is None, *[-part for part in self.gain]
 
     @property

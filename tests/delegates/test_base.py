@@ -22,6 +22,7 @@ import delegate_sim.delegates.registry as registry
 
 registry._MODULES["tiny"] = "tests.support.delegates.tiny.delegate"
 registry.DELEGATE_NAMES = tuple(registry._MODULES)
+registry.TARGET_NAMES = (*registry.DELEGATE_NAMES, *registry._RUNTIMES)
 
 from delegate_sim_cli.main import main
 

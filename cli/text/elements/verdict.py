@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from delegate_sim.results.numbers.risks import number_risks
 from delegate_sim.results.report.measures import TAKEN, measure
@@ -45,9 +45,11 @@ def chain_verdict_lines(runs: Sequence[Run], width: int) -> list[Line]:
     return lines
 
 
-def plugin_lines(results: Sequence[DelegateResult], width: int, *, only_plugins: bool = False) -> Iterator[Line]:
-    """Yield an empty line and the notes on the results, or nothing if there are no notes."""
-    for number, note in enumerate(plugin_notes(results, only_plugins=only_plugins)):
+def plugin_lines(
+    results: Sequence[DelegateResult], width: int, *, only_plugins: bool = False, models: Mapping[int, str] | None = None
+) -> Iterator[Line]:
+    """Yield an empty line and the notes on the results, or nothing if there are no notes. See ``plugin_notes``."""
+    for number, note in enumerate(plugin_notes(results, only_plugins=only_plugins, models=models)):
         if not number:
             yield Line("")
         yield from paragraph(message(note), width, "", "  " if number else "")

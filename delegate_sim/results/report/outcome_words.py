@@ -7,7 +7,7 @@ simulated.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -82,6 +82,7 @@ class OutcomeWords:
 
 
 DELEGATED = OutcomeWords("delegate", "on the delegate", "on the CPU", "to the CPU", "CPU nodes", "delegate kernel")
+_MODELS_TOLD = 3
 NOT_COMPILED = (
     "Selected, but not compiled: a compiler plugin only selects nodes for the NPU. Only the vendor's compiler and the device can "
     "show whether these nodes can be compiled and run."
@@ -149,11 +150,13 @@ def if_not_applied(delegate: str, refusal: Refusal | None) -> str:
     return "the process ends" if refusal.effect is Effect.ABORT else "the program ends unless it catches the exception"
 
 
-def plugin_notes(results: Sequence[DelegateResult], *, only_plugins: bool = False) -> Iterator[str]:
+def plugin_notes(
+    results: Sequence[DelegateResult], *, only_plugins: bool = False, models: Mapping[int, str] | None = None
+) -> Iterator[str]:
     """Yield notes on the results: that nothing is compiled yet, and the warnings.
 
     With ``only_plugins``, the warnings of other delegates are left out. If there are results of several delegates, each warning
-    names its delegates.
+    names its delegates. ``models`` has the names of the models of the results, keyed by ``id``, if there are several models.
     """
     plugins = [result for result in results if words_of(result.delegate.name).note]
     if any(result.takes_nodes for result in plugins):
@@ -162,13 +165,17 @@ def plugin_notes(results: Sequence[DelegateResult], *, only_plugins: bool = Fals
     if waiting:
         is_named = len({own.delegate.name for own in results}) > 1
         yield f"{', '.join(waiting)}: {NOT_BUILT}" if is_named else NOT_BUILT
-    is_single = len({result.delegate.name for result in results}) == 1
+    is_single = models is None and len({result.delegate.name for result in results}) == 1
     warned: dict[str, list[str]] = {}
     for result in plugins if only_plugins else results:
         for text in result.warnings:
-            warned.setdefault(text, []).append(result.delegate.name)
-    for text, names in warned.items():
-        yield f"{'Warning' if is_single else ', '.join(dict.fromkeys(names))}: {text}"
+            where = "" if models is None else f"{models[id(result)]} on "
+            warned.setdefault(text, []).append(f"{where}{result.delegate.name}")
+    for text, labels in warned.items():
+        names = [*dict.fromkeys(labels)]
+        more = f" and {len(names) - _MODELS_TOLD} more" if models is not None and len(names) > _MODELS_TOLD else ""
+        shown = names[:_MODELS_TOLD] if more else names
+        yield f"{'Warning' if is_single else ', '.join(shown) + more}: {text}"
 
 
 def outcome_notes(result: DelegateResult) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ RESOLVER = "tflite::MicroMutableOpResolver<1> r;\nr.AddRelu();\nr.AddTanh();\n"
             "registers 2 operators, but the resolver has room for 1",
         ),
         (("diagnose", "--micro"), chain("GELU"), "the pass gelu-by-exponential of fix rewrites the file"),
-        (("diagnose", "--kernels", "cmsis-nn"), chain("RELU"), "--kernels needs --micro"),
+        (("diagnose", "--kernels", "cmsis-nn"), chain("RELU"), "it is an option of micro: give --micro --kernels VALUE"),
         (("diagnose", "--micro"), chain("GELU"), "does not run -> runs"),
         (("micro",), chain("RELU", kind="INT32"), "use other types in the model's code"),
         (

@@ -217,6 +217,8 @@ def test_notes_below_a_table_have_the_warnings():
     (warning,) = runs[0].warnings
     assert [note for note in plugin_notes(runs) if warning in note] == [f"vx: {warning}"]
     assert not [note for note in plugin_notes(runs, only_plugins=True) if warning in note]
+    models = {id(run): f"{place}.tflite" for place, run in enumerate(runs)}
+    assert [note for note in plugin_notes(runs, models=models) if warning in note] == [f"0.tflite on vx: {warning}"]
 
 
 def test_a_dynamic_graph_of_which_nothing_is_taken_needs_no_warning():
