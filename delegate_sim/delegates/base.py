@@ -44,7 +44,9 @@ class Delegate:
     provider_name: str
     """The delegate's name in the log lines of benchmark_model."""
     title: str = ""
-    """The delegate's name in sentences if this is not ``provider_name`` (see ``display_name``)."""
+    """The delegate's name in sentences, without an article, if this is not ``provider_name`` (see ``display_name``)."""
+    has_article = False
+    """Whether sentences put an article before the name."""
     rules: RuleBook[Any]
     """The rules that apply with the default options."""
 
@@ -122,9 +124,14 @@ class Delegate:
         return ["--delegate", self.name]
 
     @property
-    def display_name(self) -> str:
-        """The delegate's name in sentences."""
+    def short_name(self) -> str:
+        """The delegate's name in sentences, without an article."""
         return self.title or self.provider_name
+
+    @property
+    def display_name(self) -> str:
+        """The delegate's name at the beginning of a sentence."""
+        return f"The {self.short_name}" if self.has_article else self.short_name
 
     @property
     def software(self) -> str:
@@ -285,11 +292,12 @@ class CompilerPlugin(Delegate):
 
     is_plugin = True
     has_default_sets = False
+    has_article = True
 
     @property
-    def display_name(self) -> str:
-        """The plugin's name in sentences."""
-        return f"The plugin {self.name}"
+    def short_name(self) -> str:
+        """The plugin's name in sentences, without an article."""
+        return f"plugin {self.name}"
 
     def decide_model(
         self, graphs: Sequence[Graph], options: OptionValues, release: Release = NEWEST, ended: frozenset[str] = frozenset()

@@ -51,7 +51,8 @@ class EdgeTpuDelegate(Delegate):
     name = "edgetpu"
     kernel_name = "EdgeTpuDelegateForCustomOp"
     provider_name = "EXTERNAL"
-    title = "The Edge TPU's delegate"
+    title = "Edge TPU's delegate"
+    has_article = True
     summary = (
         "The external delegate of libedgetpu, for Coral's Edge TPU. The delegate takes only programs that edgetpu_compiler "
         "made. The compiler is not simulated, but delegate-sim reconcile --log reads the compiler's table of operators."

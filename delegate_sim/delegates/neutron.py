@@ -297,7 +297,8 @@ class NeutronDelegate(Delegate):
     name = NAME
     kernel_name = _KERNEL
     provider_name = "EXTERNAL"
-    title = "The Neutron delegate"
+    title = "Neutron delegate"
+    has_article = True
     summary = "NXP's external delegate for the Neutron NPU of the i.MX95."
     options = (
         Option(

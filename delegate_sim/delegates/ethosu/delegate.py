@@ -80,7 +80,8 @@ class EthosuDelegate(Delegate):
     name = "ethosu-imx93"
     kernel_name = _NAME
     provider_name = "EXTERNAL"
-    title = "The Ethos-U delegate"
+    title = "Ethos-U delegate"
+    has_article = True
     summary = f"NXP's external delegate for the Ethos-U65 of the i.MX93. The rules are the rules of {_RELEASE}."
     options = OPTIONS
     rules = RULES

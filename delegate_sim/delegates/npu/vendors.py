@@ -339,7 +339,8 @@ class QualcommPlugin(Delegate):
     name = "npu-qualcomm"
     kernel_name = "DISPATCH_OP"
     provider_name = "NPU"
-    title = "The plugin npu-qualcomm"
+    title = "plugin npu-qualcomm"
+    has_article = True
     is_plugin = True
     is_live_only = True
     live = PluginTraits(

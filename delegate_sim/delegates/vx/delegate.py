@@ -94,7 +94,8 @@ class VxDelegate(Delegate):
     name = "vx"
     kernel_name = "Vx Delegate"
     provider_name = "EXTERNAL"
-    title = "The VX delegate"
+    title = "VX delegate"
+    has_article = True
     options: tuple[Option, ...] = OPTIONS
     rules = RULES
     computes_integers = True

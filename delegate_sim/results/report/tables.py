@@ -76,6 +76,11 @@ class MeasuredRun(NamedTuple):
     compute: Compute
 
 
+def _share(own: MeasuredRun) -> float | None:
+    """Return the delegated share of multiply-adds, or None for a model without multiply-adds."""
+    return work_share(own.measures, own.compute.totals) if own.compute.multiply_adds else None
+
+
 _OUTCOME, _NODES, _DELEGATED, *_REST = measure_columns(
     "outcome", "nodes", "delegated_nodes", "delegated_share", "partitions", "delegate_kernels"
 )
@@ -86,7 +91,7 @@ RUN = (
     Column("runtime", source=lambda measured: str(measured.run.release)),
     *within("measures", NUMBERS),
     *within("compute", [COMPUTE[0], renamed(COMPUTE[1], "multiply_adds_delegated")]),
-    Column("multiply_add_share", NUMBER, source=lambda measured: work_share(measured.measures, measured.compute.totals)),
+    Column("multiply_add_share", NUMBER, source=_share),
     Column("refusal", source=lambda measured: "" if measured.run.refusal is None else measured.run.refusal.message),
 )
 """The columns of a run. They also apply to the side of a comparison."""

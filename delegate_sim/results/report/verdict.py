@@ -58,7 +58,7 @@ def unchecked_text(delegate: Delegate, release: Release, further: Sequence[str] 
         return str(release_note(release))
     history = delegate.history
     if release.family == "tf" and history.starts_at_known:
-        name = delegate.display_name.removeprefix("The ")
+        name = delegate.short_name
         return f"{release} is a release of TensorFlow, which has no {name}; the rules of {history.known_since} are used"
     parts = [*delegate.unchecked_parts(release), *further]
     return f"not checked for {release}: {', '.join(parts)}" if parts else ""

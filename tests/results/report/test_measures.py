@@ -8,8 +8,10 @@ import pytest
 
 import delegate_sim
 from delegate_sim.results.report.measures import NOT_RUNNING, measure
+from delegate_sim.results.report.tables import runs_table
 from fixtures.builder import ModelBuilder
 from tests.support.models import chain_model, unprepared_model
+from tests.support.pages import MODELS
 
 
 def simulated(builder, delegate, options=None):
@@ -53,3 +55,12 @@ def test_a_prediction_is_that_all_is_undone():
     predicted = replace(run, refusal=replace(run.refusal, code="mldrift-build", is_predicted=True))
     found = measure(predicted)
     assert (found.outcome, found.delegated_nodes) == ("restored, as predicted", 0)
+
+
+@pytest.mark.parametrize(
+    ("model", "delegate", "share"),
+    [("mobilenet_block", "nnapi", 0.951651), ("mobilenet_block", "edgetpu", 0.0), ("many_partitions", "nnapi", None)],
+)
+def test_the_share_of_multiply_adds_in_tables(model, delegate, share):
+    table = runs_table(delegate_sim.analyze(MODELS / f"{model}.tflite", delegate).runs)
+    assert dict(zip(table.columns, table.rows[0], strict=True))["multiply_add_share"] == share
