@@ -147,17 +147,21 @@ def _entries(result: Result) -> list[dict[str, Any]]:
 
 def _json_value(value: object) -> object:
     """Return a value of a result. JSON has no number for infinity and for what is not a number, so these become text."""
+    if isinstance(value, list):
+        return [_json_value(item) for item in value]
+    if isinstance(value, dict):
+        return {str(key): _json_value(item) for key, item in value.items()}
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _csv_cell(value: object) -> object:
     """Return a value as a CSV cell. Text is safe to print, and spreadsheets do not read the text as a formula."""
-    return cell(value)
+    return value if value is None or isinstance(value, int | float) else cell(str(value))
 
 
 def _csv(result: Result) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(result.columns)
+    writer.writerow(map(_csv_cell, result.columns))  # PIVOT makes columns of the values of a table
     writer.writerows([[_csv_cell(value) for value in row] for row in result.rows])
     return text.getvalue()

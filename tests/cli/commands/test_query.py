@@ -104,6 +104,19 @@ def test_numbers_that_json_lacks_are_text(scanned):
     assert json.loads(run(path, "--sql", sql, "--format", "json").output) == [{"a": "nan", "b": "-inf", "c": 1.5}]
 
 
+def test_columns_and_lists_in_csv_are_escaped(scanned):
+    path = scanned("z.jsonl", {"=1+1;.tflite": ["ADD"], "a\x1b[31m.tflite": ["ADD"]}, [NNAPI])
+    pivot = "PIVOT (SELECT model FROM runs) ON model USING count(*)"
+    assert run(path, "--sql", pivot, "--format", "csv").output == "'=1+1;.tflite,a\\x1b[31m.tflite\n1,1\n"
+    assert run(path, "--sql", "SELECT ['a;=1+1'] AS a", "--format", "csv").output == "a\n['a;'=1+1']\n"
+
+
+def test_lists_of_numbers_that_json_lacks_have_text(scanned):
+    path = scanned("z.jsonl", {"a.tflite": ["ADD"]}, [NNAPI])
+    sql = "SELECT [1, 'nan'::DOUBLE] AS a, {'b': 'inf'::DOUBLE} AS c"
+    assert json.loads(run(path, "--sql", sql, "--format", "json").output) == [{"a": [1, "nan"], "c": {"b": "inf"}}]
+
+
 def test_memory_that_is_used_up_is_that_of_the_query(scanned, monkeypatch):
     def fail(result):
         raise MemoryError
