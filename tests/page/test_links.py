@@ -148,6 +148,10 @@ COLORS = """() => {
   return new Set(new Uint32Array(canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.buffer)).size;
 }"""
 CARD = '<svg viewBox="0 0 9 9" class="card">{}</svg>'
+GROUPS = "".join([f'<g id="card-{number}">{f"<use href=#card-{number + 1}></use>" * 2}</g>' for number in range(25)])
+FILLS = "".join(
+    [f'<pattern id="card-{own}"><rect fill="url(#card-{other})"></rect></pattern>' for own, other in zip("abc", "bcd", strict=True)]
+)
 DAMAGED = {
     "empty": "",
     "no base64": "%%%",
@@ -162,8 +166,17 @@ DAMAGED = {
     "image": packed({"content": {}, "cards": "<img src=x onerror='window.hit = 1'>"}),
     "address": packed({"content": {}, "cards": CARD.format('<a href="javascript:window.hit = 1">x</a>')}),
     "request": packed({"content": {}, "cards": CARD.format('<rect fill="url(https://example.com/x)"></rect>')}),
+    "groups": packed({"content": {}, "cards": CARD.format(GROUPS)}),
+    "one group": packed({"content": {}, "cards": CARD.format('<g id="card-1"></g>' + '<use href="#card-1"></use>' * 2)}),
+    "patterns": packed({"content": {}, "cards": CARD.format(FILLS)}),
     "style": packed({"content": {}, "cards": CARD.format("<style>* { display: none }</style>")}),
 }
+
+
+@pytest.mark.parametrize("name", ["groups", "one group", "patterns"])
+def test_a_card_that_repeats_itself_is_not_drawn(opened, addresses, name):
+    seen = opened(f"{addresses['viewer']}#result={DAMAGED[name]}")
+    assert "its card draws a part several times" in seen.inner_text(".problem")
 
 
 @pytest.mark.parametrize("name", DAMAGED)

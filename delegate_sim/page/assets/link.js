@@ -8,6 +8,9 @@ const ATTRIBUTES = new Set(["viewbox", "class", "role", "aria-label", "font-fami
   "rx", "d", "width", "height", "id", "patternunits", "patterntransform", "stroke", "stroke-dasharray", "opacity", "fill", "href", "transform"]);
 const VALUES = { href: /^#(target=[\w-]+(&model=\d+)?|card-[\d-]+)$/, fill: /^(#[\da-f]{6}|none|url\(#card-[a-z]+\))$/, stroke: /^#[\da-f]{6}$/, class: /^card(-[a-z]+)?$/, id: /^card-([a-z]+|[\d-]+)$/ };
 
+// Where one element draws another one that draws others: a short text could draw more than a browser ever does.
+const REPEATING = '[id] use, pattern [fill^="url"], pattern[fill^="url"], [fill^="url"] pattern';
+
 const cardsElement = () => document.querySelector(".cards");
 const fragment = () => new URLSearchParams(location.hash.slice(1));
 
@@ -47,6 +50,8 @@ function cardNodes(text) {
       if (!isKnown) throw new Error(`its card has the attribute ${name.slice(0, 40)}`);
     }
   }
+  const used = [...body.querySelectorAll("use")].map((element) => element.getAttribute("href"));
+  if (new Set(used).size < used.length || body.querySelector(REPEATING)) throw new Error("its card draws a part several times");
   return [...body.childNodes];
 }
 
