@@ -74,7 +74,7 @@ class DelegateSim:
         name = os.fsdecode(model)
         for folder in self._folders:
             path = folder / name
-            if path.exists() or os.path.isabs(name):
+            if os.path.exists(path) or os.path.isabs(name):
                 return _loaded(str(path), _stamp(path)), name
         places = " or ".join(dict.fromkeys(map(str, self._folders)))
         raise ModelError(printable(f"{name}: the file does not exist in {places}"))

@@ -353,5 +353,7 @@ def cache_folder(name: str) -> str:
     if os.name == "nt":
         base = os.environ.get("LOCALAPPDATA") or os.path.expanduser("~")
     else:
-        base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+        base = os.environ.get("XDG_CACHE_HOME", "")
+        if not os.path.isabs(base):  # its files could come from a stranger, like those of the current folder
+            base = os.path.join(os.path.expanduser("~"), ".cache")
     return os.path.join(base, "delegate-sim", name)

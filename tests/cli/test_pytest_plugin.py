@@ -94,6 +94,7 @@ CALLS_IN_VAIN = {
     '"absent.tflite"': "ModelError: absent.tflite: the file does not exist in *folder or *",
     '"/absent/m.tflite"': "ModelError: /absent/m.tflite: No such file or directory",
     "__file__": "ModelError: *test_errors.py: is not a TFLite model: *",
+    '"a" * 300': "ModelError: aaa*: the file does not exist in *",
     r'"a\x1b\0b"': r"ModelError: a\x1b\x00b: the file does not exist in *",
     'b"TFL3"': "ModelError: the given bytes: is 4 bytes long, too short for a TFLite model",
 }

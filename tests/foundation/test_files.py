@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+import os
 from pathlib import Path
 
 import pytest
 
-from delegate_sim.foundation.files import write_chunks
+from delegate_sim.foundation.files import cache_folder, write_chunks
 
 ROOT = Path(__file__).parents[2]
 OPENER = "delegate_sim/foundation/files.py"
@@ -69,3 +70,13 @@ def test_a_file_with_holes_has_the_same_bytes(tmp_path, content):
     path.write_bytes(b"before")
     write_chunks(str(path), [content[:100_000], memoryview(content)[100_000:]], replaces=True, has_holes=True)
     assert path.read_bytes() == content
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has another variable")
+@pytest.mark.parametrize("given", ["", "cache", "./cache"])
+def test_the_cache_is_not_in_the_current_folder(monkeypatch, tmp_path, given):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", given)
+    assert cache_folder("live") == str(tmp_path / ".cache" / "delegate-sim" / "live")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "own"))
+    assert cache_folder("live") == str(tmp_path / "own" / "delegate-sim" / "live")
