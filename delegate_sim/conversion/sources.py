@@ -214,6 +214,8 @@ def _external_weights(path: str) -> list[tuple[str, str]]:
                 if len(name) == match[1][0]:
                     names.add(name.decode("utf-8", "replace"))
             rest = content[-(_MOST_NAME + 16) :]
+    # A file may have a million spellings of one name, such as ./w and .//w. Converters refuse files outside the folder.
+    spelled = {os.path.normpath(name) for name in names if "\0" not in name and not os.path.isabs(name)}
     folder = os.path.dirname(path)
-    weights = [(name, os.path.join(folder, name)) for name in sorted(names)]
-    return [(name, file) for name, file in weights if "\0" not in name and os.path.isfile(file)]
+    weights = [(name, os.path.join(folder, name)) for name in sorted(spelled) if name.split(os.sep)[0] != os.pardir]
+    return [(name, file) for name, file in weights if os.path.isfile(file)]

@@ -192,10 +192,11 @@ def _library_folders(runtime: packages.Runtime, traits: PluginTraits, sdks: Sequ
     variable, below = traits.variable
     root = os.environ.get(variable, "")
     owners = [(runtime.package_folder(package), folder) for package, folder in traits.libraries]
+    # A library in the current folder may come from a stranger, so relative and empty entries do not count.
     return [
-        *([str(Path(root, below))] if root else []),
+        *([str(Path(root, below))] if os.path.isabs(root) else []),
         *[str(folder) for sdk in sdks for folder in _sdk_folders(Path(sdk).absolute(), traits)],
-        *(library_path.split(os.pathsep) if library_path else []),
+        *[entry for entry in (library_path or "").split(os.pathsep) if os.path.isabs(entry)],
         *[str(owner / folder) for owner, folder in owners if owner is not None],
         str(runtime.folder),
     ]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from delegate_sim.conversion import cache
+from delegate_sim.conversion import cache, sources
 from delegate_sim.conversion.sources import SourceKind, find_source
 from delegate_sim.errors import ModelError
 from delegate_sim.foundation.limits import VARIABLE
@@ -113,6 +113,18 @@ def test_weights_outside_an_onnx_file_count():
     first = find_source("m.onnx").digest
     write("m.data", "2")
     assert find_source("m.onnx").digest != first
+
+
+def test_each_file_beside_an_onnx_file_is_read_once(monkeypatch, tmp_path):
+    (tmp_path.parent / "outside.data").write_text("1")
+    names = ["m.data", "./m.data", ".//m.data", "a/../m.data", "../outside.data", str(tmp_path.parent / "outside.data"), "a\0b"]
+    locations = [b"\n\x08location\x12" + bytes([len(name)]) + name.encode() for name in names]
+    write("m.onnx", b"\x08\x07..." + b"...".join(locations))
+    write("m.data", "1")
+    read = []
+    monkeypatch.setattr(sources, "files_digest", lambda files: read.extend(files) or "0")
+    find_source("m.onnx")
+    assert [name for name, _ in read] == ["", "m.data"]
 
 
 def test_the_same_content_has_the_same_digest_elsewhere(tmp_path):

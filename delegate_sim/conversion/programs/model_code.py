@@ -73,8 +73,10 @@ _FUNCTIONS = re.compile(
     r"builtins|(tf_)?keras(\.src)?\.(activations|initializers|losses|metrics|regularizers|constraints|ops)(\.\w+)*"
 )
 """Modules whose functions may be named, for example as an activation."""
-_CODE_CLASSES = frozenset({"Lambda", "__lambda__", "TFSMLayer", "TorchModuleWrapper", "JaxLayer", "FlaxLayer", "ClassMethod"})
-"""Classes whose configuration has Python code, pickled objects, or names of functions or files."""
+_CODE_CLASSES = frozenset(
+    {"Lambda", "__lambda__", "TFSMLayer", "TorchModuleWrapper", "JaxLayer", "FlaxLayer", "ClassMethod", "TensorFlowOpLayer"}
+)
+"""Classes whose configuration has Python code, pickled objects, any operator of TensorFlow, or names of functions or files."""
 _SYMBOL_CLASSES = frozenset({"TFOpLambda", "SlicingOpLambda"})
 """Classes whose configuration names a function of TensorFlow, which is called."""
 _SYMBOLS = re.compile(
@@ -93,11 +95,16 @@ def _check_keras(path: str) -> None:
     text = _keras_configuration(path)
     for item in _objects(json.loads(text)):
         name, module = item.get("class_name"), item.get("module")
-        if not isinstance(name, str):
+        if isinstance(item.get("vocabulary"), str):  # a list of words reads no file
+            raise ModelCode("has a vocabulary in another file, which is read with the model")
+        # Keras looks for the registered name where it does not find the name of the class.
+        given = [own for own in (name, item.get("registered_name")) if isinstance(own, str)]
+        if not given:
             continue
-        if name in _CODE_CLASSES:
-            raise ModelCode(f"has {name}, which runs code of the model")
-        if name in _SYMBOL_CLASSES:
+        names = {part for own in given for part in (own, own.rpartition(">")[2])}
+        for code in sorted(names & _CODE_CLASSES):
+            raise ModelCode(f"has {code}, which runs code of the model")
+        if names & _SYMBOL_CLASSES:
             symbol = (item.get("config") or {}).get("function")
             if not isinstance(symbol, str) or not _SYMBOLS.fullmatch(symbol):
                 raise ModelCode(f"calls {symbol}, which may do more than compute")

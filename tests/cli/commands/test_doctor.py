@@ -66,3 +66,20 @@ def test_an_sdk_that_an_environment_variable_names(tool, run, tmp_path, monkeypa
     monkeypatch.setenv("EXYNOS_AI_LITECORE_ROOT", str(tmp_path / "litecore"))
     entries = {entry["target"]: entry for entry in json.loads(run("doctor", "--format", "json").stdout)["engines"]}
     assert entries["npu-samsung"]["searched"][0] == str(tmp_path / "litecore" / "lib" / "x86_64-linux")
+
+
+@pytest.mark.slow
+def test_a_library_in_the_current_folder_is_not_loaded(tool, run, tmp_path, monkeypatch):
+    """The variable may have an empty entry, which means the current folder."""
+    tool(("x: Failed to load NeuronAdapter shared library: no file.",), end=FAILS)
+    current = tmp_path / "current"
+    (current / "below").mkdir(parents=True)
+    monkeypatch.chdir(current)
+    for folder in (current, current / "below"):
+        (folder / "libneuron_adapter.so").touch()
+    monkeypatch.setenv("LD_LIBRARY_PATH", f":below:{tmp_path / 'other'}")
+    monkeypatch.setenv("EXYNOS_AI_LITECORE_ROOT", "below")
+    entries = {entry["target"]: entry for entry in json.loads(run("doctor", "--format", "json").stdout)["engines"]}
+    assert entries["npu-mediatek"]["libraries"] == {"libneuron_adapter.so": None}
+    assert entries["npu-mediatek"]["searched"][0] == str(tmp_path / "other")
+    assert entries["npu-samsung"]["searched"][0] == str(tmp_path / "other")

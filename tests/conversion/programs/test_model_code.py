@@ -37,7 +37,12 @@ def keras_file(folder, configuration, name="model.keras"):
 
 @pytest.mark.parametrize(
     "configuration",
-    [{}, sequential(RELU, OPERATION), sequential({"class_name": "TFOpLambda", "config": {"function": "__operators__.add"}})],
+    [
+        {},
+        sequential(RELU, OPERATION),
+        sequential({"class_name": "TFOpLambda", "config": {"function": "__operators__.add"}}),
+        sequential({"class_name": "StringLookup", "config": {"vocabulary": ["a"]}}),
+    ],
 )
 def test_a_configuration_without_code(tmp_path, configuration):
     model_code._check_keras(keras_file(tmp_path, configuration))
@@ -59,6 +64,13 @@ def test_a_configuration_without_code(tmp_path, configuration):
         ({"class_name": "TFOpLambda", "config": {"function": "io.write_file"}}, "calls io.write_file"),
         ({"class_name": "TFOpLambda", "config": {"function": "keras.models.load_model"}}, "calls keras.models.load_model"),
         ({"class_name": "SlicingOpLambda", "config": None}, "calls None"),
+        ({"class_name": "X", "registered_name": "TorchModuleWrapper", "module": "keras.layers"}, "has TorchModuleWrapper"),
+        ({"class_name": "X", "registered_name": "Custom>Lambda"}, "has Lambda"),
+        ({"class_name": None, "registered_name": "TFSMLayer", "module": "keras.layers"}, "has TFSMLayer"),
+        ({"class_name": "X", "registered_name": "TFOpLambda", "config": {"function": "io.write_file"}}, "calls io.write_file"),
+        ({"class_name": "TensorFlowOpLayer", "config": {"node_def": {"op": "WriteFile"}}}, "has TensorFlowOpLayer"),
+        ({"class_name": "StringLookup", "config": {"vocabulary": "/etc/passwd"}}, "has a vocabulary in another file"),
+        ({"class_name": "TextVectorization", "config": {"vocabulary": "gs://bucket/words"}}, "has a vocabulary in another file"),
     ],
 )
 def test_a_configuration_with_code(tmp_path, layer, words):
