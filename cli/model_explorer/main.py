@@ -15,7 +15,7 @@ from model_explorer import Adapter, AdapterMetadata, ModelExplorerGraphs
 from model_explorer.builtin_tflite_flatbuffer_adapter import BuiltinTfliteFlatbufferAdapter
 
 import delegate_sim
-from delegate_sim.export.model_explorer import layer_name, node_data
+from delegate_sim.export.model_explorer import layer_name, node_data, nodes_of_graphs
 from delegate_sim.foundation.printable import printable
 from delegate_sim.results.report.placement import node_reasons
 from delegate_sim.runtime.interpreter import Run, SubgraphRun
@@ -39,22 +39,26 @@ class DelegateSimAdapter(Adapter):  # type: ignore[misc]  # the package has no t
         graphs = BuiltinTfliteFlatbufferAdapter().convert(model_path, settings)
         (run,) = delegate_sim.analyze(model_path, os.environ.get(_VARIABLE) or None, defaults="benchmark").runs
         layers = node_data(run)
-        subgraphs = dict(zip(layers, run.subgraphs, strict=False))
+        subgraphs = nodes_of_graphs(run)
         for graph in [graph for collection in graphs["graphCollections"] for graph in collection.graphs]:
-            if graph["id"] in subgraphs:
-                _color(graph, run, subgraphs[graph["id"]], layers[graph["id"]]["results"])
+            if graph["id"] in layers:
+                _color(graph, run, subgraphs.get(graph["id"]), layers[graph["id"]]["results"])
         return graphs
 
 
-def _color(graph: dict[str, Any], run: Run, subgraph: SubgraphRun, results: Mapping[str, Any]) -> None:
-    """Color the operators of a graph, and attach reasons to the operators that stay on the CPU."""
+def _color(graph: dict[str, Any], run: Run, subgraph: SubgraphRun | None, results: Mapping[str, Any]) -> None:
+    """Color the operators of a graph, and attach reasons to the operators that stay on the CPU.
+
+    Without ``subgraph``, several subgraphs have the name of the graph, so no reasons are attached.
+    """
     for node in graph["nodes"]:
         if node["id"] not in results:
             continue
         index = int(node["id"])
-        node["style"] = {"backgroundColor": results[node["id"]]["bgColor"]}
+        if color := results[node["id"]].get("bgColor"):
+            node["style"] = {"backgroundColor": color}
         attributes = node.setdefault("attrs", [])
         attributes.append({"key": layer_name(run), "value": results[node["id"]]["value"]})
-        if index not in subgraph.delegated:
+        if subgraph is not None and index not in subgraph.delegated:
             reasons = "; ".join([reason.message for reason in node_reasons(subgraph, index, run.refusal)])
             attributes.append({"key": "why not", "value": printable(reasons)})

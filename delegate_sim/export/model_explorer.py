@@ -6,6 +6,7 @@ identifies a graph by the name of the subgraph, and an operator by its index in 
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from ..foundation.printable import printable
@@ -17,6 +18,7 @@ from ..runtime.interpreter import Run, SubgraphRun
 COLORS = {DELEGATED: "#9fd8cd", REFUSED: "#f3b08c", LEFT: "#ecd27e"}
 """Background color of a node, by the node's state. The text is black."""
 _TEXT = "#000000"
+_UNKNOWN = "not known: several subgraphs have this name"
 
 
 def layer_name(run: Run) -> str:
@@ -28,9 +30,23 @@ def node_data(run: Run) -> dict[str, Any]:
     """Return the Model Explorer layer for a run.
 
     The layer gives the label and color of every operator, grouped by the name of the subgraph. Model Explorer counts the labels
-    and shows them as a legend.
+    and shows them as a legend. Subgraphs of one name share a group, in which nodes with different labels have no label.
     """
-    return {printable(subgraph.graph.name): _layer(run, subgraph) for subgraph in run.subgraphs}
+    layers: dict[str, dict[str, Any]] = {}
+    for subgraph in run.subgraphs:
+        layer = _layer(run, subgraph)
+        results = layers.setdefault(printable(subgraph.graph.name), layer)["results"]
+        for index, result in layer["results"].items():
+            if results.setdefault(index, result) != result:
+                results[index] = {"value": _UNKNOWN, "textColor": _TEXT}
+    return layers
+
+
+def nodes_of_graphs(run: Run) -> dict[str, SubgraphRun]:
+    """Return the subgraphs of a run by name, without those that share a name."""
+    names = Counter(printable(subgraph.graph.name) for subgraph in run.subgraphs)
+    named = [(printable(subgraph.graph.name), subgraph) for subgraph in run.subgraphs]
+    return {name: subgraph for name, subgraph in named if names[name] == 1}
 
 
 def node_label(run: Run, subgraph: SubgraphRun, index: int) -> str:

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 import delegate_sim
-from delegate_sim.export.model_explorer import COLORS, node_data
+from delegate_sim.export.model_explorer import COLORS, node_data, nodes_of_graphs
+from fixtures.builder import ModelBuilder
 from tests.support.hostile_names import NAMES, hostile_model
 from tests.support.models import MIXED, chain_model
 
@@ -39,6 +40,27 @@ def test_each_operator_has_the_delegate_or_the_code_of_its_refusal():
 def test_graphs_are_known_by_the_names_of_subgraphs():
     model = delegate_sim.load(MODELS / "several_subgraphs.tflite")
     assert list(node_data(run_of(model))) == [subgraph.name for subgraph in model.subgraphs]
+
+
+def test_subgraphs_of_one_name_do_not_take_the_results_of_each_other():
+    builder = ModelBuilder()
+    for op, count in (("ERF", 1), ("ABS", 1), ("ABS", 3)):
+        graph = builder.subgraph("same" if op != "ERF" else "main")
+        given = graph.input("x", "FLOAT32", [1, 8])
+        for number in range(count):
+            result = graph.tensor("y", "FLOAT32", [1, 8])
+            graph.node("ABS" if number != 1 else "CUSTOM", [given], [result], custom=None if number != 1 else "mine")
+        graph.outputs(result)
+    two = builder.subgraph("same")
+    two.node("CUSTOM", [two.input("x", "FLOAT32", [1, 8])], [two.tensor("y", "FLOAT32", [1, 8])], custom="mine")
+    run = run_of(builder.bytes())
+    layers = node_data(run)
+    assert list(layers) == ["main", "same"]
+    own = {key: result["value"] for key, result in layers["same"]["results"].items()}
+    assert own["0"] == "not known: several subgraphs have this name"
+    assert "bgColor" not in layers["same"]["results"]["0"]
+    assert own["1"] == "CPU: no-nested-delegation" or own["1"].startswith("CPU: ")
+    assert list(nodes_of_graphs(run)) == ["main"]
 
 
 def test_names_of_a_hostile_model_are_printable():
