@@ -32,6 +32,7 @@ from ..console.terminal import format_option, print_on_stderr, show_progress, wi
 from ..exits import DONE, INTERRUPTED, USAGE
 from ..gathering import gathered
 from ..options.delegate_flags import DelegateCommand
+from ..options.numbers import FiniteRange
 from ..options.targets import for_option, for_targets_options
 from ..text.sweep import best_rows, sweep_lines
 
@@ -109,7 +110,7 @@ def _cache_folder(cache: str | None, no_cache: bool) -> str | None:
 @click.option(
     "--max-difference",
     metavar="SHARE",
-    type=click.FloatRange(0),
+    type=FiniteRange(0),
     default=MAX_DIFFERENCE,
     show_default=True,
     help="The largest difference from the float model's outputs.",
@@ -119,8 +120,8 @@ def _cache_folder(cache: str | None, no_cache: bool) -> str | None:
 @click.option("--report", "page", metavar="FILE.html", type=OutputPath(is_declared=False), help="Also write a page.")
 @click.option("--run-model-code", is_flag=True, help="Let converters run code in SOURCE.")
 @click.option("--python", "pythons", metavar="PATH", multiple=True, help="A Python in which converters are installed.")
-@click.option("--time-limit", metavar="SECONDS", type=click.FloatRange(0, min_open=True), help="The time limit of each step.")
-@click.option("--memory-limit", metavar="GIB", type=click.FloatRange(0, min_open=True), help="The memory limit of a conversion.")
+@click.option("--time-limit", metavar="SECONDS", type=FiniteRange(0, min_open=True), help="The time limit of each step.")
+@click.option("--memory-limit", metavar="GIB", type=FiniteRange(0, min_open=True), help="The memory limit of a conversion.")
 @click.option("--cache", metavar="FOLDER", type=click.Path(), help="The folder to cache conversions in.")
 @click.option("--no-cache", is_flag=True, help="Do not use the cache of conversions.")
 @for_targets_options

@@ -16,6 +16,7 @@ from ..console.output_file import FileCommand
 from ..console.terminal import result_options, show_progress, width, write_result
 from ..exits import DONE, FINDINGS
 from ..models import one_path, read_model
+from ..options.numbers import FiniteRange
 from ..text.inference import difference_lines
 from ..text.precision import precision_lines
 from ..text.verification import verification_lines
@@ -52,7 +53,7 @@ if no output depends on the inputs, if the delegate runs no node or does not run
 @click.option("--samples", type=click.IntRange(0), default=2, show_default=True, help="How many random inputs to generate.")
 @click.option(
     "--tolerance",
-    type=click.FloatRange(0),
+    type=FiniteRange(0),
     help="The largest error to ignore, as a share of the output's largest value. Default: 0; with --on, 0.001, or 0.005 with "
     "quantized weights, or 0.01 with float16 weights.",
 )

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from ..errors import OptionError
 from ..foundation.late_numpy import np
-from ..foundation.printable import printable
+from ..foundation.parsing.shapes import parse_shape
+from ..foundation.printable import LONGEST_SAID, item_list, printable, shortened
 from ..hypothetical.model_editing import Edited, Editor, edited
 from ..model import schema
 from ..model.model import Model, Tensor
@@ -26,18 +27,18 @@ def parse_shapes(model: Model, texts: Sequence[str]) -> dict[int, tuple[int, ...
     """
     graph = model.subgraphs[0]
     names = {graph.tensors[index].name: index for index in graph.inputs if index >= 0}
+    inputs = frozenset(names.values())
     for signature in model.signatures:
         if signature.subgraph == 0:
             for name, index in signature.inputs.items():
-                names.setdefault(name, index)
+                if index in inputs:  # a signature may name any number
+                    names.setdefault(name, index)
     shapes = {}
     for text in texts:
-        name, equals, sizes = text.rpartition("=")
-        if not equals or not all(size.isascii() and size.isdigit() and 0 < int(size) < 1 << 31 for size in sizes.split(",")):
-            raise OptionError(printable(f"a shape is INPUT=1,224,224,3, not {text!r}"))
+        name, shape = parse_shape(text)
         if name not in names:
-            raise OptionError(printable(f"the model has no input {name!r}; it has {', '.join(map(repr, names))}"))
-        shape = tuple(map(int, sizes.split(",")))
+            inputs_text = item_list(map(repr, map(shortened, names)), LONGEST_SAID)
+            raise OptionError(printable(f"the model has no input {shortened(name)!r}; it has {inputs_text}"))
         tensor = graph.tensors[names[name]]
         open_shape = tensor.shape_signature or tensor.shape
         if len(shape) != len(open_shape) or any(old not in (-1, new) for old, new in zip(open_shape, shape, strict=True)):

@@ -81,6 +81,8 @@ class ProgramTest(FailureTest):
         self._text, self._match, self._seconds = text, match, seconds
         try:
             words = shlex.split(text)
+            if "\0" in text or "\0" in match:
+                raise ValueError("embedded null byte")
         except ValueError as error:
             raise OptionError(printable(f"the command {text!r} cannot be split into words: {error}")) from error
         if not words:

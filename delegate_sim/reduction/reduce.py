@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -308,8 +309,10 @@ def _fewer(items: Sequence[int], fails: Callable[[Sequence[int]], bool]) -> None
     while len(items) > 1:
         size = -(-len(items) // chunks)
         parts = [items[start : start + size] for start in range(0, len(items), size)]
-        others = [[*items[: number * size], *items[(number + 1) * size :]] for number in range(len(parts))] if chunks > 2 else []
-        smaller = next((own for own in (*parts, *others) if fails(own)), None)
+        others = range(len(parts)) if chunks > 2 else ()
+        # Each list of others is made when it is tried, because together they have many times as many items.
+        without = ([*items[: number * size], *items[(number + 1) * size :]] for number in others)
+        smaller = next((own for own in itertools.chain(parts, without) if fails(own)), None)
         if smaller is not None:
             chunks = 2 if len(smaller) <= size else max(chunks - 1, 2)
             items = smaller

@@ -14,7 +14,7 @@ from ..diagnosis.advice.converter_settings import settings_for as settings_that_
 from ..diagnosis.diagnosis import Diagnosis
 from ..diagnosis.examiner import Cost
 from ..errors import OptionError
-from ..foundation.printable import printable
+from ..foundation.parsing.shapes import parse_shape
 from .rows import Origin, SweepRow
 
 Shapes = tuple[tuple[str, tuple[int, ...]], ...]
@@ -23,13 +23,7 @@ Shapes = tuple[tuple[str, tuple[int, ...]], ...]
 
 def parse_shapes(texts: Sequence[str]) -> Shapes:
     """Parse texts such as ``INPUT=1,224,224,3``. Raises OptionError for any other form."""
-    shapes: dict[str, tuple[int, ...]] = {}
-    for text in texts:
-        name, equals, sizes = text.rpartition("=")
-        if not equals or not all(size.isascii() and size.isdigit() and 0 < int(size) < 1 << 31 for size in sizes.split(",")):
-            raise OptionError(printable(f"a shape is INPUT=1,224,224,3, not {text!r}"))
-        shapes[name] = tuple(map(int, sizes.split(",")))
-    return tuple(shapes.items())
+    return tuple(dict(map(parse_shape, texts)).items())
 
 
 QUANTIZATIONS: Mapping[ConverterSetting, str] = {

@@ -281,6 +281,20 @@ def test_shapes_that_do_not_fit_are_refused(text, words):
         parse_shapes(reshaper(), [text])
 
 
+def test_a_signature_with_a_tensor_that_does_not_exist_names_no_input():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    x, y = graph.input("x", "FLOAT32", [1, 4], signature=[-1, 4]), graph.tensor("y", "FLOAT32", [1, 4])
+    graph.node("ABS", [x], [y])
+    graph.outputs(y)
+    builder.signature("main", 0, {"own": x, "other": 1_000_000, "last": (1 << 32) - 1}, {"y": y})
+    model = load(builder.bytes())
+    assert parse_shapes(model, ["own=2,4"]) == {x: (2, 4)}
+    for name in ("other", "last"):
+        with pytest.raises(OptionError, match=f"the model has no input '{name}'; it has 'x', 'own'$"):
+            parse_shapes(model, [f"{name}=2,4"])
+
+
 def test_a_diagnosis_names_the_pass_that_does_what_it_advises():
     found = diagnose(layers(9, 9), "nnapi", {"feature_level": 30}, defaults="api")
     named = {finding.cause.operators[0][0]: found.pass_for(finding) for finding in found.findings}

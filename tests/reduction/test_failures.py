@@ -85,6 +85,7 @@ def test_only_the_text_of_match_counts(code, failure):
     [
         ("", "is empty"),
         ("'open", "cannot be split"),
+        ("/bin/false \0", "cannot be split"),
         ("no-such-program {model}", "there is no program 'no-such-program'"),
         ("./no-such-program", "there is no program"),
     ],

@@ -67,6 +67,28 @@ def test_items_are_removed():
         assert set(last) == wanted
 
 
+def test_lists_of_items_are_made_when_they_are_tried():
+    """For 1,000 items in 500 parts, all lists together would have 500,000 items."""
+    import tracemalloc
+
+    items, runs = list(range(1000)), 0
+
+    def fails(_):
+        nonlocal runs
+        runs += 1
+        if runs > 1100:
+            raise LimitError("no time is left")
+        return False
+
+    tracemalloc.start()
+    try:
+        with pytest.raises(LimitError):
+            _fewer(items, fails)
+        assert tracemalloc.get_traced_memory()[1] < 1 << 19
+    finally:
+        tracemalloc.stop()
+
+
 def test_sizes_become_small():
     builder = ModelBuilder()
     graph = builder.subgraph()

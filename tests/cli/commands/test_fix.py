@@ -204,6 +204,7 @@ def test_a_pass_that_breaks_its_promise_writes_nothing(source, run, tmp_path, mo
         ((), "give -o FILE"),
         (("-o", "x", "--samples", "0"), "the models cannot be compared without inputs"),
         (("--plan", "--shape", "y=1"), "the model has no input 'y'"),
+        (("--plan", "--shape", f"x={'1' * 5000}"), "a shape is INPUT=1,224,224,3, not 'x=1"),
     ],
 )
 def test_arguments_that_do_not_go_together(source, run, arguments, words):
