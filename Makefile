@@ -24,7 +24,7 @@ TENSORFLOW ?= python3
 TFLM ?= python3
 TORCH ?= python3
 
-.PHONY: setup accuracy lock demo browser screenshots page-figures examples viewers stores notebook web web-figures web-equality site test matrix wheel version release installs lint types language conformance numbers planted fixtures docs schema sources log-statements upstream-diff upstream-wheels gpu-comparison fix-table sweep-models sweep-table peers peer-costs rewrites advice micro-fixes micro-crashes model-types android-releases releases driver-profiles bench bench-scan fuzz fuzz-guided faults random-graphs coverage mutation audit sbom clean
+.PHONY: setup accuracy lock demo browser screenshots page-figures examples viewers stores notebook web web-figures web-equality site test matrix wheel version release installs lint types language conformance numbers planted fixtures docs schema sources log-statements upstream-diff upstream-wheels gpu-comparison fix-table sweep-models sweep-table peers peer-costs rewrites advice micro-fixes micro-crashes model-types android-releases releases driver-profiles bench bench-scan fuzz fuzz-guided fuzz-links faults random-graphs coverage mutation audit sbom clean
 
 setup: $(STAMP)
 
@@ -249,6 +249,9 @@ coverage: setup  ## measure the lines and branches of delegate_sim that the test
 fuzz-guided: setup  ## fuzz, guided by the code that a mutant reaches (atheris)
 	$(PIP_INSTALL) --target .venv-atheris --upgrade atheris
 	PYTHONPATH=.venv-atheris $(BIN)/python -m tools.fuzz.guided --time $(TIME) --seed $(SEED) $(addprefix --models ,$(MODELS))
+
+fuzz-links: setup  ## open mutated links to results in the system's Chromium (TIME=seconds, SEED=1)
+	$(BIN)/python -m tools.fuzz.result_links --time $(TIME) --seed $(SEED)
 
 audit: setup  ## look up known vulnerabilities of the packages in requirements.lock
 	$(PYTHON) -m venv .venv-audit

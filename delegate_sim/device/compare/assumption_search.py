@@ -5,7 +5,7 @@ Explanations with fewer assumptions come first.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -76,20 +76,26 @@ def disproved_limit(facts: Facts, run: Run) -> Mapping[str, Any]:
     limits = run.delegate.limits
     simulated = read_lines(run.log_lines).replacements
 
-    def least_kernels(lines: Sequence[Replacement], index: int) -> int:
-        # Delegated and other partitions alternate, so at least half of the partitions, rounded down, are delegate kernels.
-        own = [line for line in lines if line.subgraph == index or (line.subgraph is None and len(run.subgraphs) == 1)]
-        return max([(line.partitions or 0) // 2 for line in own], default=0)
-
+    on_lines, on_simulated = _least_kernels(facts.replacements or ()), _least_kernels(simulated)
+    unnamed = None if len(run.subgraphs) == 1 else -1
     for subgraph in run.subgraphs if limits.option else ():
         index = subgraph.graph.index
-        on_device = max(facts.kernels.get(index, 0), least_kernels(facts.replacements or (), index))
+        on_device = max(facts.kernels.get(index, 0), on_lines.get(index, 0), on_lines.get(unnamed, 0))
         # If the simulation undoes the delegation, only its lines show the kernels.
-        kernels = max(kernel_count(subgraph), least_kernels(simulated, index))
+        kernels = max(kernel_count(subgraph), on_simulated.get(index, 0), on_simulated.get(unnamed, 0))
         dropped = None if subgraph.decision is None else nodes_set_aside(subgraph.decision, PARTITION_LIMIT.name)
         if dropped and on_device > kernels:
             return {limits.option: limits.unlimited}
     return {}
+
+
+def _least_kernels(lines: Iterable[Replacement]) -> Mapping[int | None, int]:
+    """Return the smallest number of delegate kernels that lines show, by the subgraph that they name."""
+    kernels: dict[int | None, int] = {}
+    for line in lines:
+        # Delegated and other partitions alternate, so at least half of the partitions, rounded down, are delegate kernels.
+        kernels[line.subgraph] = max(kernels.get(line.subgraph, 0), (line.partitions or 0) // 2)
+    return kernels
 
 
 def _without_cpu(trials: Trials) -> Iterator[Match]:
