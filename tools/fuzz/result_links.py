@@ -107,7 +107,7 @@ class Viewer:
         try:
             shown = context.new_page()
             shown.on("pageerror", lambda error: wrong.append(("error", str(error)[:2000])))
-            shown.on("dialog", lambda dialog: (wrong.append(("escape", "a dialog")), dialog.dismiss()))
+            shown.on("dialog", lambda dialog: self._close(dialog, wrong))
             shown.on("request", lambda request: self._check_request(request.url, wrong))
             shown.goto(f"{self._address}#{fragment}")
             shown.wait_for_selector("body.ready, .problem", state="attached")
@@ -118,6 +118,11 @@ class Viewer:
         finally:
             context.close()
         return wrong[0] if wrong else ("", "")
+
+    @staticmethod
+    def _close(dialog: Any, wrong: list[tuple[str, str]]) -> None:
+        wrong.append(("escape", "a dialog"))
+        dialog.dismiss()
 
     def _check_request(self, url: str, wrong: list[tuple[str, str]]) -> None:
         if url.partition("#")[0] != self._address and not url.startswith(("data:", "blob:")):
