@@ -9,7 +9,7 @@ from dataclasses import replace
 from ..graph.effort import DIAGNOSIS, Effort
 from ..hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey
 from ..model.model import Model
-from ..results.report.multiply_adds import multiply_adds
+from ..results.report.multiply_adds import node_multiply_adds
 from ..results.report.placement import on_cpu
 from ..rules.kinds import PARTITION_LIMIT
 from ..runtime.target import Target
@@ -38,12 +38,8 @@ def diagnose(
     first = examiner.simulate(HypotheticalChanges())
     run, now = first.run, first.cost
     blockers = find_causes(examiner)
-    weights = {
-        NodeKey(subgraph.graph.index, index): multiply_adds(subgraph.graph.view(subgraph.graph.nodes[index]))
-        for subgraph in run.subgraphs
-        for index in subgraph.graph.execution_plan
-    }
-    own_weight = {cause.identity: sum([weights.get(key, 0) for key in cause.nodes]) for cause in blockers.causes}
+    by_node = [node_multiply_adds(subgraph.graph) for subgraph in run.subgraphs]
+    weights = {cause.identity: sum([by_node[key.subgraph].get(key.node, 0) for key in cause.nodes]) for cause in blockers.causes}
 
     def cost_without(causes: Iterable[Cause]) -> Cost:
         return examiner.simulate(blockers.without(causes)).cost
@@ -59,7 +55,7 @@ def diagnose(
         and (not staying.issuperset(cause.nodes) or today.isdisjoint(itertools.product(cause.nodes, cause.codes)))
     ]
     findings = rank_causes(
-        blockers.causes, own_weight, now, cost_without, effort, measured, later, loops_around(model, blockers.causes)
+        blockers.causes, weights, now, cost_without, effort, measured, later, loops_around(model, blockers.causes)
     )
     following = _followers(first, [finding.cause for finding in findings], blockers, examiner, effort)
     is_incomplete = effort.is_over  # all later simulations are required

@@ -56,12 +56,16 @@ class Edited:
 
     def now(self, key: NodeKey) -> NodeKey | None:
         """Return the key in the changed model of a node of the original model. Return None if the change removed the node."""
-        index = self._indices[key.subgraph].get(key.node) if key.subgraph < len(self._indices) else None
-        return None if index is None else NodeKey(key.subgraph, index)
+        return self.present([key]).get(key)
 
     def present(self, keys: Iterable[NodeKey]) -> dict[NodeKey, NodeKey]:
         """Return a map from ``keys`` in the original model to keys in the changed model. Removed nodes are left out."""
-        return {key: now for key in keys if (now := self.now(key)) is not None}
+        indices = self._indices
+        return {
+            key: NodeKey(key.subgraph, index)
+            for key in keys
+            if key.subgraph < len(indices) and (index := indices[key.subgraph].get(key.node)) is not None
+        }
 
     @functools.cached_property
     def _indices(self) -> Sequence[Mapping[int, int]]:

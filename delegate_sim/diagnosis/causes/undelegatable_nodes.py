@@ -45,13 +45,13 @@ IN_APPLICATION: Mapping[str, str] = {
 
 def special_subject(node: NodeView) -> tuple[str, ...] | None:
     """If no delegate takes this node, return the subject of the cause. Otherwise, return None."""
-    tensors = (*node.inputs, *node.outputs)
     if is_program(node.node):
         return ("compiled", node.op)
     if works_on_text(node):
         return ("text",)
     is_loop = node.op in CONTROL_FLOW and not node.node.is_custom
-    if (node.node.is_custom and node.op.startswith(LISTS)) or (is_loop and any(tensor.type == "VARIANT" for tensor in tensors)):
+    is_list = is_loop and any(tensor.type == "VARIANT" for tensor in (*node.inputs, *node.outputs))
+    if is_list or (node.node.is_custom and node.op.startswith(LISTS)):
         return ("lists",)
     if node.node.is_custom and node.op.startswith(FLEX):
         return ("flex",)
@@ -62,7 +62,7 @@ def special_subject(node: NodeView) -> tuple[str, ...] | None:
 
 def works_on_text(node: NodeView) -> bool:
     """Return whether a node reads or writes text, uses a lookup table, or fills a lookup table in a subgraph."""
-    if any(tensor.type == "STRING" for tensor in (*node.inputs, *node.outputs)):
+    if "STRING" in node.graph.types and any(tensor.type == "STRING" for tensor in (*node.inputs, *node.outputs)):
         return True
     if node.node.is_custom:
         return False
