@@ -10,7 +10,7 @@ from typing import Any
 from ..errors import FixError, LimitError
 from ..foundation.columns import LIST, OBJECT, Column, Declared, group, within
 from ..graph.effort import REWRITING, Effort, SharedEffort
-from ..hypothetical.fixed_inputs import open_inputs
+from ..hypothetical.fixed_inputs import open_inputs, with_shapes
 from ..hypothetical.model_editing import unchanged
 from ..model.model import Model
 from ..releases.wording import LISTS
@@ -20,7 +20,6 @@ from ..runtime.target import Target
 from .applying import Rewritten, start_with
 from .descent import Descent, FixStep, Trial, not_tried
 from .flatbuffer.model_writing import check_writable
-from .given_shapes import with_shapes
 from .passes.base import Exactness, Pass
 from .passes.catalogue import PASSES
 from .score import Standing, evaluator, is_better, is_no_worse, standing, summed

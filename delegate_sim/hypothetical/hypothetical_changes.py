@@ -16,11 +16,9 @@ from ..model.model import Model, Node
 from ..releases.catalogue import NEWEST, Release
 from ..runtime.interpreter import Assumptions, Run, simulate
 from ..runtime.target import Target
-from .code_changes import with_float_arithmetic, with_inlined_nodes
-from .converted_versions import with_converted_versions
+from .code_changes import with_float_arithmetic, with_inlined_nodes, without_nodes
 from .fixed_inputs import with_inputs
-from .model_editing import Edited, Editor, NodeKey, edited, unchanged
-from .node_removal import without_nodes
+from .model_editing import Edited, Editor, NodeKey, edited, unchanged, with_converted_versions
 from .type_conversion import CONVERSIONS
 
 __all__ = [

@@ -20,8 +20,7 @@ from ..graph.graph import Graph, file_graphs
 from ..model import schema
 from ..model.model import NO_TENSOR, Allocation, Model, Node, Quantization, Tensor
 from ..model.numbers import RepeatedNumber, StoredNumbers, bounds
-from .converted_versions import demanded_versions, with_converted_versions, with_versions
-from .model_editing import Edited, Editor, edited, unchanged
+from .model_editing import Edited, Editor, demanded_versions, edited, unchanged, with_converted_versions, with_versions
 
 _STORED = frozenset({"INT2", "INT4", "INT8", "UINT8", "INT16", "INT32", "INT64"})
 _VALUES_KEPT = 1 << 12

@@ -4,7 +4,7 @@ import pytest
 
 from delegate_sim.api.arguments import target_of
 from delegate_sim.delegates.registry import DELEGATE_NAMES
-from delegate_sim.diagnosis.open_question import Choice, find_open_question
+from delegate_sim.diagnosis.diagnose import Choice, find_open_question
 from delegate_sim.graph.effort import Effort
 from delegate_sim.model.reader import load
 from fixtures.builder import ModelBuilder

@@ -9,7 +9,7 @@ import pytest
 from delegate_sim.api.arguments import target_of
 from delegate_sim.diagnosis.causes.change import Advice, Remedy, conversion_change
 from delegate_sim.diagnosis.diagnose import diagnose
-from delegate_sim.diagnosis.side_effects import worsened
+from delegate_sim.diagnosis.diagnosis import worsened
 from delegate_sim.graph.effort import Effort
 from delegate_sim.hypothetical.hypothetical_changes import NodeKey
 from delegate_sim.model.reader import load

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from delegate_sim.hypothetical.code_changes import without_nodes
 from delegate_sim.hypothetical.model_editing import NodeKey
-from delegate_sim.hypothetical.node_removal import without_nodes
 from delegate_sim.model.reader import load
 from fixtures.builder import ModelBuilder
 

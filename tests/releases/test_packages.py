@@ -5,16 +5,17 @@ from __future__ import annotations
 import pytest
 
 from delegate_sim.errors import OptionError
-from delegate_sim.releases.catalogue import KNOWN_RELEASES, parse_release
-from delegate_sim.releases.packages import (
+from delegate_sim.releases.catalogue import (
     ASSUMED,
     CONTAINED,
     EXAMPLES,
     IN_LITERT_JS,
+    KNOWN_RELEASES,
     contained_release,
     is_release_name,
     package_lines,
     package_release,
+    parse_release,
     releases_with,
 )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 
 from ...graph.graph import NodeView
@@ -10,9 +10,8 @@ from ...hypothetical.fixed_inputs import open_inputs
 from ...model.model import Model
 from ...rules.kinds import Problem
 from ...runtime.target import Target
-from ..causes.cause import Cause, views_of
+from ..causes.cause import LOOPS, Cause, views_of
 from ..causes.conversion_causes import form
-from ..causes.loops import LOOPS
 from .layer_rewrites import may_help, rewriting
 
 
@@ -122,3 +121,28 @@ def _settings(model: Model, target: Target, cause: Cause) -> Iterator[SettingsTo
 def _has_numbers(view: NodeView) -> bool:
     tensors = [tensor for tensor in (*view.inputs, *view.outputs) if not tensor.is_constant]
     return any(tensor.type in ("FLOAT32", "FLOAT16") or tensor.scale > 0 for tensor in tensors)
+
+
+_BOUNDARY_SETTINGS = {"QUANTIZE": "inference_input_type", "DEQUANTIZE": "inference_output_type"}
+"""The attribute of ``tf.lite.TFLiteConverter`` for the nodes at each end of the model."""
+_BOUNDARY_TYPES = {"INT8": "tf.int8", "UINT8": "tf.uint8", "INT16": "tf.int16"}
+
+
+def boundary_setting(views: Sequence[NodeView]) -> str:
+    """Return the setting with which the converter does not write the nodes, such as ``inference_input_type = tf.int8``.
+
+    Return "" unless all nodes quantize inputs of the model, or all nodes dequantize to outputs of the model.
+    """
+    settings = {_boundary_setting(view) for view in views}
+    return settings.pop() if len(settings) == 1 else ""
+
+
+def _boundary_setting(view: NodeView) -> str:
+    if view.op not in _BOUNDARY_SETTINGS or view.node.is_custom or view.graph.index:
+        return ""
+    is_input = view.op == "QUANTIZE"
+    outside, inside = (view.input(0), view.output(0)) if is_input else (view.output(0), view.input(0))
+    ends = view.graph.inputs if is_input else view.graph.outputs
+    if outside.type != "FLOAT32" or outside.index not in ends or inside.type not in _BOUNDARY_TYPES:
+        return ""
+    return f"converter.{_BOUNDARY_SETTINGS[view.op]} = {_BOUNDARY_TYPES[inside.type]}"

@@ -1,22 +1,26 @@
-"""The simulated result of ``delegate-sim fix`` for a model and a target, or for several targets together."""
+"""The simulated result of ``delegate-sim fix``, and the ``fix`` commands that fix sizes of inputs which the file leaves open."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from ...errors import FixError, LimitError
+from ...errors import DelegateSimError, FixError, LimitError
 from ...fixing.score import is_better
 from ...fixing.search import FixPlan, search, try_shapes
 from ...foundation.columns import LIST, OBJECT, Column, Declared
 from ...foundation.printable import command_line
 from ...graph.effort import Effort
-from ...model.model import Model
+from ...hypothetical.fixed_inputs import open_inputs, with_shapes
+from ...model.model import Model, Tensor
+from ...results.report.blockers import has_open_input
+from ...rules.kinds import DYNAMIC_TENSORS
+from ...runtime.interpreter import REFUSED, Run, simulate
 from ...runtime.target import Target
 from ..causes.change import result_words
-from ..examiner import Cost
-from .commands import joint_fix_command
+from ..examiner import Cost, Examined
+from .commands import fix_command, joint_fix_command
 from .fix_passes import cost_of
 
 if TYPE_CHECKING:
@@ -152,3 +156,91 @@ def joint_fix(diagnoses: Sequence[Diagnosis]) -> JointFix | None:
         return None
     shapes = shape_arguments(plan)
     return JointFix(plan, joint_fix_command(model, targets, *shapes), joint_fix_command(model, targets, *shapes, "--per-target"))
+
+
+_TRIED = (32, 64, 128, 256)
+"""Sizes that are tried for dimensions that the file leaves open."""
+_TOLD = 3
+
+
+def open_sizes_text(model: Model, target: Target, code: str, effort: Effort) -> str:
+    """Return the change of open input sizes after which a target no longer refuses a model with a code, or "" if none is found.
+
+    The first dimension of an input keeps its stored size. All other open dimensions get the same size. ``effort`` limits the
+    number of sizes that are tried.
+    """
+    every = open_inputs(model)
+    inputs = [tensor for tensor in every if -1 in (tensor.shape_signature or ())[1:]]
+    for size in effort.limit(_TRIED if inputs else ()):
+        effort.spend(target.effort)
+        shapes = {tensor.index: _with_size(tensor, size) for tensor in every}
+        try:
+            change = with_shapes(model, shapes, target.release)
+            run = simulate(change.model, target)
+        except DelegateSimError:
+            return ""
+        if run.refusal is None or run.refusal.code != code:
+            result = result_words(Examined(run, change).cost)
+            command = shapes_command([(tensor.name, shapes[tensor.index]) for tensor in every])
+            return (
+                f"the file leaves sizes open: {_stored(inputs)}. {command} fixes sizes, here with the "
+                f"simulated result {result}. Or resize the inputs before you apply the delegate"
+            )
+    return ""
+
+
+def _with_size(tensor: Tensor, size: int) -> tuple[int, ...]:
+    signature = tensor.shape_signature or tensor.shape
+    further = [size if given < 0 else given for given in signature[1:]]
+    return (tensor.shape[0], *further)
+
+
+def _stored(inputs: list[Tensor]) -> str:
+    return ", ".join([f"{tensor.name} is stored as {list(tensor.shape)}" for tensor in inputs[:_TOLD]])
+
+
+_FEWEST = 2
+
+
+class SizesFix(NamedTuple):
+    """A ``fix`` command that fixes the sizes of inputs, and its simulated result for one target."""
+
+    run: Run
+    """The run of this target without the fix."""
+    fix: PlainFix
+    command: str
+
+
+class SharedRefusal(NamedTuple):
+    """A reason why several delegates are not applied. Deprecated delegates come last."""
+
+    code: str
+    runs: tuple[Run, ...]
+    fix: SizesFix | None
+
+    @property
+    def title(self) -> str:
+        """The reason in a few words."""
+        return self.runs[0].delegate.kinds[self.code].title
+
+
+def shared_refusals(model: Model, runs: Sequence[Run]) -> Sequence[SharedRefusal]:
+    """Return each refusal of the whole graph that several delegates share."""
+    by_code: dict[str, list[Run]] = {}
+    for run in runs:
+        if run.outcome == REFUSED and run.is_prepared and run.is_loaded and run.refusal is not None:
+            by_code.setdefault(run.refusal.code, []).append(run)
+    return [_shared(model, code, stopped) for code, stopped in by_code.items() if len(stopped) >= _FEWEST]
+
+
+def _shared(model: Model, code: str, stopped: Sequence[Run]) -> SharedRefusal:
+    runs = sorted(stopped, key=lambda run: bool(run.delegate.deprecated))
+    is_mended = code == DYNAMIC_TENSORS.name and has_open_input(model)
+    return SharedRefusal(code, tuple(runs), _sizes_fix(model, runs[0]) if is_mended else None)
+
+
+def _sizes_fix(model: Model, run: Run) -> SizesFix | None:
+    fix = search_fix(model, [run.target], Effort(model))
+    if fix.plan is None or not fix.arguments:
+        return None
+    return SizesFix(run, fix, fix_command(model, run.target, *fix.arguments))

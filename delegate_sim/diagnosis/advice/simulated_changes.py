@@ -15,6 +15,7 @@ from ...runtime.target import Target
 from ..causes.cause import Blockers, Cause, views_of
 from ..causes.change import (
     INLINED,
+    SUGGESTION_FOR,
     WITHOUT_OPTIONS,
     Advice,
     Assumed,
@@ -28,9 +29,7 @@ from ..causes.conversion_causes import OF_TYPES, form
 from ..causes.evidence import Simulate
 from ..examiner import Cost, Examined
 from ..ranking import NO_GAIN, gain
-from .boundary_types import boundary_setting
-from .change_kinds import SUGGESTION_FOR
-from .converter_settings import OF_CONVERSIONS, OF_FORMS, SettingsTogether, settings_for
+from .converter_settings import OF_CONVERSIONS, OF_FORMS, SettingsTogether, boundary_setting, settings_for
 
 _TRIED_AT_LEAST, _TRIED_AT_MOST = 4, 600
 """Smallest and largest number of simulations for the changes of all causes. Large models get fewer than small models."""

@@ -21,9 +21,11 @@ from ...rules.kinds import CPU_KERNEL_NOT_PREPARED, OPERATOR_NOT_REGISTERED, Hin
 from ...runtime.model_loading import first_loading_after, first_node, load_on
 from ...runtime.resolver import highest_version
 from ...versions.explanation import FEATURES, version_cause
-from ..causes.cause import Cause, views_of
+from ..causes.cause import UNROLL, Cause, views_of
 from ..causes.change import (
     FULLY_QUANTIZED,
+    OF_RUNTIME,
+    SUGGESTION_FOR,
     WITHOUT_OPTIONS,
     Advice,
     Change,
@@ -35,14 +37,11 @@ from ..causes.change import (
     general_change,
 )
 from ..causes.conversion_causes import OF_TYPES, form
-from ..causes.loops import UNROLL
-from ..causes.undelegatable_nodes import CHOOSING, CONTROL_FLOW, IN_APPLICATION, special_subject
+from ..causes.whole_graph_causes import CHOOSING, CONTROL_FLOW, IN_APPLICATION, special_subject
 from ..examiner import Examined, RefusedNode
-from .boundary_types import boundary_setting
-from .change_kinds import OF_RUNTIME, SUGGESTION_FOR
+from .converter_settings import boundary_setting
 from .layer_rewrites import may_help, rewriting
-from .open_sizes import open_sizes_text
-from .plain_fix import shapes_command
+from .plain_fix import open_sizes_text, shapes_command
 from .surroundings import Others, Surroundings
 
 _TOLD = 3

@@ -1,8 +1,10 @@
-"""Changes that may fix a cause, with their texts and simulated results."""
+"""Kinds of change, and the changes that may fix a cause, with their texts and simulated results."""
 
 from __future__ import annotations
 
 import functools
+import json
+import pkgutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -16,8 +18,50 @@ from ...results.report.measures import NOT_RUNNING
 from ...results.report.outcome_words import words_of
 from ...rules.kinds import Problem
 from ...versions.explanation import FEATURE_CHANGES
-from ..advice.change_kinds import SUGGESTIONS
 from ..examiner import Cost
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A kind of change: its code, a short description, and instructions."""
+
+    code: str
+    title: str
+    change: str
+
+
+SUGGESTIONS: Mapping[str, Suggestion] = {
+    code: Suggestion(code, **texts)
+    for code, texts in json.loads(pkgutil.get_data(__package__, "change_kinds.json") or b"").items()
+}
+"""All kinds of change, keyed by code. The texts are in ``change_kinds.json``."""
+
+SUGGESTION_FOR: Mapping[Problem, str] = {
+    Problem.DYNAMIC_SHAPE: "fix-shapes",
+    Problem.OPERATOR_VERSION: "lower-version",
+    Problem.OPERATOR: "replace-operator",
+    Problem.TARGET_LEVEL: "raise-target-level",
+    Problem.DRIVER: "avoid-operation",
+    Problem.RANK: "change-rank",
+    Problem.TYPE: "change-type",
+    Problem.QUANTIZATION: "change-quantization",
+    Problem.CONSTANT: "change-constant",
+    Problem.OPERANDS: "complete-operands",
+    Problem.SHAPE: "change-shape",
+    Problem.ATTRIBUTE: "change-attribute",
+    Problem.LIMIT: "raise-limit",
+    Problem.NEIGHBORS: "replace-operator",
+    Problem.MODEL: "repair-node",
+    Problem.RELEASE: "other-release",
+}
+"""The code of the change, keyed by kind of problem.
+
+If a feature raised an operator's version, the code is ``change-converter-setting`` instead.
+"""
+
+OF_RUNTIME = "runtime"
+"""The ``kind`` of a reason that concerns the whole graph."""
+
 
 NOT_SIMULATED = "not simulated"
 IF_TAKEN = "if the new nodes are taken (counted as one node)"

@@ -8,7 +8,7 @@ from ...foundation.late_numpy import MOST_ARRAY_DIMENSIONS, np
 from ...foundation.limits import is_above_limit
 from ...graph.forms import FormTable, node_forms
 from ...graph.graph import file_graphs
-from ...hypothetical.converted_versions import version_of
+from ...hypothetical.model_editing import version_of
 from ...model.model import Allocation, Node, Tensor
 from ..pass_workspace import Work, WorkCount
 from .base import Exactness, Pass, graph_pass, node_pass

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from delegate_sim import load
-from delegate_sim.diagnosis.advice.boundary_types import boundary_setting
+from delegate_sim.diagnosis.advice.converter_settings import boundary_setting
 from delegate_sim.graph.graph import file_graphs
 from fixtures.builder import ModelBuilder
 from tests.support.diagnoses import diagnosed

@@ -6,8 +6,8 @@ import pytest
 
 from delegate_sim import load
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
-from delegate_sim.diagnosis.advice.change_kinds import SUGGESTION_FOR, SUGGESTIONS
 from delegate_sim.diagnosis.advice.layer_rewrites import REWRITES
+from delegate_sim.diagnosis.causes.change import SUGGESTION_FOR, SUGGESTIONS
 from delegate_sim.model.schema import is_operator
 from delegate_sim.results.report.measures import measure
 from delegate_sim.rules.kinds import Problem

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from delegate_sim.delegates.registry import DELEGATE_NAMES
-from delegate_sim.diagnosis.advice.change_kinds import Problem
-from delegate_sim.diagnosis.causes.change import result_text
+from delegate_sim.diagnosis.causes.change import Problem, result_text
 from delegate_sim.diagnosis.examiner import Examiner
 from delegate_sim.hypothetical.hypothetical_changes import NodeKey
 from fixtures.builder import ModelBuilder

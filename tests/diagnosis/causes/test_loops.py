@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from delegate_sim.diagnosis.causes.loops import loops_around
+from delegate_sim.diagnosis.causes.cause import loops_around
 from fixtures.builder import ModelBuilder
 from fixtures.layers import Layers
 from tests.support.diagnoses import cause_names, diagnosed
