@@ -38,10 +38,6 @@ from .examiner import Cost, Examiner
 from .ranking import NO_GAIN, RankedCause, gain
 
 
-def _names(identities: Sequence[Identity] | None) -> list[str] | None:
-    return None if identities is None else [identity.name for identity in identities]
-
-
 class _Ranked(NamedTuple):
     rank: int
     finding: RankedCause
@@ -68,10 +64,6 @@ CAUSE = (
 """The columns of a ranked cause in tables."""
 
 
-def _key_with_version(item: tuple[NodeKey, int]) -> dict[str, int]:
-    return {**item[0]._asdict(), "version": item[1]}
-
-
 class _Found(NamedTuple):
     finding: RankedCause
     cause: Cause
@@ -86,12 +78,16 @@ CAUSE_ENTRY = (
     *within("cause", [Column("name"), Column("problem", source="identity.problem"), Column("title"), Column("codes", LIST)]),
     Column("operators", OBJECT, source=lambda found: dict(found.cause.operators)),
     *within("cause", [Column("nodes", LIST), *attributes("found", "needed")]),
-    Column("versions_without", LIST, source=lambda found: map(_key_with_version, found.cause.node_versions.items())),
+    Column(
+        "versions_without",
+        LIST,
+        source=lambda found: [{**key._asdict(), "version": version} for key, version in found.cause.node_versions.items()],
+    ),
     *within("cause", [SUGGESTION, Column("alternatives", LIST, parts=CHANGE)]),
     Column("fix", OBJECT),
     *within("finding", [Column("multiply_adds", INTEGER), *attributes("alone", "together", type=OBJECT)]),
-    Column("needs", LIST, source=lambda found: _names(found.finding.needs)),
-    Column("needs_instead", LIST, source=lambda found: _names(found.finding.needs_instead)),
+    Column("needs", LIST, source=lambda found: found.finding.needs and [own.name for own in found.finding.needs]),
+    Column("needs_instead", LIST, source=lambda found: [own.name for own in found.finding.needs_instead]),
     Column("appears_later", YES_OR_NO, source="finding.appears_later"),
     Column("following_nodes", LIST, source="finding.followers"),
 )

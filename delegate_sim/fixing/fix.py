@@ -166,7 +166,6 @@ def continuation(split: Split, path: str, numbers: Mapping[int, int]) -> Continu
 
 
 def _positions(indices: Sequence[int]) -> Mapping[int, int]:
-    """Return the first position of each index."""
     return {index: position for position, index in reversed([*enumerate(indices)])}
 
 

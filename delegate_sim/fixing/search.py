@@ -143,7 +143,8 @@ def search(
     shaped = joint.standing
     before = joint.standings_of(model) if shapes else shaped
     if any(now.score.fails and not then.score.fails for now, then in zip(shaped, before, strict=True)):
-        raise FixError(_why_not_prepared(model, targets[0]))
+        # The runtime may reach an unregistered operator only if shapes are fixed.
+        raise FixError(unregistered_text(model, targets[0]) or "the runtime cannot prepare the model with these shapes")
     joint.run()
     result, descents = joint, [joint]
     conflicts: tuple[Conflict, ...] = ()
@@ -171,14 +172,6 @@ def search(
         conflicts=conflicts,
         descent=result,
     )
-
-
-def _why_not_prepared(model: Model, target: Target) -> str:
-    """Return the reason why the runtime cannot prepare the model with fixed shapes.
-
-    An unregistered custom operator can be the reason, because the runtime may reach the operator only if shapes are fixed.
-    """
-    return unregistered_text(model, target) or "the runtime cannot prepare the model with these shapes"
 
 
 def unregistered_text(model: Model, target: Target) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
 from ...delegates.options import as_typed, option_value
 from ...foundation.printable import counted
@@ -48,18 +47,18 @@ _TOLD = 3
 """Number of names and values in a text."""
 _NODES_TOLD = 10
 
-_FORMS: Mapping[str, str] = MappingProxyType(
-    {
-        "float": "the model computes in float",
-        "float16": "the weights are stored in float16",
-        "dynamic-range": "the weights are quantized, but the activations are not (dynamic range quantization)",
-        "int16": "the model is quantized with 16-bit data",
-        "integer": "the model is quantized to integers",
-    }
-)
-_TAKEN: Mapping[str, str] = MappingProxyType(
-    {"float": "float tensors", "int8": "8-bit integers", "int8-per-tensor": "8-bit integers with a single scale"}
-)
+_FORMS: Mapping[str, str] = {
+    "float": "the model computes in float",
+    "float16": "the weights are stored in float16",
+    "dynamic-range": "the weights are quantized, but the activations are not (dynamic range quantization)",
+    "int16": "the model is quantized with 16-bit data",
+    "integer": "the model is quantized to integers",
+}
+_TAKEN: Mapping[str, str] = {
+    "float": "float tensors",
+    "int8": "8-bit integers",
+    "int8-per-tensor": "8-bit integers with a single scale",
+}
 
 _LEAVE_TEXT = "the model only processes text, which delegates do not support: run it without a delegate"
 _TEXT_TO_APPLICATION = "process text (such as splitting and looking up words) in the application, and pass numbers to the model"
@@ -70,13 +69,11 @@ _HOW_FIXED = (
 _FIXED_IN_FILE = "fixes the sizes in the model file, without another conversion, but may keep nodes that a new conversion removes"
 _UNKNOWN = "the result of this change is not known, because the converter will write other nodes"
 
-UNROLLED: Mapping[str, str] = MappingProxyType(
-    {
-        "CALL": f"write the called function in place in the model's code; {_UNKNOWN}",
-        "IF": "compute both branches and choose between them with tf.where, or let the application run the branches as separate "
-        f"models; {_UNKNOWN}",
-    }
-)
+UNROLLED: Mapping[str, str] = {
+    "CALL": f"write the called function in place in the model's code; {_UNKNOWN}",
+    "IF": "compute both branches and choose between them with tf.where, or let the application run the branches as separate "
+    f"models; {_UNKNOWN}",
+}
 UNROLLED_LOOP = (
     "unroll the loop if its number of steps is known (unroll=True in Keras' recurrent layers), or let the application run "
     f"its body as a separate model; {_UNKNOWN}"
@@ -133,7 +130,6 @@ class Wording:
         return "set-option" if is_switch else SUGGESTION_FOR[problem]
 
     def _open_sizes(self) -> str:
-        """Return the change of open input sizes that avoids the refusal, or "" if there is none."""
         refusal, run = self.first.run.refusal, self.first.run
         if refusal is None or refusal.code != self.cases[0].reason.code:
             return ""
@@ -197,7 +193,8 @@ class Wording:
 
     def _of_model(self, code: str) -> Advice:
         is_general = self.cause.identity.subject[0] == CPU_KERNEL_NOT_PREPARED.name
-        if is_general and self._computes_in_float16():
+        views = self._views().values()
+        if is_general and all(any(own.type == "FLOAT16" and not own.is_constant for own in view.inputs) for view in views):
             return _general("keep-float32")
         return Advice(code, (() if is_general else self._hints(1)) or (general_change(code),))
 
@@ -226,6 +223,7 @@ class Wording:
         views = views_of(self.model, [case.key for case in self.cases])
         own_ops = _some([view.op for view in views if special_subject(view) == self.cause.identity.subject])
         unroll, leave = UNROLL, "leave-to-application"
+        nodes = sum([len(subgraph.nodes) for subgraph in self.model.subgraphs])
         match self.cause.identity.subject:
             case ("compiled", op):
                 return f"{op} contains a program from {COMPILED_OPERATORS[op].compiler}", _general("analyse-source")
@@ -237,9 +235,7 @@ class Wording:
             case ("lists",):
                 change = self._fixed_inputs(is_loop=True) if open_inputs(self.model) else Change(UNROLLED_LOOP)
                 return f"{own_ops}: a loop that stores its results in lists", Advice(unroll, (change,))
-            case ("text",) if len(self.cause.remedy.removed_nodes) == sum(
-                [len(subgraph.nodes) for subgraph in self.model.subgraphs]
-            ):
+            case ("text",) if len(self.cause.remedy.removed_nodes) == nodes:
                 return "the whole model processes text", Advice("leave-on-cpu", (Change(_LEAVE_TEXT),))
             case ("text",):
                 return f"{own_ops}: they process text", Advice(leave, (Change(_TEXT_TO_APPLICATION),))
@@ -369,12 +365,7 @@ class Wording:
     def _view(self, key: NodeKey) -> NodeView:
         return views_of(self.model, [key])[0]
 
-    def _computes_in_float16(self) -> bool:
-        views = self._views().values()
-        return all(any(tensor.type == "FLOAT16" and not tensor.is_constant for tensor in view.inputs) for view in views)
-
     def _is_at_an_end(self) -> bool:
-        """Return whether the nodes have no multiply-adds and are at the model's start or end."""
         if any(map(multiply_adds, self._views().values())) or not any(own.delegated for own in self.last.run.subgraphs):
             return False
         return self.surroundings.is_at_an_end({case.key for case in self.cases})

@@ -8,7 +8,6 @@ import pkgutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from types import MappingProxyType
 from typing import NamedTuple
 
 from ...foundation import converter_attributes as attributes
@@ -77,53 +76,47 @@ class _Conversion(NamedTuple):
     name: str
 
 
-CONVERSIONS: Mapping[str, _Conversion] = MappingProxyType(
-    {
-        "float": _Conversion("convert in float: leave converter.optimizations empty", "float"),
-        "int8": _Conversion(FULLY_QUANTIZED, "full integer quantization"),
-        "int8-per-tensor": _Conversion(
-            f"{FULLY_QUANTIZED}; with {attributes.PER_TENSOR}", "full integer quantization with a single scale for each tensor"
-        ),
-        "float16": _Conversion(
-            f"convert with float16 weights: {attributes.OPTIMIZED} and converter.target_spec.supported_types = [tf.float16]",
-            "float16 weights",
-        ),
-        "per-tensor": _Conversion(
-            f"give each weight tensor a single scale: {attributes.PER_TENSOR} (accuracy may suffer)", "one scale per tensor"
-        ),
-        "dense-per-tensor": _Conversion(
-            f"give the weights of FULLY_CONNECTED a single scale: {attributes.DENSE_PER_TENSOR} (accuracy may suffer)",
-            "a single scale for the weights of FULLY_CONNECTED",
-        ),
-        "dynamic-range-per-tensor": _Conversion(
-            f"keep dynamic range quantization with {attributes.OLD_DYNAMIC_RANGE_QUANTIZER} and {attributes.PER_TENSOR}",
-            "the older quantizer with a single scale for each tensor",
-        ),
-    }
-)
+CONVERSIONS: Mapping[str, _Conversion] = {
+    "float": _Conversion("convert in float: leave converter.optimizations empty", "float"),
+    "int8": _Conversion(FULLY_QUANTIZED, "full integer quantization"),
+    "int8-per-tensor": _Conversion(
+        f"{FULLY_QUANTIZED}; with {attributes.PER_TENSOR}", "full integer quantization with a single scale for each tensor"
+    ),
+    "float16": _Conversion(
+        f"convert with float16 weights: {attributes.OPTIMIZED} and converter.target_spec.supported_types = [tf.float16]",
+        "float16 weights",
+    ),
+    "per-tensor": _Conversion(
+        f"give each weight tensor a single scale: {attributes.PER_TENSOR} (accuracy may suffer)", "one scale per tensor"
+    ),
+    "dense-per-tensor": _Conversion(
+        f"give the weights of FULLY_CONNECTED a single scale: {attributes.DENSE_PER_TENSOR} (accuracy may suffer)",
+        "a single scale for the weights of FULLY_CONNECTED",
+    ),
+    "dynamic-range-per-tensor": _Conversion(
+        f"keep dynamic range quantization with {attributes.OLD_DYNAMIC_RANGE_QUANTIZER} and {attributes.PER_TENSOR}",
+        "the older quantizer with a single scale for each tensor",
+    ),
+}
 """The texts of hypothetical conversions."""
 
-INLINED: Mapping[str, tuple[str, str]] = MappingProxyType(
-    {
-        "CALL": ("write the called function in place in the model's code", "the function in place"),
-        "IF": (
-            "compute both branches in the model's code, and choose between the results with tf.where",
-            "computing both branches with tf.where",
-        ),
-        "STABLEHLO_COMPOSITE": (
-            "convert without marking the composite, so that the operators of its body appear in its place",
-            "the operators of the composite's body",
-        ),
-    }
-)
+INLINED: Mapping[str, tuple[str, str]] = {
+    "CALL": ("write the called function in place in the model's code", "the function in place"),
+    "IF": (
+        "compute both branches in the model's code, and choose between the results with tf.where",
+        "computing both branches with tf.where",
+    ),
+    "STABLEHLO_COMPOSITE": (
+        "convert without marking the composite, so that the operators of its body appear in its place",
+        "the operators of the composite's body",
+    ),
+}
 """Instructions and a short name for each operator whose subgraphs can replace it."""
 
-WITHOUT_OPTIONS: Mapping[Problem, str] = MappingProxyType(
-    {
-        Problem.LIMIT: "remove the nodes that split the graph",
-        Problem.TARGET_LEVEL: "use another delegate, or leave the nodes on the CPU",
-    }
-)
+WITHOUT_OPTIONS: Mapping[Problem, str] = {
+    Problem.LIMIT: "remove the nodes that split the graph",
+    Problem.TARGET_LEVEL: "use another delegate, or leave the nodes on the CPU",
+}
 
 _CONVERTED_FEATURES = frozenset(
     [

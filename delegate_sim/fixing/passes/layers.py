@@ -11,7 +11,7 @@ from ...foundation.limits import element_count, is_above_limit
 from ...model.model import Node, Quantization, Tensor
 from ..pass_workspace import Work, WorkCount
 from .base import FINITE, Exactness, Pass, node_pass
-from .ranks import lowered
+from .slices import lowered
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -15,13 +15,7 @@ from ...model.model import Node, Tensor
 from ..pass_workspace import Work
 from .base import Exactness, Pass, cure, node_pass
 from .elementwise import axes_of
-from .ranks import lowered
-from .slices import MOST
-
-BROADCASTING = """
-ADD ATAN2 DIV EQUAL FLOOR_DIV FLOOR_MOD GREATER GREATER_EQUAL LESS LESS_EQUAL LOGICAL_AND LOGICAL_OR MAXIMUM MINIMUM MUL
-NOT_EQUAL POW SQUARED_DIFFERENCE SUB
-"""
+from .slices import BROADCASTING, MOST, lowered
 
 _MOST_CHANNELS = 4096
 """The largest number of slopes in a constant."""
