@@ -13,29 +13,11 @@ from ..model.model import Allocation, Model, Subgraph
 from ..model.numbers import StoredNumbers, as_float32
 from .model_editing import Edited, Editor, NodeKey, edited, with_converted_versions
 
-ARITHMETIC = frozenset(
-    [
-        "ABS",
-        "ADD",
-        "DIV",
-        "EQUAL",
-        "FLOOR_DIV",
-        "FLOOR_MOD",
-        "GREATER",
-        "GREATER_EQUAL",
-        "LESS",
-        "LESS_EQUAL",
-        "MAXIMUM",
-        "MINIMUM",
-        "MUL",
-        "NEG",
-        "NOT_EQUAL",
-        "POW",
-        "SQUARE",
-        "SQUARED_DIFFERENCE",
-        "SUB",
-    ]
-)
+_NAMES_OF_ARITHMETIC = """
+ABS ADD DIV EQUAL FLOOR_DIV FLOOR_MOD GREATER GREATER_EQUAL LESS LESS_EQUAL MAXIMUM MINIMUM MUL NEG NOT_EQUAL POW SQUARE
+SQUARED_DIFFERENCE SUB
+"""
+ARITHMETIC = frozenset(_NAMES_OF_ARITHMETIC.split())
 """The operators that a model can compute in float32 instead of integers."""
 
 _INTEGERS = ("INT32", "INT64")

@@ -17,14 +17,8 @@ from typing import NamedTuple
 from ..errors import OptionError
 from ..foundation.printable import suggestion
 
-PINNED, VERSIONED, DATED, MEASURED, MEASURED_BUILD, ASSUMED = (
-    "pinned",
-    "versioned",
-    "dated",
-    "measured",
-    "measured build",
-    "assumed",
-)
+PINNED, VERSIONED, DATED = "pinned", "versioned", "dated"
+MEASURED, MEASURED_BUILD, ASSUMED = "measured", "measured build", "assumed"
 WORDS = MappingProxyType(
     {
         PINNED: "by commit {commit} in its build file",

@@ -42,21 +42,17 @@ SettingsTogether = frozenset[ConverterSetting]
 """Settings that must be used together."""
 
 
-def _together(*settings: ConverterSetting) -> SettingsTogether:
-    return frozenset(settings)
-
-
-_FLOAT = _together(ConverterSetting.FLOAT)
-_FLOAT16 = _together(ConverterSetting.FLOAT16)
-_INT8 = _together(ConverterSetting.INT8)
-_PER_TENSOR = _together(ConverterSetting.PER_TENSOR)
-_DENSE_PER_TENSOR = _together(ConverterSetting.DENSE_PER_TENSOR)
-_OLD_QUANTIZER = _together(ConverterSetting.OLD_QUANTIZER, ConverterSetting.PER_TENSOR)
+_FLOAT = frozenset({ConverterSetting.FLOAT})
+_FLOAT16 = frozenset({ConverterSetting.FLOAT16})
+_INT8 = frozenset({ConverterSetting.INT8})
+_PER_TENSOR = frozenset({ConverterSetting.PER_TENSOR})
+_DENSE_PER_TENSOR = frozenset({ConverterSetting.DENSE_PER_TENSOR})
+_OLD_QUANTIZER = frozenset({ConverterSetting.OLD_QUANTIZER, ConverterSetting.PER_TENSOR})
 
 OF_CONVERSIONS: Mapping[str, SettingsTogether] = {
     "float": _FLOAT,
     "int8": _INT8,
-    "int8-per-tensor": _together(ConverterSetting.INT8, ConverterSetting.PER_TENSOR),
+    "int8-per-tensor": frozenset({ConverterSetting.INT8, ConverterSetting.PER_TENSOR}),
     "float16": _FLOAT16,
     "per-tensor": _PER_TENSOR,
     "dense-per-tensor": _DENSE_PER_TENSOR,
@@ -94,14 +90,14 @@ def settings_for(model: Model, target: Target, cause: Cause) -> tuple[SettingsTo
 
 def _settings(model: Model, target: Target, cause: Cause) -> Iterator[SettingsTogether]:
     if cause.remedy.fixed_inputs:
-        yield _together(ConverterSetting.FIXED_SHAPES)
+        yield frozenset({ConverterSetting.FIXED_SHAPES})
     if cause.remedy.conversion in OF_CONVERSIONS:
         yield OF_CONVERSIONS[cause.remedy.conversion]
     if cause.identity.problem is Problem.OPERATOR_VERSION:
         for code in cause.identity.subject:
             yield from OF_FEATURES.get(code, ())
     if cause.identity.subject in LOOPS:
-        yield _together(ConverterSetting.UNROLL, *([ConverterSetting.FIXED_SHAPES] if open_inputs(model) else []))
+        yield frozenset({ConverterSetting.UNROLL, *([ConverterSetting.FIXED_SHAPES] if open_inputs(model) else [])})
         return  # the nodes of the cause include nodes that only read the results of the loop
     problem = cause.identity.problem
     views = views_of(model, cause.nodes)
@@ -115,7 +111,7 @@ def _settings(model: Model, target: Target, cause: Cause) -> Iterator[SettingsTo
     for view in {view.op: view for view in reversed(views)}.values() if may_help(problem, target) else ():
         way = rewriting(view, target)
         if way is not None and way.setting:
-            yield _together(ConverterSetting(way.setting))
+            yield frozenset({ConverterSetting(way.setting)})
 
 
 def _has_numbers(view: NodeView) -> bool:
