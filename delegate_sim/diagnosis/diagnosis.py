@@ -28,9 +28,10 @@ from ..results.report.verdict import verdict
 from ..rules.kinds import OPERATOR_NOT_REGISTERED
 from ..runtime.interpreter import Run, simulate
 from ..runtime.target import Target
+from .advice.commands import shapes_as_typed
 from .advice.fix_passes import FoundPass, PassFinder, cost_of, rewritten
 from .advice.node_advice import advised
-from .advice.plain_fix import PlainFix, plain_fix, search_fix, shapes_as_typed
+from .advice.plain_fix import PlainFix, plain_fix, search_fix
 from .causes.cause import SUGGESTION, Blockers, Cause, Identity
 from .causes.change import CHANGE, Remedy
 from .causes.whole_graph_causes import is_dynamic

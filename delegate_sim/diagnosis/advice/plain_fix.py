@@ -1,26 +1,24 @@
-"""The simulated result of ``delegate-sim fix``, and the ``fix`` commands that fix sizes of inputs which the file leaves open."""
+"""The simulated result of ``delegate-sim fix`` for one or several targets, and the refusals that several targets share."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...errors import DelegateSimError, FixError, LimitError
+from ...errors import FixError, LimitError
 from ...fixing.score import is_better
 from ...fixing.search import FixPlan, search, try_shapes
 from ...foundation.columns import LIST, OBJECT, Column, Declared
-from ...foundation.printable import command_line
 from ...graph.effort import Effort
-from ...hypothetical.fixed_inputs import open_inputs, with_shapes
-from ...model.model import Model, Tensor
+from ...model.model import Model
 from ...results.report.blockers import has_open_input
 from ...rules.kinds import DYNAMIC_TENSORS
-from ...runtime.interpreter import REFUSED, Run, simulate
+from ...runtime.interpreter import REFUSED, Run
 from ...runtime.target import Target
 from ..causes.change import result_words
-from ..examiner import Cost, Examined
-from .commands import fix_command, joint_fix_command
+from ..examiner import Cost
+from .commands import fix_command, joint_fix_command, shapes_as_typed
 from .fix_passes import cost_of
 
 if TYPE_CHECKING:
@@ -106,17 +104,6 @@ def shape_arguments(plan: FixPlan) -> tuple[str, ...]:
     return shapes_as_typed([(entry["input"], entry["shape"]) for entry in plan.shape_entries])
 
 
-def shapes_as_typed(shapes: Iterable[tuple[str, Iterable[object]]]) -> tuple[str, ...]:
-    """Return the arguments of ``fix`` for the names and sizes of inputs."""
-    texts = [f"{name}={','.join(map(str, shape))}" for name, shape in shapes]
-    return tuple([argument for text in texts for argument in ("--shape", text)])
-
-
-def shapes_command(shapes: Iterable[tuple[str, Iterable[object]]]) -> str:
-    """Return the command line that fixes the sizes of inputs, for texts that do not name the file and the target."""
-    return command_line(["fix", "MODEL", *shapes_as_typed(shapes), "-o", "fixed.tflite"])
-
-
 @dataclass(frozen=True, slots=True)
 class JointFix:
     """The result of ``delegate-sim fix`` for several targets, if the user does not choose passes.
@@ -156,47 +143,6 @@ def joint_fix(diagnoses: Sequence[Diagnosis]) -> JointFix | None:
         return None
     shapes = shape_arguments(plan)
     return JointFix(plan, joint_fix_command(model, targets, *shapes), joint_fix_command(model, targets, *shapes, "--per-target"))
-
-
-_TRIED = (32, 64, 128, 256)
-"""Sizes that are tried for dimensions that the file leaves open."""
-_TOLD = 3
-
-
-def open_sizes_text(model: Model, target: Target, code: str, effort: Effort) -> str:
-    """Return the change of open input sizes after which a target no longer refuses a model with a code, or "" if none is found.
-
-    The first dimension of an input keeps its stored size. All other open dimensions get the same size. ``effort`` limits the
-    number of sizes that are tried.
-    """
-    every = open_inputs(model)
-    inputs = [tensor for tensor in every if -1 in (tensor.shape_signature or ())[1:]]
-    for size in effort.limit(_TRIED if inputs else ()):
-        effort.spend(target.effort)
-        shapes = {tensor.index: _with_size(tensor, size) for tensor in every}
-        try:
-            change = with_shapes(model, shapes, target.release)
-            run = simulate(change.model, target)
-        except DelegateSimError:
-            return ""
-        if run.refusal is None or run.refusal.code != code:
-            result = result_words(Examined(run, change).cost)
-            command = shapes_command([(tensor.name, shapes[tensor.index]) for tensor in every])
-            return (
-                f"the file leaves sizes open: {_stored(inputs)}. {command} fixes sizes, here with the "
-                f"simulated result {result}. Or resize the inputs before you apply the delegate"
-            )
-    return ""
-
-
-def _with_size(tensor: Tensor, size: int) -> tuple[int, ...]:
-    signature = tensor.shape_signature or tensor.shape
-    further = [size if given < 0 else given for given in signature[1:]]
-    return (tensor.shape[0], *further)
-
-
-def _stored(inputs: list[Tensor]) -> str:
-    return ", ".join([f"{tensor.name} is stored as {list(tensor.shape)}" for tensor in inputs[:_TOLD]])
 
 
 _FEWEST = 2

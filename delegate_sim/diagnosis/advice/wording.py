@@ -38,9 +38,10 @@ from ..causes.change import (
 from ..causes.conversion_causes import OF_TYPES, form
 from ..causes.whole_graph_causes import CHOOSING, CONTROL_FLOW, IN_APPLICATION, special_subject
 from ..examiner import Examined, RefusedNode
+from .commands import shapes_command
 from .converter_settings import boundary_setting
 from .layer_rewrites import may_help, rewriting
-from .plain_fix import open_sizes_text, shapes_command
+from .simulated_changes import open_sizes_text
 from .surroundings import Others, Surroundings
 
 _TOLD = 3
@@ -214,7 +215,7 @@ class Wording:
                     f"these nodes for unknown sizes: {_HOW_FIXED}"
                 )
                 return title, Advice(code, (Change(change),))
-        op = "" if sized_by is None else self._view(sized_by).op
+        op = "" if sized_by is None else views_of(self.model, [sized_by])[0].op
         return reason.message, Advice(
             code, (Change(CHOOSING[op]),) if op in CHOOSING else (*self._hints(1), general_change(code))
         )
@@ -312,7 +313,7 @@ class Wording:
         place = first_node(self.model, loading.refused[0]) if loading.refused else None
         highest = highest_version(loading.refused[0].op, target) if loading.refused else None
         if place is not None and highest is not None:
-            cause = version_cause(self._view(NodeKey(*place)), highest)
+            cause = version_cause(views_of(self.model, [NodeKey(*place)])[0], highest)
             changes += [feature_change(feature.code) for feature in cause.features]
         return Advice(code, tuple(changes) or (general_change("other-release"),), are_alternatives=True)
 
@@ -361,9 +362,6 @@ class Wording:
             steps.append(FULLY_QUANTIZED)
         first = "".join([f"{step}; then " for step in steps])
         return Change(f"{first}compile the model with {compiler}, which is not simulated ({table})")
-
-    def _view(self, key: NodeKey) -> NodeView:
-        return views_of(self.model, [key])[0]
 
     def _is_at_an_end(self) -> bool:
         if any(map(multiply_adds, self._views().values())) or not any(own.delegated for own in self.last.run.subgraphs):
