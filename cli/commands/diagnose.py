@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from delegate_sim.diagnosis.diagnose import Choice, find_open_question
 from delegate_sim.diagnosis.diagnosis import Diagnosis
-from delegate_sim.diagnosis.open_question import Choice, find_open_question
 from delegate_sim.graph.effort import Effort
 from delegate_sim.runtime.target import Target, target_names
 

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 import click
 
 from delegate_sim.bundles.formats import LITERTLM, TASK, format_at
-from delegate_sim.fixing.fix import SAMPLES, SAMPLES_OF_BOUNDS, Fixed, fix, second_path_of
-from delegate_sim.fixing.fix_document import fix_document, fixes_document
-from delegate_sim.fixing.given_shapes import parse_shapes
+from delegate_sim.fixing.fix import SAMPLES, SAMPLES_OF_BOUNDS, Fixed, fix, fix_document, fixes_document, second_path_of
 from delegate_sim.fixing.passes.base import Exactness, Pass
 from delegate_sim.fixing.passes.catalogue import PASSES, choose_passes
 from delegate_sim.fixing.search import FixPlan, search, split_tail, try_approximate, try_shapes
 from delegate_sim.foundation.files import naming_file
 from delegate_sim.foundation.outputs import OutputFile, declare_outputs
 from delegate_sim.graph.effort import Effort
+from delegate_sim.hypothetical.fixed_inputs import parse_shapes
 from delegate_sim.model.model import Model
 from delegate_sim.runtime.target import Target, per_target_path, with_labels
 

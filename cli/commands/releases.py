@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import click
 
 from delegate_sim.graph.effort import Effort
-from delegate_sim.releases.packages import EXAMPLES, package_lines
+from delegate_sim.releases.catalogue import EXAMPLES, package_lines
 from delegate_sim.results.compare.release_table import ReleaseTable, release_table
 from delegate_sim.runtime.target import target_names
 

@@ -20,8 +20,7 @@ from delegate_sim.delegates.registry import (
     find_live,
 )
 from delegate_sim.foundation.printable import command_line, suggestion
-from delegate_sim.releases.catalogue import DEFAULT_RELEASE
-from delegate_sim.releases.packages import is_release_name
+from delegate_sim.releases.catalogue import DEFAULT_RELEASE, is_release_name
 
 from ..console.layout import default_text
 from ..console.output_file import FileCommand

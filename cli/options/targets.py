@@ -45,8 +45,7 @@ from .delegate_flags import (
 
 def complete_releases(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     """Return the names of the runtime's releases that start with the incomplete word."""
-    from delegate_sim.releases.catalogue import KNOWN_RELEASES, RELEASES
-    from delegate_sim.releases.packages import LITERT_LM_RELEASES
+    from delegate_sim.releases.catalogue import KNOWN_RELEASES, LITERT_LM_RELEASES, RELEASES
 
     return _starting(dict.fromkeys((*RELEASES, *KNOWN_RELEASES, *LITERT_LM_RELEASES)), incomplete)
 

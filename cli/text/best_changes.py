@@ -10,8 +10,8 @@ from delegate_sim.delegates.traits import Ranking
 from delegate_sim.diagnosis.advice.fix_passes import FoundPass
 from delegate_sim.diagnosis.advice.plain_fix import PlainFix, joint_fix
 from delegate_sim.diagnosis.causes.change import Remedy
+from delegate_sim.diagnosis.diagnosis import worsened
 from delegate_sim.diagnosis.ranking import NO_GAIN, RankedCause, gain
-from delegate_sim.diagnosis.side_effects import worsened
 from delegate_sim.foundation.printable import and_list
 from delegate_sim.hypothetical.hypothetical_changes import combined
 from delegate_sim.results.report.measures import FURTHER, TAKEN, awaits_compiler

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from delegate_sim.diagnosis.advice.commands import fix_command
-from delegate_sim.diagnosis.causes.cause import Cause
-from delegate_sim.diagnosis.causes.loops import UNROLL
+from delegate_sim.diagnosis.causes.cause import UNROLL, Cause
 from delegate_sim.diagnosis.diagnosis import Diagnosis
 from delegate_sim.diagnosis.examiner import Cost
 from delegate_sim.diagnosis.ranking import RankedCause

@@ -12,7 +12,7 @@ from delegate_sim.diagnosis.advice.fix_passes import FoundPass, cost_of
 from delegate_sim.diagnosis.advice.plain_fix import JointFix, PlainFix
 from delegate_sim.diagnosis.causes.change import Advice, Assumed, ChangeKind, result_words
 from delegate_sim.diagnosis.causes.conversion_causes import OF_TYPES
-from delegate_sim.diagnosis.causes.undelegatable_nodes import SPLIT_TAIL
+from delegate_sim.diagnosis.causes.whole_graph_causes import SPLIT_TAIL
 from delegate_sim.diagnosis.goal_search import MULTIPLY_ADDS, PARTITIONS, Goal, Search, Way
 from delegate_sim.diagnosis.ranking import RankedCause
 from delegate_sim.foundation.printable import printable

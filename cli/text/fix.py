@@ -9,8 +9,8 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
-from delegate_sim.diagnosis.advice.commands import diagnose_command, fix_command, joint_fix_command
-from delegate_sim.diagnosis.advice.plain_fix import shape_arguments, shapes_as_typed
+from delegate_sim.diagnosis.advice.commands import diagnose_command, fix_command, joint_fix_command, shapes_as_typed
+from delegate_sim.diagnosis.advice.plain_fix import shape_arguments
 from delegate_sim.fixing.descent import FixStep
 from delegate_sim.fixing.fix import Fixed
 from delegate_sim.fixing.passes.base import Exactness

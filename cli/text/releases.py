@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from delegate_sim.llm.bundle import DELEGATES
-from delegate_sim.releases.catalogue import ReleaseNote
-from delegate_sim.releases.packages import PREFIX, releases_with
+from delegate_sim.releases.catalogue import PREFIX, ReleaseNote, releases_with
 from delegate_sim.results.compare.release_table import Move, PlatformRow, ReleaseRow, ReleaseTable, Unloaded
 from delegate_sim.results.numbers.words import risks_text
 from delegate_sim.results.report.measures import NOT_LOADED, NOT_RUNNING, TAKEN, outcome_text

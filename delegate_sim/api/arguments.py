@@ -137,7 +137,7 @@ def target_of(
 def open_question_of(model: Model, target: Target) -> Target:
     """Return the target to diagnose if no delegate is named. It has the release and defaults of ``target``. Raises LimitError."""
     from ..delegates.registry import DELEGATE_NAMES
-    from ..diagnosis.open_question import find_open_question
+    from ..diagnosis.diagnose import find_open_question
     from ..graph.effort import Effort
 
     further = (str(target.release), target.defaults, target.assume_ops_registered)

@@ -352,11 +352,11 @@ def fix(
     """
     from ..fixing import search
     from ..fixing.fix import Fixed, fix, second_path_of
-    from ..fixing.given_shapes import parse_shapes
     from ..fixing.passes.base import Exactness
     from ..fixing.passes.catalogue import PASSES, choose_passes
     from ..foundation.limits import naming_model
     from ..foundation.outputs import OutputFile, check_output
+    from ..hypothetical.fixed_inputs import parse_shapes
 
     require_bool("force", force)
     require_bool("proof", proof)

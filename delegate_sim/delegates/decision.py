@@ -165,7 +165,9 @@ def chance_warnings(decision: Decision, rules: RuleBook[Any]) -> Iterator[str]:
 def _refused_for(decision: Decision, rules: RuleBook[Any], kind: Kind) -> Iterator[tuple[int, Reason]]:
     code = rules.code_of(kind)
     for index in decision.graph.execution_plan:
-        yield from ((index, reason) for reason in decision.verdicts[index].reasons if reason.code == code)
+        for reason in decision.verdicts[index].reasons:
+            if reason.code == code:
+                yield index, reason
 
 
 FLOAT16_WIDENING = Verdict(

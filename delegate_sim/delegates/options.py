@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from ..errors import OptionError
 from ..foundation.parsing.invalid_value import InvalidValueError, expected_of
-from ..releases.packages import is_release_name
+from ..releases.catalogue import is_release_name
 
 OptionValues: TypeAlias = Mapping[str, Any]
 """The values of a delegate's options, keyed by name."""

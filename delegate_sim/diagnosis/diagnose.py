@@ -1,21 +1,28 @@
-"""Diagnose a model on a delegate: find the causes, the cost of each cause, and the result of each fix."""
+"""Choose the target to diagnose, and diagnose a model on a delegate: the causes, their cost, and the result of each fix."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from enum import Enum
 
+from ..delegates.devices import ORDER
+from ..delegates.traits import Ranking
 from ..graph.effort import DIAGNOSIS, Effort
 from ..hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey
 from ..model.model import Model
-from ..results.report.multiply_adds import multiply_adds
+from ..results.numbers.risks import number_risks
+from ..results.report.blockers import has_open_input
+from ..results.report.measures import TAKEN, measure
+from ..results.report.multiply_adds import compute_of, node_multiply_adds
 from ..results.report.placement import on_cpu
-from ..rules.kinds import PARTITION_LIMIT
+from ..results.report.verdict import has_wrong_results
+from ..rules.kinds import DYNAMIC_TENSORS, PARTITION_LIMIT
+from ..runtime.interpreter import REFUSED, Run, simulate
 from ..runtime.target import Target
-from .causes.cause import Blockers, Cause, Identity
+from .causes.cause import Blockers, Cause, Identity, loops_around
 from .causes.finder import find_causes
-from .causes.loops import loops_around
 from .diagnosis import Diagnosis
 from .examiner import Cost, Examined, Examiner
 from .ranking import rank_causes
@@ -38,12 +45,8 @@ def diagnose(
     first = examiner.simulate(HypotheticalChanges())
     run, now = first.run, first.cost
     blockers = find_causes(examiner)
-    weights = {
-        NodeKey(subgraph.graph.index, index): multiply_adds(subgraph.graph.view(subgraph.graph.nodes[index]))
-        for subgraph in run.subgraphs
-        for index in subgraph.graph.execution_plan
-    }
-    own_weight = {cause.identity: sum([weights.get(key, 0) for key in cause.nodes]) for cause in blockers.causes}
+    by_node = [node_multiply_adds(subgraph.graph) for subgraph in run.subgraphs]
+    weights = {cause.identity: sum([by_node[key.subgraph].get(key.node, 0) for key in cause.nodes]) for cause in blockers.causes}
 
     def cost_without(causes: Iterable[Cause]) -> Cost:
         return examiner.simulate(blockers.without(causes)).cost
@@ -59,7 +62,7 @@ def diagnose(
         and (not staying.issuperset(cause.nodes) or today.isdisjoint(itertools.product(cause.nodes, cause.codes)))
     ]
     findings = rank_causes(
-        blockers.causes, own_weight, now, cost_without, effort, measured, later, loops_around(model, blockers.causes)
+        blockers.causes, weights, now, cost_without, effort, measured, later, loops_around(model, blockers.causes)
     )
     following = _followers(first, [finding.cause for finding in findings], blockers, examiner, effort)
     is_incomplete = effort.is_over  # all later simulations are required
@@ -98,3 +101,66 @@ def _followers(
             followers.setdefault(fixed[-1].identity, set()).update(rest - left)
             rest &= left
     return {identity: tuple(sorted(keys)) for identity, keys in followers.items() if keys}
+
+
+class Choice(Enum):
+    """The reason for a target."""
+
+    NOT_STARTED = "not-started"
+    """The target does not start, because inputs have unknown sizes."""
+    LARGEST_SHARE = "largest-share"
+    """Of the targets that do not run the whole model, the target runs the largest share."""
+    NOTHING_OPEN = "nothing-open"
+    """Each target runs the whole model or nothing, and this target is the first that runs all of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenQuestion:
+    """A target, the reason for it, and the number of targets that were compared for this reason."""
+
+    target: Target
+    choice: Choice
+    compared: int
+
+
+def find_open_question(model: Model, targets: Sequence[Target], effort: Effort) -> OpenQuestion:
+    """Return the target to diagnose. Equal targets are in the order of the devices (``ORDER``).
+
+    The CPU library, compiler plugins and deprecated delegates are left out. Large models are compared on fewer targets. Raises
+    LimitError.
+    """
+    compared = sorted(filter(_is_compared, targets), key=lambda target: ORDER.index(target.delegate.name)) or list(targets)
+    effort.require(DIAGNOSIS, max([target.effort for target in compared]))
+    runs: list[Run] = []
+    for number, target in enumerate(compared):
+        if runs and effort.left <= DIAGNOSIS.simulations:
+            break
+        effort.begin_target(len(compared) - number - 1, target.effort)
+        runs.append(simulate(model, target, cache=effort.cache))
+    if has_open_input(model):
+        for run in runs:
+            if run.outcome == REFUSED and run.refusal is not None and run.refusal.code == DYNAMIC_TENSORS.name:
+                return OpenQuestion(run.target, Choice.NOT_STARTED, len(runs))
+    complete = [run for run in runs if _is_complete(run)]
+    left = [run for run in runs if run not in complete]
+    if complete and not any(map(any, map(_share, left))):
+        return OpenQuestion(complete[0].target, Choice.NOTHING_OPEN, len(complete))
+    best = max(left, key=_share)
+    return OpenQuestion(best.target, Choice.LARGEST_SHARE, len(left))
+
+
+def _share(run: Run) -> tuple[int, int]:
+    """Return the delegated multiply-adds and nodes, or zeros if the model does not run with the delegate, or runs wrongly."""
+    measures = measure(run)
+    is_right = measures.outcome == TAKEN and not has_wrong_results(run)
+    return (compute_of(run).delegated_multiply_adds, measures.delegated_nodes) if is_right else (0, 0)
+
+
+def _is_compared(target: Target) -> bool:
+    delegate = target.delegate
+    return delegate.ranking is Ranking.ACCELERATORS and not delegate.deprecated
+
+
+def _is_complete(run: Run) -> bool:
+    measures = measure(run)
+    return measures.outcome == TAKEN and measures.delegated_nodes == measures.nodes and not number_risks(run)

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from ..fixing.applying import start
 from ..fixing.passes.base import Pass
-from ..fixing.score import standing_of
+from ..fixing.score import standing, standing_of
 from ..fixing.splitting import trailing
 from ..foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, Table, attributes, within
 from ..foundation.printable import counted
 from ..graph.effort import Effort
+from ..graph.graph import file_graphs
 from ..hypothetical.fixed_inputs import open_inputs
-from ..hypothetical.hypothetical_changes import NodeKey
+from ..hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey, changed_model
 from ..model.model import Model
 from ..results.numbers.risks import NUMBER_RISKS, NumberRisk, number_risks
 from ..results.report.display import Shown, Times, shown_times, times_tables
@@ -27,18 +28,15 @@ from ..results.report.verdict import verdict
 from ..rules.kinds import OPERATOR_NOT_REGISTERED
 from ..runtime.interpreter import Run, simulate
 from ..runtime.target import Target
-from .advice.fix_passes import FoundPass, PassFinder
+from .advice.commands import shapes_as_typed
+from .advice.fix_passes import FoundPass, PassFinder, cost_of, rewritten
 from .advice.node_advice import advised
-from .advice.plain_fix import PlainFix, plain_fix, search_fix, shapes_as_typed
+from .advice.plain_fix import PlainFix, plain_fix, search_fix
 from .causes.cause import SUGGESTION, Blockers, Cause, Identity
-from .causes.change import CHANGE
+from .causes.change import CHANGE, Remedy
 from .causes.whole_graph_causes import is_dynamic
 from .examiner import Cost, Examiner
-from .ranking import RankedCause, gain
-
-
-def _names(identities: Sequence[Identity] | None) -> list[str] | None:
-    return None if identities is None else [identity.name for identity in identities]
+from .ranking import NO_GAIN, RankedCause, gain
 
 
 class _Ranked(NamedTuple):
@@ -67,10 +65,6 @@ CAUSE = (
 """The columns of a ranked cause in tables."""
 
 
-def _key_with_version(item: tuple[NodeKey, int]) -> dict[str, int]:
-    return {**item[0]._asdict(), "version": item[1]}
-
-
 class _Found(NamedTuple):
     finding: RankedCause
     cause: Cause
@@ -85,12 +79,16 @@ CAUSE_ENTRY = (
     *within("cause", [Column("name"), Column("problem", source="identity.problem"), Column("title"), Column("codes", LIST)]),
     Column("operators", OBJECT, source=lambda found: dict(found.cause.operators)),
     *within("cause", [Column("nodes", LIST), *attributes("found", "needed")]),
-    Column("versions_without", LIST, source=lambda found: map(_key_with_version, found.cause.node_versions.items())),
+    Column(
+        "versions_without",
+        LIST,
+        source=lambda found: [{**key._asdict(), "version": version} for key, version in found.cause.node_versions.items()],
+    ),
     *within("cause", [SUGGESTION, Column("alternatives", LIST, parts=CHANGE)]),
     Column("fix", OBJECT),
     *within("finding", [Column("multiply_adds", INTEGER), *attributes("alone", "together", type=OBJECT)]),
-    Column("needs", LIST, source=lambda found: _names(found.finding.needs)),
-    Column("needs_instead", LIST, source=lambda found: _names(found.finding.needs_instead)),
+    Column("needs", LIST, source=lambda found: found.finding.needs and [own.name for own in found.finding.needs]),
+    Column("needs_instead", LIST, source=lambda found: [own.name for own in found.finding.needs_instead]),
     Column("appears_later", YES_OR_NO, source="finding.appears_later"),
     Column("following_nodes", LIST, source="finding.followers"),
 )
@@ -258,3 +256,57 @@ class Diagnosis(Shown):
     @property
     def _all_times(self) -> tuple[Times, ...]:
         return () if self.times is None else (self.times,)
+
+
+_SHARES = 2
+"""The first parts of a gain: the share of multiply-adds, and whether nodes are delegated at all."""
+
+
+def worsened(diagnosis: Diagnosis, change: Remedy | FoundPass | PlainFix, others: Iterable[Diagnosis]) -> Sequence[Diagnosis]:
+    """Return the diagnoses of the same model on other targets whose result becomes worse by a change.
+
+    A result is worse if the target runs a smaller share of the model, or has more wrong results. A conversion to float is also
+    worse for accelerators that compute in integers. Targets for which no simulation is left are not returned.
+    """
+    same = [other for other in others if other.model is diagnosis.model and other.target != diagnosis.target]
+    if not same:
+        return []
+    model = _changed(diagnosis, change)
+    if model is None:
+        return []
+    is_to_float = _integer_nodes(model) < _integer_nodes(diagnosis.model) and isinstance(change, Remedy)
+    return [other for other in same if (is_to_float and other.target.delegate.computes_integers) or _is_worse(other, model)]
+
+
+def _changed(diagnosis: Diagnosis, change: Remedy | FoundPass | PlainFix) -> Model | None:
+    model = diagnosis.model
+    if isinstance(change, FoundPass):
+        return rewritten(model, change.pass_)
+    if isinstance(change, PlainFix):
+        return None if change.plan is None else change.plan.rewritten.model
+    # Assumptions about the target say nothing about other targets.
+    of_model = HypotheticalChanges(
+        op_versions=change.op_versions,
+        node_versions=change.node_versions,
+        batch=change.batch,
+        fixed_inputs=change.fixed_inputs,
+        conversion=change.conversion,
+        removed_nodes=change.removed_nodes,
+        float_nodes=change.float_nodes,
+        inlined_nodes=change.inlined_nodes,
+    )
+    return None if of_model == HypotheticalChanges() else changed_model(model, of_model, diagnosis.target.release)
+
+
+def _is_worse(other: Diagnosis, model: Model) -> bool:
+    if other.effort.is_over:
+        return False
+    other.effort.spend(other.target.effort)
+    then, now = cost_of(standing(model, other.target, other.effort.cache)), other.now
+    has_more_wrong = (then.measures.wrong_results or 0) > (now.measures.wrong_results or 0)
+    return has_more_wrong or gain(now, then)[:_SHARES] < NO_GAIN[:_SHARES]
+
+
+def _integer_nodes(model: Model) -> int:
+    views = [graph.view(node) for graph in file_graphs(model) for node in graph.nodes]
+    return sum([view.output(0).type in ("INT8", "UINT8") for view in views])

@@ -76,7 +76,8 @@ def apply_pass(before: Rewritten, pass_: Pass, nodes: Collection[NodeKey] | None
             changed = edited(model, change)
     except TooLargeError:
         return None
-    if changed.model is model or _is_same(model, changed) or _has_untyped(changed.model):
+    is_untyped = any(tensor.type == NO_TENSOR.type for subgraph in changed.model.subgraphs for tensor in subgraph.tensors)
+    if changed.model is model or is_untyped or _is_same(model, changed):
         return None
     if METADATA_NAME in model.metadata:
         if changed.origins != unchanged(model).origins:
@@ -92,10 +93,6 @@ def apply_pass(before: Rewritten, pass_: Pass, nodes: Collection[NodeKey] | None
     ]
     versioned = changed.then(lambda model: _with_demanded_versions(model, touched))
     return Rewritten(before.change.then(lambda _: versioned), weights, before.rewritable)
-
-
-def _has_untyped(model: Model) -> bool:
-    return any(tensor.type == NO_TENSOR.type for subgraph in model.subgraphs for tensor in subgraph.tensors)
 
 
 def _has_work(model: Model, pass_: Pass, nodes: Collection[NodeKey] | None) -> bool:

@@ -25,8 +25,7 @@ from ..llm.packing import model_sections, with_models
 from ..llm.report import BackendReport
 from ..model.reader import load
 from ..runtime.target import Target
-from .fix import Fixed, fix
-from .fix_document import fix_document
+from .fix import Fixed, fix, fix_document
 from .passes.base import Exactness, Pass
 from .passes.catalogue import PASSES
 from .search import FixPlan, search

@@ -5,19 +5,17 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from ..errors import MissingPackageError
 from ..foundation.columns import INTEGER, LIST, YES_OR_NO, Column, Declared
-from ..graph.analysis_cache import AnalysisCache
 from ..graph.effort import Effort
 from ..hypothetical.model_editing import NodeKey
 from ..model.model import Model, Node
+from ..runtime.target import Target
 from .applying import Rewritten, apply_pass
 from .passes.base import EXACTNESS, Exactness, Pass, promise
-from .score import Evaluation, Standing, is_better, is_no_worse
-
-Outcome = TypeVar("Outcome", bound=Evaluation)
+from .score import Standing, is_better, is_no_worse, standing
 
 _ATTEMPTS_OF_A_SIMULATION = 8
 """Number of passes that take as long to apply as one simulation."""
@@ -64,33 +62,34 @@ class Trial(Declared):
     """True if the pass would worsen the result on at least one target."""
 
 
-@dataclass(frozen=True)
-class AppliedPass(Generic[Outcome]):
-    """A pass, the model after it, the number of changed nodes, and the outcomes on each target after and before it."""
+@dataclass(frozen=True, slots=True)
+class AppliedPass:
+    """A pass, the model after it, the number of changed nodes, and the results on each target after and before it."""
 
     pass_: Pass
     rewritten: Rewritten
     nodes: int
-    after: tuple[Outcome, ...]
-    before: tuple[Outcome, ...]
+    after: tuple[Standing, ...]
+    before: tuple[Standing, ...]
 
-    def step(self, after: tuple[Standing, ...], before: tuple[Standing, ...]) -> FixStep:
-        """Return the step of a plan."""
-        return FixStep(self.pass_.name, self.pass_.exactness, self.pass_.does, self.nodes, after, before, self.pass_.holds_for)
+    @property
+    def step(self) -> FixStep:
+        """The pass as a step of a plan."""
+        own = self.pass_
+        return FixStep(own.name, own.exactness, own.does, self.nodes, self.after, self.before, own.holds_for)
 
 
-class Descent(Generic[Outcome]):
+class Descent:
     """A search for passes that improve a model on the given targets.
 
-    Each target is a function that evaluates a model. The search tries the passes in ``passes``. ``effort`` limits the
-    evaluations. The search begins with the model after the passes in ``applied``. If ``applied`` is empty, the search begins with
-    ``start``. ``report`` is called with a message for each try.
+    The search tries the passes in ``passes``. ``effort`` limits the simulations. The search begins with the model after the
+    passes in ``applied``. If ``applied`` is empty, it begins with ``start``. ``report`` is called with a message for each try.
     """
 
     def __init__(
         self,
         passes: Sequence[Pass],
-        targets: Sequence[Callable[[Model, AnalysisCache], Outcome]],
+        targets: Sequence[Target],
         start: Rewritten,
         effort: Effort,
         applied: Sequence[tuple[Pass, Rewritten]] = (),
@@ -104,15 +103,15 @@ class Descent(Generic[Outcome]):
         self._attempts = 0
         self.missing = ""
         """The error message if a package that some passes need is not installed; otherwise empty."""
-        self.trials: dict[str, tuple[Pass, tuple[Outcome, ...], bool]] = {}
-        """The passes that were tried but not applied, with the outcomes, and whether a target has a worse outcome."""
-        self.applied: list[AppliedPass[Outcome]] = []
+        self.trials: dict[str, tuple[Pass, tuple[Standing, ...], bool]] = {}
+        """The passes that were tried but not applied, with the results, and whether a target has a worse result."""
+        self.applied: list[AppliedPass] = []
         self.now = start
         self.standing = self.standings_of(start.model)
         self._start = self.now, self.standing
-        self._next: dict[str, tuple[Rewritten, tuple[Outcome, ...]] | None] = {}
+        self._next: dict[str, tuple[Rewritten, tuple[Standing, ...]] | None] = {}
         """The result of applying each pass to the current model. None if the pass changes nothing."""
-        self._last_chain: list[tuple[Pass, Rewritten, tuple[Outcome, ...]]] = []
+        self._last_chain: list[tuple[Pass, Rewritten, tuple[Standing, ...]]] = []
         """The passes of the last call of ``_chain`` on the current model, each with the result after the pass."""
         self._tried_together: tuple[Pass, ...] = ()
         """Passes that do not improve the current model, even if all these passes are applied."""
@@ -126,7 +125,7 @@ class Descent(Generic[Outcome]):
         """
         for level in Exactness:
             passes = [pass_ for pass_ in self._passes if pass_.exactness <= level]
-            if not all(standing.is_done for standing in self.standing):
+            if not all(own.is_done for own in self.standing):
                 while len(self.applied) < _ROUNDS and (self._keep_best(passes) or self._keep_together(passes)):
                     pass
 
@@ -139,7 +138,7 @@ class Descent(Generic[Outcome]):
         sizes = [_new_bytes(now.model) for now in (self._start[0], *[item.rewritten for item in self.applied])]
         growth = [after - before for before, after in itertools.pairwise(sizes)]
         left_out: set[int] = set()
-        needed: list[tuple[Pass, Rewritten, tuple[Outcome, ...]]] = []
+        needed: list[tuple[Pass, Rewritten, tuple[Standing, ...]]] = []
         self.now, self.standing = self._start
         self._last_chain = []
         for place in self.effort.limit(sorted(range(len(chosen)), key=lambda place: (-growth[place], -place))):
@@ -154,20 +153,20 @@ class Descent(Generic[Outcome]):
         for pass_, rewritten, standings in needed:
             self._keep(pass_, rewritten, standings)
 
-    def standings_of(self, model: Model) -> tuple[Outcome, ...]:
-        """Return the outcome of a model on each target."""
+    def standings_of(self, model: Model) -> tuple[Standing, ...]:
+        """Return the result of a model on each target."""
         self.simulations += 1
         self.effort.spend(len(self._targets) + 1, model)  # rewriting the model takes as long as one simulation
-        return tuple([evaluate(model, self.effort.cache) for evaluate in self._targets])
+        return tuple([standing(model, target, self.effort.cache) for target in self._targets])
 
-    def _nodes_for(self, pass_: Pass, standings: Sequence[Outcome]) -> frozenset[NodeKey] | None:
+    def _nodes_for(self, pass_: Pass, standings: Sequence[Standing]) -> frozenset[NodeKey] | None:
         """Return the nodes that a pass may rewrite, or None for all nodes."""
         if pass_.is_for_all:
             return None
-        chosen = [standing.to_cure if pass_.is_for_wrong else standing.to_change for standing in standings]
+        chosen = [own.to_cure if pass_.is_for_wrong else own.to_change for own in standings]
         return frozenset().union(*chosen)
 
-    def _with_pass(self, pass_: Pass, now: Rewritten, standings: Sequence[Outcome]) -> Rewritten | None:
+    def _with_pass(self, pass_: Pass, now: Rewritten, standings: Sequence[Standing]) -> Rewritten | None:
         nodes = self._nodes_for(pass_, standings)
         if pass_.is_for_wrong and not nodes:
             return None
@@ -184,7 +183,7 @@ class Descent(Generic[Outcome]):
         """Return a model after one more pass, or None if the pass changes nothing."""
         return self._with_pass(pass_, now, () if pass_.is_for_all else self.standings_of(now.model))
 
-    def _try(self, pass_: Pass) -> tuple[Rewritten, tuple[Outcome, ...]] | None:
+    def _try(self, pass_: Pass) -> tuple[Rewritten, tuple[Standing, ...]] | None:
         """Return the current model after one more pass, and its results. Return None if the pass changes nothing."""
         if pass_.name not in self._next:
             if self.effort.is_over:
@@ -198,7 +197,7 @@ class Descent(Generic[Outcome]):
 
     def _keep_best(self, passes: Sequence[Pass]) -> bool:
         """Apply the pass with the largest gain. Return False if no pass brings a gain."""
-        best: tuple[tuple[Any, ...], Rewritten, Pass, tuple[Outcome, ...]] | None = None
+        best: tuple[tuple[Any, ...], Rewritten, Pass, tuple[Standing, ...]] | None = None
         for pass_ in passes:
             tried = self._try(pass_)
             if tried is None:
@@ -216,7 +215,7 @@ class Descent(Generic[Outcome]):
         self._keep(best[2], best[1], best[3])
         return True
 
-    def _keep(self, pass_: Pass, rewritten: Rewritten, standings: tuple[Outcome, ...]) -> None:
+    def _keep(self, pass_: Pass, rewritten: Rewritten, standings: tuple[Standing, ...]) -> None:
         self.applied.append(AppliedPass(pass_, rewritten, changed_nodes(self.now, rewritten), standings, self.standing))
         self.now, self.standing = rewritten, standings
         self._next.clear()
@@ -247,7 +246,7 @@ class Descent(Generic[Outcome]):
             self._keep(pass_, rewritten, standings)
         return True
 
-    def _chain(self, passes: Sequence[Pass]) -> list[tuple[Pass, Rewritten, tuple[Outcome, ...]]]:
+    def _chain(self, passes: Sequence[Pass]) -> list[tuple[Pass, Rewritten, tuple[Standing, ...]]]:
         """Apply passes in sequence. Return each pass that changed the model, with its result.
 
         Most passes rewrite only CPU nodes. A pass with ``is_for_all`` rewrites all nodes. If the sequence begins like the
@@ -266,7 +265,7 @@ class Descent(Generic[Outcome]):
         return chain
 
 
-def not_tried(descents: Sequence[Descent[Any]]) -> tuple[str, ...]:
+def not_tried(descents: Sequence[Descent]) -> tuple[str, ...]:
     """Return texts about the passes that were not tried. Each text names the limit or the missing package."""
     reasons = [descent.effort.reason for descent in descents if descent.effort.is_over][:1]
     reasons += [descent.missing for descent in descents if descent.missing][:1]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import FixError, ModelError, NotRunningError
+from ..foundation.columns import INTEGER, LIST, OBJECT, Column, attributes, entry, head, within
 from ..foundation.files import write_chunks
 from ..foundation.outputs import OutputFile, check_output, is_device
 from ..foundation.printable import printable
@@ -18,11 +19,16 @@ from ..model import schema
 from ..model.model import Model, Tensor
 from ..model.reader import load
 from ..results.report.display import Times
-from .fix_document import fix_document
+from ..results.report.run_columns import NOT_SIMULATED, STATE, run_columns
+from .descent import FixStep, Trial
 from .flatbuffer.model_writing import write
-from .passes.base import Exactness
-from .search import FixPlan, unregistered_text
+from .passes.base import EXACTNESS, Exactness
+from .score import Standing
+from .search import Conflict, FixPlan, unregistered_text
 from .splitting import Split, second_model
+
+if TYPE_CHECKING:
+    from ..results.report.display import Times
 
 SAMPLES = 2
 """Number of random inputs for the comparison of the models, in addition to the user's inputs, if all passes are exact."""
@@ -160,7 +166,6 @@ def continuation(split: Split, path: str, numbers: Mapping[int, int]) -> Continu
 
 
 def _positions(indices: Sequence[int]) -> Mapping[int, int]:
-    """Return the first position of each index."""
     return {index: position for position, index in reversed([*enumerate(indices)])}
 
 
@@ -329,3 +334,55 @@ def _quantizes(model: Model) -> bool:
         for subgraph in model.subgraphs
         for tensor in subgraph.tensors
     )
+
+
+class _Moved(NamedTuple):
+    before: Standing
+    after: Standing
+
+
+_TARGET = (
+    *(*within("before", run_columns("delegate", "runtime", "options")), *within("after", STATE)),
+    *[Column(side, OBJECT, parts=Standing.columns) for side in ("before", "after")],
+)
+_SPLIT = (
+    Column("written", source="fixed.second_path"),
+    Column("operators", LIST, source=lambda own: [node.custom_code or node.op for node in own.plan.split.nodes]),
+    Column("between", LIST, source="plan.split.between", parts=(*attributes("name", "type"), Column("shape", LIST))),
+)
+
+
+class _Fix(NamedTuple):
+    plan: FixPlan
+    fixed: Fixed | None
+    times: Sequence[Times] | None = None
+
+
+FIX = (
+    *(Column("model", source="plan.model.path"), Column("written", source="fixed.path")),
+    *within("plan", [Column("allowed", source="allowed.key"), EXACTNESS, Column("shapes", LIST, source="shape_entries")]),
+    Column("targets", LIST, source=lambda own: map(_Moved, own.plan.before, own.plan.after), parts=_TARGET),
+    Column("time", LIST, source="times", is_optional=True),
+    Column("passes", LIST, source="plan.steps", parts=FixStep.columns),
+    Column("not_kept", LIST, source="plan.rejected", parts=Trial.columns),
+    Column("conflicts", LIST, source="plan.conflicts", parts=Conflict.columns),
+    Column("with_shapes", OBJECT, source="plan.with_shapes", parts=[Column("shapes", source="shape_entries"), Column("after")]),
+    *within("plan", [Column("simulations", INTEGER), NOT_SIMULATED]),
+    Column("unread_bytes", INTEGER, source=lambda own: own.fixed.unread_bytes if own.fixed and own.fixed.path else None),
+    Column("split", OBJECT, source=lambda own: own if own.plan.split else None, parts=_SPLIT),
+    Column("difference", OBJECT, source="fixed.difference", parts=Difference.columns),
+)
+"""The columns of a fix."""
+
+
+def fix_document(plan: FixPlan, fixed: Fixed | None, times: Sequence[Times] | None = None) -> dict[str, Any]:
+    """Return the result of a fix as plain data (schema ``delegate-sim/fix/3``)."""
+    return {**head("fix"), **entry(FIX, _Fix(plan, fixed, times))}
+
+
+def fixes_document(
+    path: str, results: Sequence[tuple[FixPlan, Fixed | None]], times: Sequence[Sequence[Times] | None]
+) -> dict[str, Any]:
+    """Return fixes for single targets as plain data (schema ``delegate-sim/fix-per-target/1``)."""
+    fixes = [fix_document(plan, fixed, own) for (plan, fixed), own in zip(results, times, strict=True)]
+    return {**head("fix-per-target"), "model": path, "fixes": fixes}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple
 
 from ..delegates.base import Delegate
 from ..foundation.columns import Declared
@@ -46,26 +46,6 @@ class Score(NamedTuple):
     """
     border_bytes: int
     """Boundary bytes. 0 for a delegate that computes on the CPU, because no bytes move to another processor."""
-
-
-class Evaluation(Protocol):
-    """The outcome of a model on a target of any kind, as the search for passes needs it."""
-
-    @property
-    def score(self) -> Any:
-        """The score, which can be compared with scores of other outcomes on the same target. Lower scores are better."""
-
-    @property
-    def to_change(self) -> frozenset[NodeKey]:
-        """The nodes that passes may change."""
-
-    @property
-    def to_cure(self) -> frozenset[NodeKey]:
-        """The nodes with wrong numbers that passes may change."""
-
-    @property
-    def is_done(self) -> bool:
-        """Whether no pass can improve the outcome."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,11 +114,6 @@ def standing(model: Model, target: Target, cache: AnalysisCache | None = None) -
     return standing_of(simulate(model, target, cache=cache))
 
 
-def evaluator(target: Target) -> Callable[[Model, AnalysisCache], Standing]:
-    """Return the function that evaluates models on a target."""
-    return lambda model, cache: standing(model, target, cache)
-
-
 def standing_of(run: Run) -> Standing:
     """Return the result of a simulated model."""
     compute = compute_of(run)
@@ -182,7 +157,7 @@ def helps_visibly(now: Standing, before: Standing) -> bool:
     return one < other
 
 
-def is_no_worse(now: Sequence[Evaluation], before: Sequence[Evaluation]) -> bool:
+def is_no_worse(now: Sequence[Standing], before: Sequence[Standing]) -> bool:
     """Return whether no target has a worse result in ``now`` than in ``before``."""
     return all(one.score <= other.score for one, other in zip(now, before, strict=True))
 
@@ -196,6 +171,6 @@ def summed(standings: Sequence[Standing]) -> tuple[float, ...]:
     return tuple([sum([getattr(standing.score, name) for standing in standings]) for name in names])
 
 
-def is_better(now: Sequence[Evaluation], before: Sequence[Evaluation]) -> bool:
+def is_better(now: Sequence[Standing], before: Sequence[Standing]) -> bool:
     """Return whether at least one target has a better result in ``now`` than in ``before``, and no target has a worse result."""
     return is_no_worse(now, before) and any(one.score < other.score for one, other in zip(now, before, strict=True))

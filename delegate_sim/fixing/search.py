@@ -10,7 +10,7 @@ from typing import Any
 from ..errors import FixError, LimitError
 from ..foundation.columns import LIST, OBJECT, Column, Declared, group, within
 from ..graph.effort import REWRITING, Effort, SharedEffort
-from ..hypothetical.fixed_inputs import open_inputs
+from ..hypothetical.fixed_inputs import open_inputs, with_shapes
 from ..hypothetical.model_editing import unchanged
 from ..model.model import Model
 from ..releases.wording import LISTS
@@ -20,10 +20,9 @@ from ..runtime.target import Target
 from .applying import Rewritten, start_with
 from .descent import Descent, FixStep, Trial, not_tried
 from .flatbuffer.model_writing import check_writable
-from .given_shapes import with_shapes
 from .passes.base import Exactness, Pass
 from .passes.catalogue import PASSES
-from .score import Standing, evaluator, is_better, is_no_worse, standing, summed
+from .score import Standing, is_better, is_no_worse, standing, summed
 from .splitting import Split, first_model, trailing
 
 
@@ -69,7 +68,7 @@ class FixPlan:
     """A better plan that also fixes the unknown sizes of inputs. None if no such plan was found."""
     approximate: FixPlan | None = None
     """A better plan with approximate passes. None if such passes are not better, were allowed, or were not tried."""
-    descent: Descent[Standing] | None = field(default=None, repr=False)
+    descent: Descent | None = field(default=None, repr=False)
     """The search that ended with this plan, for a later search for several targets."""
 
     @property
@@ -140,11 +139,12 @@ def search(
     allowed_passes = [pass_ for pass_ in passes.values() if pass_.exactness <= allowed]
     # A second search may follow for several targets, and another one with fixed shapes.
     parts = (2 if len(targets) > 1 else 1) * (2 if open_inputs(model) else 1)
-    joint = Descent(allowed_passes, list(map(evaluator, targets)), start, effort or Effort(model, parts, shared), report=report)
+    joint = Descent(allowed_passes, targets, start, effort or Effort(model, parts, shared), report=report)
     shaped = joint.standing
     before = joint.standings_of(model) if shapes else shaped
     if any(now.score.fails and not then.score.fails for now, then in zip(shaped, before, strict=True)):
-        raise FixError(_why_not_prepared(model, targets[0]))
+        # The runtime may reach an unregistered operator only if shapes are fixed.
+        raise FixError(unregistered_text(model, targets[0]) or "the runtime cannot prepare the model with these shapes")
     joint.run()
     result, descents = joint, [joint]
     conflicts: tuple[Conflict, ...] = ()
@@ -164,7 +164,7 @@ def search(
         shapes,
         before,
         result.standing,
-        tuple([item.step(item.after, item.before) for item in result.applied]),
+        tuple([item.step for item in result.applied]),
         tuple([Trial(pass_.name, pass_.exactness, standings, is_worse) for pass_, standings, is_worse in trials.values()]),
         result.now,
         sum([descent.simulations for descent in descents]),
@@ -172,14 +172,6 @@ def search(
         conflicts=conflicts,
         descent=result,
     )
-
-
-def _why_not_prepared(model: Model, target: Target) -> str:
-    """Return the reason why the runtime cannot prepare the model with fixed shapes.
-
-    An unregistered custom operator can be the reason, because the runtime may reach the operator only if shapes are fixed.
-    """
-    return unregistered_text(model, target) or "the runtime cannot prepare the model with these shapes"
 
 
 def unregistered_text(model: Model, target: Target) -> str:
@@ -207,7 +199,7 @@ class _Detours:
         targets: Sequence[Target],
         start: Rewritten,
         standing: tuple[Standing, ...],
-        joint: Descent[Standing],
+        joint: Descent,
         effort: Effort,
         report: Callable[[str], None],
         lone: Sequence[FixPlan],
@@ -216,9 +208,9 @@ class _Detours:
         self._report = report
         self._effort = effort
         self._lone = lone
-        self.descents: list[Descent[Standing]] = []
+        self.descents: list[Descent] = []
 
-    def run(self) -> tuple[Descent[Standing], tuple[Conflict, ...]]:
+    def run(self) -> tuple[Descent, tuple[Conflict, ...]]:
         """Return the best search that worsens the result on no target, and the conflicts between targets."""
         best = self._joint
         alone: list[tuple[int, tuple[Standing, ...]]] = []
@@ -237,7 +229,7 @@ class _Detours:
                     break
         return best, tuple([conflict for place, standings in alone for conflict in _conflict(place, standings, best.standing)])
 
-    def _lone_descent(self, target: Target) -> Descent[Standing]:
+    def _lone_descent(self, target: Target) -> Descent:
         for plan in self._lone:
             if plan.targets == (target,) and plan.descent is not None:
                 return plan.descent
@@ -245,12 +237,12 @@ class _Detours:
         lone.run()
         return lone
 
-    def _descent(self, targets: Sequence[Target], applied: Sequence[tuple[Pass, Rewritten]]) -> Descent[Standing]:
-        descent = Descent(self._passes, list(map(evaluator, targets)), self._start, self._effort, applied, self._report)
+    def _descent(self, targets: Sequence[Target], applied: Sequence[tuple[Pass, Rewritten]]) -> Descent:
+        descent = Descent(self._passes, targets, self._start, self._effort, applied, self._report)
         self.descents.append(descent)
         return descent
 
-    def _beginnings(self, lone: Descent[Standing]) -> Iterator[list[tuple[Pass, Rewritten]]]:
+    def _beginnings(self, lone: Descent) -> Iterator[list[tuple[Pass, Rewritten]]]:
         """Yield all passes for one target, and then the same passes without one pass.
 
         The last pass is left out first, then the pass before it, and so on.

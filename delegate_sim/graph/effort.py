@@ -65,24 +65,24 @@ class SharedEffort:
     """The limit on a command's simulations. All models of the command, such as the models of a bundle, share this limit."""
 
     def __init__(self) -> None:
-        self._nodes = 0
+        self._spent = 0
 
     def spend_nodes(self, nodes: int) -> None:
         """Add the nodes of a simulation to the total."""
-        self._nodes += nodes
+        self._spent += nodes
 
     @property
     def is_over(self) -> bool:
-        """True if no more simulations are allowed."""
-        return self._nodes >= raised(_MOST_NODES)
+        """True if no more optional simulations are allowed."""
+        return self._spent >= raised(_MOST_NODES)
 
     @property
     def reason(self) -> str:
-        """The message that a model was left out."""
-        return _reason(_MOST_NODES)
+        """The message that a simulation or a model was left out."""
+        return f"the simulations of a command are limited to {raised(_MOST_NODES):,} nodes{how_to_raise()}"
 
 
-class Effort:
+class Effort(SharedEffort):
     """The limit on a command's simulations of one model.
 
     If a command uses several limits one after another, each limit gets an equal part. ``parts`` is the number of these limits.
@@ -94,14 +94,14 @@ class Effort:
     """
 
     def __init__(
-        self, model: Model, parts: int = 1, whole: Effort | SharedEffort | None = None, cache: AnalysisCache | None = None
+        self, model: Model, parts: int = 1, whole: SharedEffort | None = None, cache: AnalysisCache | None = None
     ) -> None:
+        super().__init__()
         self._model = model
         self._parts = parts
         self._whole = whole
         self.cache: AnalysisCache = cache or (whole.cache if isinstance(whole, Effort) else AnalysisCache())
         """The cache that all simulations of the model share."""
-        self._spent = 0
         self._kept = 0
 
     def spend(self, simulations: int = 1, changed: Model | None = None) -> None:
@@ -113,8 +113,8 @@ class Effort:
         self.spend_nodes(simulations * (self._cost + added * max(added, _LARGE_MODEL) // _LARGE_MODEL))
 
     def spend_nodes(self, nodes: int) -> None:
-        """Add the nodes of a simulation to the total."""
-        self._spent += nodes
+        """Add the nodes of a simulation to the total, and to the total of the larger limit."""
+        super().spend_nodes(nodes)
         if self._whole is not None:
             self._whole.spend_nodes(nodes)
 
@@ -165,11 +165,6 @@ class Effort:
         """The number of optional simulations that are left, at least 0."""
         return max(-(-(self._most - self._spent) // self._cost), 0)
 
-    @property
-    def reason(self) -> str:
-        """The message that a simulation was left out."""
-        return _reason(_MOST_NODES)
-
     def limit(self, items: Iterable[_Item]) -> Iterator[_Item]:
         """Yield the items in order. Stop when no more optional simulations are allowed."""
         return itertools.takewhile(lambda _: not self.is_over, items)
@@ -191,13 +186,8 @@ class Effort:
 
     @functools.cached_property
     def _cost(self) -> int:
-        """The cost of one simulation in nodes: the weight of the model, increased if the model is large."""
-        return self._weight * max(self._nodes, _LARGE_MODEL) // _LARGE_MODEL
-
-    @functools.cached_property
-    def _weight(self) -> int:
-        """The sizes of all nodes and subgraphs, plus a fixed number for each distinct form of node."""
-        return self._size + _WEIGHT_OF_A_FORM * self._forms
+        """The cost of one simulation in nodes: the sizes and forms of the model's parts, increased if the model is large."""
+        return (self._size + _WEIGHT_OF_A_FORM * self._forms) * max(self._nodes, _LARGE_MODEL) // _LARGE_MODEL
 
     @functools.cached_property
     def _size(self) -> int:
@@ -219,10 +209,6 @@ class Effort:
 
 def _node_count(model: Model) -> int:
     return sum([len(subgraph.nodes) for subgraph in model.subgraphs])
-
-
-def _reason(limit: int) -> str:
-    return f"the simulations of a command are limited to {raised(limit):,} nodes{how_to_raise()}"
 
 
 def _sizes(model: Model) -> Mapping[str, int]:

@@ -73,6 +73,11 @@ class Graph:
         return frozenset([(op, code == schema.CUSTOM) for op, code in {(node.op, node.builtin_code) for node in self.nodes}])
 
     @functools.cached_property
+    def types(self) -> frozenset[str]:
+        """The types of all tensors."""
+        return frozenset([tensor.type for tensor in self.tensors])
+
+    @functools.cached_property
     def input_indices(self) -> frozenset[int]:
         """The inputs of the subgraph, to look up. A file may have very many inputs."""
         return frozenset(self.inputs)
@@ -263,7 +268,7 @@ def file_graph(model: Model, subgraph: Subgraph) -> Graph:
     )
 
 
-@functools.lru_cache(maxsize=4)
+@functools.lru_cache(maxsize=16)
 def file_graphs(model: Model) -> tuple[Graph, ...]:
     """Return the graphs of all subgraphs before preparation. The graphs of the last models are cached."""
     return tuple(file_graph(model, subgraph) for subgraph in model.subgraphs)

@@ -209,7 +209,7 @@ class _Partitioner:
         In repeated passes over the plan, an epoch takes every node of its side that is ready.
         """
         is_delegated, assign = self.is_delegated, self._assign
-        while self._has_ready():
+        while self._first_ready(False) is not None or self._first_ready(True) is not None:
             kind = self._start_epoch()
             others = self.ready[not kind]
             this_pass, next_pass = self.ready[kind], list[int]()
@@ -222,9 +222,6 @@ class _Partitioner:
                         heappush(this_pass if released > position else next_pass, released)
                 if not this_pass:
                     this_pass, next_pass = next_pass, this_pass
-
-    def _has_ready(self) -> bool:
-        return self._first_ready(False) is not None or self._first_ready(True) is not None
 
     def _first_ready(self, kind: bool) -> int | None:
         heap = self.ready[kind]

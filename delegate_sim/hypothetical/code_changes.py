@@ -1,4 +1,4 @@
-"""Simulate changes of a model's source code: arithmetic in float32 instead of integers, and inlined subgraphs."""
+"""Simulate changes of a model's source code: removed nodes, float32 instead of integers, and inlined subgraphs."""
 
 from __future__ import annotations
 
@@ -11,32 +11,13 @@ from ..graph.effort import size_of_body
 from ..graph.graph import file_graphs
 from ..model.model import Allocation, Model, Subgraph
 from ..model.numbers import StoredNumbers, as_float32
-from .converted_versions import with_converted_versions
-from .model_editing import Edited, Editor, NodeKey, edited
+from .model_editing import Edited, Editor, NodeKey, edited, with_converted_versions
 
-ARITHMETIC = frozenset(
-    [
-        "ABS",
-        "ADD",
-        "DIV",
-        "EQUAL",
-        "FLOOR_DIV",
-        "FLOOR_MOD",
-        "GREATER",
-        "GREATER_EQUAL",
-        "LESS",
-        "LESS_EQUAL",
-        "MAXIMUM",
-        "MINIMUM",
-        "MUL",
-        "NEG",
-        "NOT_EQUAL",
-        "POW",
-        "SQUARE",
-        "SQUARED_DIFFERENCE",
-        "SUB",
-    ]
-)
+_NAMES_OF_ARITHMETIC = """
+ABS ADD DIV EQUAL FLOOR_DIV FLOOR_MOD GREATER GREATER_EQUAL LESS LESS_EQUAL MAXIMUM MINIMUM MUL NEG NOT_EQUAL POW SQUARE
+SQUARED_DIFFERENCE SUB
+"""
+ARITHMETIC = frozenset(_NAMES_OF_ARITHMETIC.split())
 """The operators that a model can compute in float32 instead of integers."""
 
 _INTEGERS = ("INT32", "INT64")
@@ -161,3 +142,36 @@ def _without_last(changed: Edited, gone: Collection[int]) -> Edited:
     while subgraphs[-1].index in gone:
         subgraphs = subgraphs[:-1]
     return replace(changed, model=changed.model.with_same_bytes(subgraphs=subgraphs), origins=changed.origins[: len(subgraphs)])
+
+
+def without_nodes(model: Model, nodes: Collection[NodeKey]) -> Edited:
+    """Return the model without ``nodes``.
+
+    If any remaining node reads a result of a removed node, this result becomes an input of the subgraph. If a node calls a
+    subgraph, the inputs and outputs of this subgraph must not change. In such a subgraph, a node stays if its result is read.
+    """
+    return edited(model, lambda editor: _remove(editor, {key.node for key in nodes if key.subgraph == editor.subgraph.index}))
+
+
+def _remove(editor: Editor, nodes: Collection[int]) -> None:
+    given = _results(editor, nodes)
+    if editor.subgraph.index:
+        needed = _read_tensors(editor, nodes).union(editor.outputs)
+        nodes = [origin for origin, node in editor.nodes if origin in nodes and needed.isdisjoint(node.outputs)]
+        editor.remove(nodes)
+        return
+    operands = {index for origin, node in editor.nodes if origin in nodes for index in node.inputs}
+    editor.remove(nodes)
+    read = _read_tensors(editor, ())
+    editor.outputs = [index for index in editor.outputs if index not in given]
+    used = read.union(editor.outputs)
+    kept = [index for index in editor.inputs if index not in operands or index in used]
+    editor.inputs = kept + sorted(given & read)
+
+
+def _results(editor: Editor, nodes: Collection[int]) -> set[int]:
+    return {index for origin, node in editor.nodes if origin in nodes for index in node.outputs if index >= 0}
+
+
+def _read_tensors(editor: Editor, without: Collection[int]) -> set[int]:
+    return {index for origin, node in editor.nodes if origin not in without for index in node.inputs}

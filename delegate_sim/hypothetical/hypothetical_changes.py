@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+import itertools
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeVar
 
@@ -16,11 +17,9 @@ from ..model.model import Model, Node
 from ..releases.catalogue import NEWEST, Release
 from ..runtime.interpreter import Assumptions, Run, simulate
 from ..runtime.target import Target
-from .code_changes import with_float_arithmetic, with_inlined_nodes
-from .converted_versions import with_converted_versions
+from .code_changes import with_float_arithmetic, with_inlined_nodes, without_nodes
 from .fixed_inputs import with_inputs
-from .model_editing import Edited, Editor, NodeKey, edited, unchanged
-from .node_removal import without_nodes
+from .model_editing import Edited, Editor, NodeKey, edited, unchanged, with_converted_versions
 from .type_conversion import CONVERSIONS
 
 __all__ = [
@@ -209,22 +208,13 @@ def _accepted(change: Edited, hypothetical: HypotheticalChanges) -> dict[int, fr
 def refuse_unknown_names(model: Model, hypothetical: HypotheticalChanges) -> None:
     """Raise OptionError if the model lacks an operator or node in ``hypothetical``, or if the batch is smaller than 1."""
     graphs = file_graphs(model)
-    named = list(_named(hypothetical))
+    named = [*sorted(hypothetical.accepted_ops), *hypothetical.op_versions]
     ops = {node.op for graph in graphs for node in graph.nodes} if named else set()
     for op in named:
         if op not in ops:
             raise OptionError(f"the model has no node of {op}; its operators are {', '.join(sorted(ops))}")
-    for key in _keys(hypothetical):
+    for key in itertools.chain(hypothetical.accepted_nodes, hypothetical.node_versions):
         if not (0 <= key.subgraph < len(graphs) and 0 <= key.node < len(graphs[key.subgraph].nodes)):
             raise OptionError(f"the model has no node {key.node} in subgraph {key.subgraph}")
     if hypothetical.batch is not None and hypothetical.batch < 1:
         raise OptionError(f"the batch must be at least 1, not {hypothetical.batch}")
-
-
-def _named(hypothetical: HypotheticalChanges) -> Iterator[str]:
-    yield from sorted(hypothetical.accepted_ops)
-    yield from hypothetical.op_versions
-
-
-def _keys(hypothetical: HypotheticalChanges) -> Iterable[NodeKey]:
-    return [*hypothetical.accepted_nodes, *hypothetical.node_versions]

@@ -1,4 +1,4 @@
-"""Change a model to the form that a converter would write, and keep the original index of each node."""
+"""Change a model to the form that a converter would write, with its versions, and keep the original index of each node."""
 
 from __future__ import annotations
 
@@ -8,14 +8,18 @@ import operator
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from ..graph.graph import file_graphs, has_side_effects
+from ..graph.analysis_cache import AnalysisCache
+from ..graph.forms import FormTable, forms_of, node_forms
+from ..graph.graph import NodeView, file_graphs, has_side_effects
 from ..model import schema
 from ..model.control_dependencies import METADATA_NAME
 from ..model.model import NO_TENSOR, Model, Node, OperatorCode, Subgraph, Tensor
 from ..model.options import Options
 from ..refusal import Refusal
+from ..versions.explanation import expected_version
 
 _POSITIONS = itertools.count(1)
 """A counter for the positions of changed options.
@@ -56,12 +60,16 @@ class Edited:
 
     def now(self, key: NodeKey) -> NodeKey | None:
         """Return the key in the changed model of a node of the original model. Return None if the change removed the node."""
-        index = self._indices[key.subgraph].get(key.node) if key.subgraph < len(self._indices) else None
-        return None if index is None else NodeKey(key.subgraph, index)
+        return self.present([key]).get(key)
 
     def present(self, keys: Iterable[NodeKey]) -> dict[NodeKey, NodeKey]:
         """Return a map from ``keys`` in the original model to keys in the changed model. Removed nodes are left out."""
-        return {key: now for key in keys if (now := self.now(key)) is not None}
+        indices = self._indices
+        return {
+            key: NodeKey(key.subgraph, index)
+            for key in keys
+            if key.subgraph < len(indices) and (index := indices[key.subgraph].get(key.node)) is not None
+        }
 
     @functools.cached_property
     def _indices(self) -> Sequence[Mapping[int, int]]:
@@ -258,3 +266,52 @@ def _used(subgraphs: Iterable[Subgraph]) -> dict[OperatorCode, None]:
     nodes = [node for subgraph in subgraphs for node in subgraph.nodes]
     used = dict.fromkeys(map(operator.attrgetter(*OperatorCode._fields), nodes))
     return dict.fromkeys([OperatorCode(*fields) for fields in used])
+
+
+def demanded_versions(
+    model: Model, cache: AnalysisCache | None = None, assumed: Mapping[NodeKey, int] = MappingProxyType({})
+) -> dict[str, int]:
+    """Return the version that a converter would write for each builtin operator.
+
+    ``assumed`` has the versions that some nodes need. For all other nodes, the needed version is derived from the node.
+    """
+    shared = AnalysisCache() if cache is None else cache
+    known = shared.get("versions", (forms_of(shared, model),), FormTable[int, int])
+    highest: dict[str, int] = {}
+    for graph in file_graphs(model):
+        for node, form in zip(graph.nodes, node_forms(graph.within(shared)), strict=True):
+            if not node.is_custom:
+                demanded = assumed.get(NodeKey(graph.index, node.index)) or version_of(graph.view(node), form, known)
+                highest[node.op] = max(demanded, highest.get(node.op, 1))
+    return highest
+
+
+def version_of(node: NodeView, form: int, known: FormTable[int, int]) -> int:
+    """Return the version that a node needs. ``known`` has the versions that other nodes need, by form."""
+    version = known.get(form)
+    if version is None:
+        version = expected_version(node)
+        if not node.reads_graph:
+            known.add(form, version)
+    return version
+
+
+def with_versions(model: Model, versions: Mapping[str, int]) -> Edited:
+    """Return the model with the versions in ``versions``, which are keyed by operator."""
+    if all(node.version == versions.get(node.op, node.version) for graph in file_graphs(model) for node in graph.nodes):
+        return unchanged(model)
+
+    def set_versions(editor: Editor) -> None:
+        editor.nodes = [
+            (origin, node if node.version == versions.get(node.op, node.version) else node._replace(version=versions[node.op]))
+            for origin, node in editor.nodes
+        ]
+
+    return edited(model, set_versions)
+
+
+def with_converted_versions(
+    model: Model, cache: AnalysisCache | None = None, assumed: Mapping[NodeKey, int] = MappingProxyType({})
+) -> Edited:
+    """Return the model with the versions that a converter would write (see ``demanded_versions``)."""
+    return with_versions(model, demanded_versions(model, cache, assumed))

@@ -9,82 +9,23 @@ follows from the constant.
 from __future__ import annotations
 
 import functools
-from collections import Counter
 from collections.abc import Callable, Hashable, Mapping
-from types import MappingProxyType
 
 from ..foundation.float32 import all_float32, float32
-from ..foundation.limits import bounded
 from ..graph.analysis_cache import AnalysisCache
 from ..graph.graph import Graph, file_graphs
-from ..model import schema
-from ..model.model import NO_TENSOR, Allocation, Model, Node, Quantization, Tensor
-from ..model.numbers import RepeatedNumber, StoredNumbers, bounds
-from .converted_versions import demanded_versions, with_converted_versions, with_versions
-from .model_editing import Edited, Editor, edited, unchanged
+from ..model.model import NO_TENSOR, Allocation, Model, Node, Tensor
+from ..model.numbers import StoredNumbers, bounds
+from .model_editing import Edited, Editor, demanded_versions, edited, unchanged, with_converted_versions, with_versions
+from .quantization import BIAS, CHANNELS, LEVELS, LSTM, VALUES_KEPT, WEIGHTS, Quantizer, rescaled, zeros
 
 _STORED = frozenset({"INT2", "INT4", "INT8", "UINT8", "INT16", "INT32", "INT64"})
-_VALUES_KEPT = 1 << 12
-"""Largest number of elements of a constant whose values are kept.
 
-Larger constants are weights, and the simulation needs no values of weights.
-"""
-
-_MOST_ELEMENTS = 1 << 31
-"""Upper limit for the number of elements of a constant. The file must store every element."""
 
 _HUGE_SCALE = 1e20
-_LEVELS = 255
-"""The number of steps in the range of an INT8 tensor."""
-_INFINITE = float("inf")
-_RESULT_SCALE = float32(0.05)
-_WEIGHT_SCALE = float32(0.01)
-_FIXED_RESULTS: Mapping[str, tuple[float, int]] = {
-    "L2_NORMALIZATION": (1 / 128, 0),
-    "LOGISTIC": (1 / 256, -128),
-    "LOG_SOFTMAX": (16 / 256, 127),
-    "SOFTMAX": (1 / 256, -128),
-    "TANH": (1 / 128, 0),
-}
-"""The scale and zero point that a kernel requires for its result, keyed by operator."""
-_CHANNELS: Mapping[str, int] = {"CONV_2D": 0, "DEPTHWISE_CONV_2D": 3, "FULLY_CONNECTED": 0, "TRANSPOSE_CONV": 0}
-"""The dimension of the weights that has one scale for each slice, keyed by operator."""
-_WEIGHTS: Mapping[str, int] = MappingProxyType(dict.fromkeys(_CHANNELS, 1))
-_DATA: Mapping[str, int] = {"CONV_2D": 0, "DEPTHWISE_CONV_2D": 0, "FULLY_CONNECTED": 0, "TRANSPOSE_CONV": 2}
-_BIAS: Mapping[str, int] = {"CONV_2D": 2, "DEPTHWISE_CONV_2D": 2, "FULLY_CONNECTED": 2, "TRANSPOSE_CONV": 3}
 
 _OLDER_VERSIONS: Mapping[str, int] = {"CONV_2D": 2, "DEPTHWISE_CONV_2D": 6, "FULLY_CONNECTED": 3}
 """Operators with weights that TensorFlow's older quantizer keeps quantized, each with the version that the quantizer writes."""
-
-_NAMES_OF_SAME_SCALE = """
-AVERAGE_POOL_2D BATCH_TO_SPACE_ND BROADCAST_TO CONCATENATION DEPTH_TO_SPACE EXPAND_DIMS FILL GATHER GATHER_ND MAXIMUM MAX_POOL_2D
-MINIMUM MIRROR_PAD PACK PAD PADV2 REDUCE_MAX REDUCE_MIN RELU RELU6 RESHAPE RESIZE_BILINEAR RESIZE_NEAREST_NEIGHBOR REVERSE_V2
-SELECT SELECT_V2 SLICE SPACE_TO_BATCH_ND SPACE_TO_DEPTH SPLIT SPLIT_V SQUEEZE STRIDED_SLICE TILE TRANSPOSE UNPACK
-"""
-_SAME_SCALE = frozenset(_NAMES_OF_SAME_SCALE.split())
-"""Operators whose results have the same scale as their operands."""
-_RESCALING = frozenset({"CONCATENATION", "SELECT", "SELECT_V2"})
-"""Operators whose operands get the scale of the result."""
-_NAMES_OF_OTHERS = """
-ABS ADD ARG_MAX ARG_MIN BATCH_MATMUL DIV EQUAL EXP GELU GREATER GREATER_EQUAL HARD_SWISH LEAKY_RELU LESS LESS_EQUAL LOG MEAN MUL
-NOT_EQUAL ONE_HOT PRELU REDUCE_PROD RSQRT SQRT SQUARED_DIFFERENCE SUB SUM TOPK_V2
-"""
-_QUANTIZABLE = _SAME_SCALE.union(_FIXED_RESULTS, _CHANNELS, _NAMES_OF_OTHERS.split())
-"""Operators that the converter of TensorFlow 2.21 quantizes if it knows the ranges of the operands (measured).
-
-The quantization of ``_LSTM`` is that of TensorFlow 2.15 (measured).
-"""
-
-_OF_ANY_TYPE = ("SHAPE", "RANK")
-
-_LSTM = "UNIDIRECTIONAL_SEQUENCE_LSTM"
-_LSTM_WEIGHTS = range(1, 9)
-_LSTM_BIASES = range(12, 16)
-_LSTM_STATE, _LSTM_CELL = 18, 19
-_LSTM_OPERANDS = frozenset({0, *_LSTM_WEIGHTS, *_LSTM_BIASES, _LSTM_STATE, _LSTM_CELL})
-"""The operands of the only form of LSTM whose quantization is known: without peepholes, projection and layer normalization."""
-_CELL_SCALE = 2.0**-12
-"""The scale of the cell state of an LSTM. The quantizer chooses a power of two."""
 
 
 def as_float(model: Model, cache: AnalysisCache) -> Edited:
@@ -109,7 +50,7 @@ def as_int8(model: Model, cache: AnalysisCache) -> Edited:
 def as_int8_per_tensor(model: Model, cache: AnalysisCache) -> Edited:
     """Return the model of ``as_int8`` if the converter has the setting ``_experimental_disable_per_channel``."""
     quantized = _quantized_model(model, cache)
-    joined = quantized.then(lambda model: edited(model, lambda editor: _join_scales(editor, frozenset(_CHANNELS))))
+    joined = quantized.then(lambda model: edited(model, lambda editor: _join_scales(editor, frozenset(CHANNELS))))
     return _with_versions(joined, cache)
 
 
@@ -127,7 +68,7 @@ def as_float16(model: Model, cache: AnalysisCache) -> Edited:
 
 def as_per_tensor(model: Model, cache: AnalysisCache) -> Edited:
     """Return the model in which all channels of a quantized weight tensor have the same scale."""
-    return _lowered(edited(model, lambda editor: _join_scales(editor, frozenset(_CHANNELS))), cache)
+    return _lowered(edited(model, lambda editor: _join_scales(editor, frozenset(CHANNELS))), cache)
 
 
 def as_dense_per_tensor(model: Model, cache: AnalysisCache) -> Edited:
@@ -151,7 +92,7 @@ def with_mask(model: Model, _: AnalysisCache, value: float) -> Edited:
     A converter derives several scales from the range of the mask. One example is the scale of the tensor that is multiplied by
     the mask. All these scales change.
     """
-    return edited(model, lambda editor: _use_mask(editor, float32(value / _LEVELS)))
+    return edited(model, lambda editor: _use_mask(editor, float32(value / LEVELS)))
 
 
 CONVERSIONS: Mapping[str, Callable[[Model, AnalysisCache], Edited]] = {
@@ -184,7 +125,7 @@ def _widen(editor: Editor, model: Model) -> None:
             editor.tensors[tensor.index] = _widened(tensor, model, values)
     replaced = {}
     for place, (origin, node) in enumerate(editor.nodes):
-        if node.op == _LSTM and node.intermediates:
+        if node.op == LSTM and node.intermediates:
             editor.nodes[place] = origin, node._replace(intermediates=())
         if _only_converts(editor.graph, node):
             replaced[node.output(0)] = node.input(0)
@@ -214,20 +155,15 @@ def _widened(tensor: Tensor, model: Model, values: dict[Hashable, StoredNumbers 
 
 
 def _widened_value(tensor: Tensor, model: Model, affine: tuple[float, int] | None) -> StoredNumbers | None:
-    value: StoredNumbers | None = _zeros("FLOAT32", tensor)
+    value: StoredNumbers | None = zeros("FLOAT32", tensor)
     stored = model.constant(tensor)
-    if stored is not None and len(stored) == tensor.element_count <= _VALUES_KEPT:
+    if stored is not None and len(stored) == tensor.element_count <= VALUES_KEPT:
         numbers = all_float32(stored)
         if affine is not None:
             scale, zero_point = affine[0], float32(affine[1])
             numbers = all_float32([number * scale for number in all_float32([number - zero_point for number in numbers])])
         value = StoredNumbers.of("<f4", numbers)
     return value
-
-
-def _zeros(kind: str, tensor: Tensor) -> RepeatedNumber | None:
-    count = tensor.element_count
-    return RepeatedNumber(schema.NUMPY_TYPES[kind], 0, count) if 0 <= count < _MOST_ELEMENTS else None
 
 
 def _with_versions(changed: Edited, cache: AnalysisCache) -> Edited:
@@ -240,7 +176,7 @@ def _narrow_weights(editor: Editor) -> None:
     for index in sorted(read.union(editor.outputs)):
         tensor = editor.tensor(index)
         if tensor.is_constant and tensor.type == "FLOAT32":
-            narrow = tensor._replace(type="FLOAT16", data=None, value=_zeros("FLOAT16", tensor))
+            narrow = tensor._replace(type="FLOAT16", data=None, value=zeros("FLOAT16", tensor))
             editor.tensors[index] = tensor._replace(data=None, value=None, allocation=Allocation.ARENA)
             widened[editor.add_tensor(narrow)] = index
     for place, (narrowed, index) in enumerate(widened.items()):
@@ -250,14 +186,14 @@ def _narrow_weights(editor: Editor) -> None:
 def _join_scales(editor: Editor, ops: frozenset[str]) -> None:
     for _, node in editor.nodes:
         if node.op in ops and not node.is_custom:
-            for position in (_WEIGHTS[node.op], _BIAS[node.op]):
+            for position in (WEIGHTS[node.op], BIAS[node.op]):
                 index = node.inputs[position] if position < len(node.inputs) else -1
                 tensor = editor.tensor(index)
                 own = tensor.quantization
                 if not tensor.is_constant or own is None or not own.is_affine:
                     continue
                 if own.is_per_channel:
-                    editor.tensors[index] = _rescaled(tensor, bounds(own.scales)[1])
+                    editor.tensors[index] = rescaled(tensor, bounds(own.scales)[1])
                 elif own.dimension:
                     editor.tensors[index] = tensor._replace(quantization=own._replace(dimension=0))
 
@@ -265,21 +201,15 @@ def _join_scales(editor: Editor, ops: frozenset[str]) -> None:
 def _use_mask(editor: Editor, scale: float) -> None:
     for tensor in editor.graph.tensors:
         if tensor.scale > _HUGE_SCALE:
-            editor.tensors[tensor.index] = _rescaled(tensor, scale)
-
-
-def _rescaled(tensor: Tensor, scale: float) -> Tensor:
-    scale = float32(scale)
-    parameters = Quantization("affine", RepeatedNumber("<f4", scale, 1), RepeatedNumber("<i8", 0, 1), 0)
-    return tensor._replace(quantization=parameters, scale=scale, zero_point=0)
+            editor.tensors[tensor.index] = rescaled(tensor, scale)
 
 
 def _use_older_quantizer(editor: Editor) -> None:
-    _join_scales(editor, frozenset(_CHANNELS))
+    _join_scales(editor, frozenset(CHANNELS))
     dequantized: dict[int, int] = {}
     for place, (origin, node) in enumerate(editor.nodes):
-        position = _WEIGHTS.get(node.op, -1)
-        is_known = node.op in _CHANNELS and not node.is_custom and position < len(node.inputs)
+        position = WEIGHTS.get(node.op, -1)
+        is_known = node.op in CHANNELS and not node.is_custom and position < len(node.inputs)
         weights = editor.tensor(node.inputs[position]) if is_known else NO_TENSOR
         if not weights.is_constant or weights.type != "INT8":
             continue
@@ -306,207 +236,4 @@ def _lowered(changed: Edited, cache: AnalysisCache) -> Edited:
 
 def _quantize(editor: Editor) -> None:
     if editor.subgraph.index == 0:
-        _Quantizer(editor).run()
-
-
-class _Quantizer:
-    def __init__(self, editor: Editor) -> None:
-        self.editor = editor
-        self.quantized: dict[int, int] = {}
-        """The quantized copies of tensors that also stay float, keyed by index of the float tensor."""
-        self.floating: dict[int, int] = {}
-        """The float copies of quantized tensors, keyed by index of the quantized tensor."""
-        self.reads = Counter([index for _, node in editor.nodes for index in node.inputs])
-        self.writers = {index: node.op for _, node in editor.nodes for index in node.outputs}
-        self.kept = frozenset([*editor.subgraph.inputs, *editor.outputs])
-        """The inputs and outputs of the subgraph. No kernel writes over them."""
-        self.parameters: dict[tuple[float, int], Quantization] = {}
-        """Quantization parameters, keyed by scale and zero point. They are shared, because most results have equal parameters."""
-
-    def run(self) -> None:
-        """Quantize each supported node, and add QUANTIZE and DEQUANTIZE between quantized nodes and float nodes."""
-        nodes, self.editor.nodes = self.editor.nodes, []
-        for origin, node in nodes:
-            if node.op in _QUANTIZABLE and not node.is_custom:
-                self._quantize_node(origin, node)
-            elif node.op == _LSTM and self._is_known_lstm(node):
-                self._quantize_lstm(origin, node)
-            elif node.op in _OF_ANY_TYPE:
-                self.editor.nodes.append((origin, node))
-            else:
-                inputs = tuple([self._as_float(index) for index in node.inputs])
-                self.editor.nodes.append((origin, node._replace(inputs=inputs)))
-        self.editor.outputs = [self._as_float(index) for index in self.editor.outputs]
-
-    def _tensor(self, index: int) -> Tensor:
-        return self.editor.tensor(index)
-
-    def _quantize_node(self, origin: int, node: Node) -> None:
-        inputs = list(node.inputs)
-        for position, index in enumerate(node.inputs):
-            if self._tensor(index).type == "FLOAT32":
-                inputs[position] = self._operand(node, inputs, position)
-        scale, zero_point = self._scale_from_constants(node, inputs) or self._result_scale(node, inputs)
-        if node.op in _RESCALING:
-            inputs = [self._rescaled(index, scale, zero_point) for index in inputs]
-        self.editor.nodes.append((origin, node._replace(inputs=tuple(inputs))))
-        for index in node.outputs:
-            if self._tensor(index).type == "FLOAT32":
-                self.editor.tensors[index] = self._quantized(self._tensor(index), scale, zero_point)
-
-    def _is_known_lstm(self, node: Node) -> bool:
-        present = frozenset([position for position, index in enumerate(node.inputs) if index >= 0])
-        constants = [self._tensor(node.input(position)) for position in (*_LSTM_WEIGHTS, *_LSTM_BIASES)]
-        states = [self._tensor(node.input(position)) for position in (_LSTM_STATE, _LSTM_CELL)]
-        return (
-            present == _LSTM_OPERANDS
-            and len(node.outputs) == 1
-            and all(tensor.is_constant and tensor.type == "FLOAT32" for tensor in constants)
-            and all(tensor.is_variable and tensor.type == "FLOAT32" for tensor in states)
-        )
-
-    def _quantize_lstm(self, origin: int, node: Node) -> None:
-        """Quantize an LSTM. The scale of a bias is that of the weights of its gate times that of the data."""
-        inputs = list(node.inputs)
-        inputs[0] = self._as_quantized(inputs[0])
-        for position in _LSTM_WEIGHTS:
-            inputs[position] = self._constant(self._tensor(inputs[position]), "INT8", _WEIGHT_SCALE, None)
-        for position, weights in zip(_LSTM_BIASES, _LSTM_WEIGHTS, strict=False):
-            inputs[position] = self._bias(self._tensor(inputs[position]), self._tensor(inputs[0]), self._tensor(inputs[weights]))
-        for position, kind, scale in ((_LSTM_STATE, "INT8", _RESULT_SCALE), (_LSTM_CELL, "INT16", _CELL_SCALE)):
-            state = self._tensor(inputs[position])
-            self.editor.tensors[state.index] = self._quantized(state, scale, 0)._replace(type=kind, allocation=state.allocation)
-        result = self._quantized(self._tensor(node.outputs[0]), _RESULT_SCALE, 0)
-        self.editor.tensors[result.index] = result
-        gate = NO_TENSOR._replace(type="FLOAT32", shape=(0,), has_rank=True)
-        intermediates = [self.editor.add_tensor(tensor) for tensor in (*(gate,) * 4, result._replace(name="", shape=(0,)))]
-        self.editor.nodes.append((origin, node._replace(inputs=tuple(inputs), intermediates=tuple(intermediates))))
-
-    def _operand(self, node: Node, inputs: list[int], position: int) -> int:
-        tensor = self._tensor(inputs[position])
-        if not tensor.is_constant:
-            return self._as_quantized(inputs[position])
-        if position == _BIAS.get(node.op):
-            return self._bias(tensor, self._tensor(inputs[_DATA[node.op]]), self._tensor(inputs[_WEIGHTS[node.op]]))
-        is_weight = position == _WEIGHTS.get(node.op)
-        return self._constant(tensor, "INT8", _WEIGHT_SCALE, _CHANNELS[node.op] if is_weight else None)
-
-    def _bias(self, tensor: Tensor, data: Tensor, weights: Tensor) -> int:
-        """Quantize a bias. The converter writes the scale that kernels require: data scale times weight scale."""
-        parameters = weights.quantization
-        if parameters is None:
-            return self._constant(tensor, "INT32", 0.0, None)
-        return self._constant(tensor, "INT32", float32(data.scale * parameters.scale), 0 if parameters.is_per_channel else None)
-
-    def _constant(self, tensor: Tensor, kind: str, scale: float, dimension: int | None) -> int:
-        count = 1
-        if dimension is not None and dimension < tensor.rank:
-            count = bounded(max(tensor.shape[dimension], 1), "scales of a tensor")
-        parameters = Quantization("affine", RepeatedNumber("<f4", scale, count), RepeatedNumber("<i8", 0, count), dimension or 0)
-        return self.editor.add_tensor(
-            tensor._replace(
-                type=kind,
-                quantization=parameters,
-                scale=0.0 if count > 1 else scale,
-                zero_point=0,
-                data=None,
-                value=_zeros(kind, tensor),
-            )
-        )
-
-    def _result_scale(self, node: Node, inputs: list[int]) -> tuple[float, int]:
-        if node.op in _FIXED_RESULTS:
-            return _FIXED_RESULTS[node.op]
-        if node.op in _SAME_SCALE and node.op != "CONCATENATION":
-            own = [self._tensor(index) for index in inputs if self._tensor(index).type == "INT8"]
-            if own:
-                return own[0].scale, own[0].zero_point
-        return _RESULT_SCALE, 0
-
-    def _scale_from_constants(self, node: Node, inputs: list[int]) -> tuple[float, int] | None:
-        """Return the scale and zero point of a result that follow from a large constant; otherwise None."""
-        if min(node.inputs, default=0) < 0:
-            return None
-        return self._scale_of_large_product(node, inputs) or self._scale_of_large_sum(node, inputs)
-
-    def _scale_of_large_product(self, node: Node, inputs: list[int]) -> tuple[float, int] | None:
-        """Return the scale of a product with a large constant, such as the value of an attention mask; otherwise None.
-
-        The range of the constant is known, and gives the scale of the constant. The CPU kernel writes the product over the other
-        factor if nothing else reads this factor. The calibration then reads the range of the product for both tensors, so both
-        get the same scale.
-        """
-        if node.op != "MUL" or len(node.inputs) != 2 or len(node.outputs) != 1:
-            return None
-        originals = [self.editor.graph.tensor(index) for index in node.inputs]
-        place = next((number for number, tensor in enumerate(originals) if self._largest(tensor) >= _LEVELS), None)
-        if place is None or originals[1 - place].is_constant:
-            return None
-        largest, factor = self._largest(originals[place]), originals[1 - place]
-        product = float32(self._tensor(inputs[1 - place]).scale * largest)
-        if not 0 < product < _INFINITE:
-            return None
-        constant, other = self._tensor(inputs[place]), self._tensor(inputs[1 - place])
-        self.editor.tensors[constant.index] = _rescaled(constant, largest / _LEVELS)
-        self._overwrite(factor, other.index, node, product)
-        return product, 0
-
-    def _scale_of_large_sum(self, node: Node, inputs: list[int]) -> tuple[float, int] | None:
-        scales = [self._tensor(index).scale for index in inputs]
-        if node.op not in ("ADD", "SUB") or len(inputs) != 2 or len(node.outputs) != 1 or max(scales) <= _RESULT_SCALE:
-            return None
-        for original, index in zip(node.inputs, inputs, strict=True):
-            self._overwrite(self.editor.graph.tensor(original), index, node, max(scales))
-        return max(scales), 0
-
-    def _overwrite(self, original: Tensor, index: int, node: Node, scale: float) -> None:
-        """Give an operand the scale of the result if the CPU kernel writes the result over this operand."""
-        is_overwritten = self.reads[original.index] == 1 and original.index not in self.kept and not original.is_constant
-        is_free = self.writers.get(original.index, "") not in _SAME_SCALE.union(_FIXED_RESULTS, _OF_ANY_TYPE)
-        if is_overwritten and is_free and original.shape == self.editor.graph.tensor(node.outputs[0]).shape:
-            self.editor.tensors[index] = self._quantized(self._tensor(index), scale, 0)
-
-    def _largest(self, tensor: Tensor) -> float:
-        """Return the largest absolute value of a small float constant, or 0 for other tensors."""
-        if not tensor.is_constant or tensor.type != "FLOAT32" or not 0 < tensor.element_count <= _VALUES_KEPT:
-            return 0.0
-        stored = self.editor.graph.model.constant(tensor)
-        return max(map(abs, bounds(stored))) if stored is not None and len(stored) else 0.0
-
-    def _rescaled(self, index: int, scale: float, zero_point: int) -> int:
-        tensor = self._tensor(index)
-        if tensor.type != "INT8" or (tensor.scale, tensor.zero_point) == (scale, zero_point):
-            return index
-        if tensor.is_constant:
-            # Only this node uses the quantized constant, so the converter gives the constant the scale that the node needs.
-            self.editor.tensors[index] = self._quantized(tensor, scale, zero_point)._replace(allocation=tensor.allocation)
-            return index
-        result = self.editor.add_tensor(self._quantized(tensor, scale, zero_point))
-        self.editor.insert("QUANTIZE", index, result)
-        return result
-
-    def _as_quantized(self, index: int) -> int:
-        tensor = self._tensor(index)
-        if tensor.type == "INT8":
-            return index
-        if index not in self.quantized:
-            self.quantized[index] = self.editor.add_tensor(self._quantized(tensor, _RESULT_SCALE, 0))
-            self.editor.insert("QUANTIZE", index, self.quantized[index])
-        return self.quantized[index]
-
-    def _as_float(self, index: int) -> int:
-        if self._tensor(index).type != "INT8" or self.editor.graph.tensors[index].type != "FLOAT32":
-            return index
-        if index not in self.floating:
-            self.floating[index] = self.editor.add_tensor(self.editor.graph.tensors[index])
-            self.editor.insert("DEQUANTIZE", index, self.floating[index])
-        return self.floating[index]
-
-    def _quantized(self, tensor: Tensor, scale: float, zero_point: int) -> Tensor:
-        parameters = self.parameters.get((scale, zero_point))
-        if parameters is None:
-            numbers = StoredNumbers.of("<f4", [scale]), StoredNumbers.of("<i8", [zero_point])
-            parameters = self.parameters[scale, zero_point] = Quantization("affine", *numbers, 0)
-        return tensor._replace(
-            type="INT8", quantization=parameters, scale=float32(scale), zero_point=zero_point, allocation=Allocation.ARENA
-        )
+        Quantizer(editor).run()

@@ -318,7 +318,7 @@ class Model(Declared):
         return OptionsReader(self.content)
 
     @property
-    def same_bytes(self) -> object:
+    def same_bytes(self) -> OptionsReader:
         """An object that all copies of the model with the same bytes share."""
         return self._options
 

@@ -119,7 +119,7 @@ class OptionsReader:
     """A reader of the options tables of a file. Nodes with equal options share one ``Options`` object."""
 
     def __init__(self, content: Content) -> None:
-        self._content = content
+        self.content = content
         self._layouts: dict[tuple[str, int], _OptionsLayout] = {}
         """Layouts of options tables, keyed by table name and vtable position. Many tables share one vtable."""
         self._by_bytes: dict[tuple[str, bytes, bytes], Options] = {}
@@ -136,14 +136,14 @@ class OptionsReader:
         key = self._key(name, position)
         options = self._by_bytes.get(key) if key is not None else None
         if options is None:
-            options = Options(name, _values(FileTable(self._content, name, position)))
+            options = Options(name, _values(FileTable(self.content, name, position)))
             if key is not None:
                 self._by_bytes[key] = options
         return options
 
     def has(self, name: str, position: int, field: str) -> bool:
         """Return whether an options table stores a field. A field that is not stored has its default value."""
-        table = FileTable(self._content, name, position)
+        table = FileTable(self.content, name, position)
         try:
             return field in table.fields and table.place(field) > 0
         except struct.error:
@@ -151,7 +151,7 @@ class OptionsReader:
 
     def _key(self, name: str, position: int) -> tuple[str, bytes, bytes] | None:
         """Return the table's name and all bytes that decide its values, or None if the file is too short."""
-        content = self._content
+        content = self.content
         try:
             vtable = position - unpacked(_TO_VTABLE, content, position)[0]
             known = self._layouts.get((name, vtable))

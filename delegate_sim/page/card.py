@@ -14,10 +14,9 @@ from ..delegates.devices import CARD_GROUPS, MICROCONTROLLERS_TITLE, ORDER, PHON
 from ..delegates.registry import CLOSED_PLUGIN_NAMES, DELEGATE_NAMES
 from ..delegates.traits import Ranking
 from ..diagnosis.advice.commands import diagnose_command, fix_command
-from ..diagnosis.advice.plain_fix import PlainFix, search_fix
+from ..diagnosis.advice.plain_fix import PlainFix, SharedRefusal, search_fix, shared_refusals
 from ..diagnosis.causes.change import result_words
 from ..diagnosis.examiner import Cost
-from ..diagnosis.shared_refusals import SharedRefusal, shared_refusals
 from ..errors import LimitError, MissingPackageError
 from ..foundation.printable import and_list, share
 from ..graph.effort import Effort

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from ..bundles.ranged import pieces
 from ..errors import DelegateSimError, FixError, LimitError
 from ..fixing.flatbuffer.model_writing import write
-from ..fixing.given_shapes import with_shapes
 from ..foundation.columns import INTEGER, LIST, YES_OR_NO, Column, Declared, attributes
 from ..foundation.limits import how_to_raise, raised
+from ..hypothetical.fixed_inputs import with_shapes
 from ..model.model import Model
 from ..model.reader import load
 from ..releases.catalogue import NEWEST

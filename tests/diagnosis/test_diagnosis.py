@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from delegate_sim import load
+from delegate_sim.api.arguments import target_of
+from delegate_sim.diagnosis.causes.change import Advice, Remedy, conversion_change
 from delegate_sim.diagnosis.diagnose import diagnose
+from delegate_sim.diagnosis.diagnosis import worsened
 from delegate_sim.diagnosis.goal_search import search
 from delegate_sim.graph.effort import Effort
 from delegate_sim.hypothetical.hypothetical_changes import NodeKey
 from delegate_sim.results.report.measures import FAILS_LATER, TAKEN
 from fixtures.builder import ModelBuilder
-from tests.support.diagnoses import diagnosed, target
-from tests.support.models import chain_model
+
+from ..support.diagnoses import diagnosed, target
+from ..support.edge_tpu import edge_tpu_model
+from ..support.models import chain_model
 
 MODELS = Path(__file__).resolve().parents[2] / "fixtures" / "models"
 SOME = ["ADD", "ROUND", "ADD", "CEIL", "ADD"]
@@ -99,3 +105,33 @@ def test_a_model_that_does_not_run_is_not_said_to_run_while_its_failing_node_sta
     assert (first.cause.codes, first.alone.measures.outcome) == (("mldrift-build-batch",), TAKEN)
     assert (second.cause.name, second.alone.measures.outcome) == ("operator:BROADCAST_TO", FAILS_LATER)
     assert second.needs == (first.cause.identity,)
+
+
+QUANTIZED, FLOAT = edge_tpu_model("RELU", "RELU"), chain_model(["ADD", "RELU"]).bytes()
+
+
+@pytest.mark.parametrize(
+    ("content", "change", "names"),
+    [
+        (QUANTIZED, Remedy(conversion="float"), ["edgetpu", "hexagon"]),
+        (QUANTIZED, Remedy(op_versions={"RELU": 4}), ["gpu"]),
+        (QUANTIZED, Remedy(accepted_nodes=frozenset({NodeKey(0, 0)}), accepts=True), []),
+        (FLOAT, Remedy(conversion="float16"), []),
+    ],
+)
+def test_the_worsened_targets(content, change, names):
+    model = load(content)
+    effort = Effort(model)
+    first, *others = [
+        diagnose(model, target_of(name, None, None, "api"), effort) for name in ("xnnpack", "edgetpu", "hexagon", "gpu")
+    ]
+    assert [other.target.delegate.name for other in worsened(first, change, [first, *others])] == names
+    elsewhere = diagnose(load(content), others[0].target, effort)
+    assert not worsened(first, change, [first, elsewhere])
+
+
+def test_the_advised_change_counts_and_not_the_assumption_that_nodes_are_accepted():
+    (finding,) = diagnose(load(QUANTIZED), target_of("xnnpack", None, None, "api")).findings
+    cause = replace(finding.cause, remedy=Remedy(accepts=True))
+    assert replace(cause, advice=Advice("change-type", (conversion_change("float"),))).advised == Remedy(conversion="float")
+    assert replace(cause, advice=Advice("change-type", ())).advised == Remedy(accepts=True)

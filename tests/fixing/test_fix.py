@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+import delegate_sim
 from delegate_sim import load
 from delegate_sim.errors import FixError
 from delegate_sim.fixing.fix import corresponding, fix
@@ -13,8 +16,9 @@ from delegate_sim.fixing.passes import elementwise
 from delegate_sim.fixing.passes.base import Exactness, node_pass
 from delegate_sim.fixing.search import search
 from fixtures.builder import ModelBuilder
-from tests.support.fixing.targets import target
-from tests.support.models import chain_model
+
+from ..support.fixing.targets import target
+from ..support.models import chain_model
 
 NNAPI = target("nnapi", feature_level="28")
 
@@ -78,3 +82,17 @@ def test_a_pass_that_is_exact_for_finite_values_alone_must_say_so(tmp_path):
     assert plan.holds_for == ("finite values and results",)
     assert fixed.difference.is_same
     assert not fixed.difference.edges.is_same
+
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_the_result_of_the_python_function_has_the_json_of_the_command():
+    jsonschema = pytest.importorskip("jsonschema")
+    model = ROOT / "fixtures" / "models" / "transformer_block.tflite"
+    fixed = delegate_sim.fix(model, None, "gpu", defaults="benchmark")
+    entry = json.loads(json.dumps(fixed.to_dict()))
+    schema = json.loads((ROOT / "docs" / "schemas" / "fix.schema.json").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator(schema).validate(entry)
+    assert entry["schema"] == "delegate-sim/fix/3"
+    assert entry["targets"][0]["after"] == fixed.plan.after[0].to_dict()

@@ -8,7 +8,7 @@ import delegate_sim
 from delegate_sim.fixing.applying import apply_pass, start
 from delegate_sim.fixing.descent import Descent
 from delegate_sim.fixing.passes.catalogue import PASSES
-from delegate_sim.fixing.score import evaluator, helps_visibly
+from delegate_sim.fixing.score import helps_visibly
 from delegate_sim.fixing.search import search
 from delegate_sim.graph.effort import Effort
 from tests.support.delegates.mldrift_numbers import Quantized, ints, model_of, one, zeros
@@ -105,7 +105,7 @@ def test_a_pass_that_the_end_does_not_need_is_left_out():
     widened = apply_pass(start(model), passes[0])
     cured = apply_pass(widened, passes[1])
     applied = [(passes[0], widened), (passes[1], cured)]
-    descent = Descent(passes, [evaluator(target)], start(model), Effort(model), applied)
+    descent = Descent(passes, [target], start(model), Effort(model), applied)
     end = descent.standing
     descent.leave_out()
     assert [item.pass_.name for item in descent.applied] == ["softmax-of-row"]

@@ -11,11 +11,11 @@ from delegate_sim import analyze, diagnose, load
 from delegate_sim.delegates.registry import DELEGATE_NAMES
 from delegate_sim.errors import OptionError
 from delegate_sim.fixing.applying import apply_pass, start
-from delegate_sim.fixing.given_shapes import parse_shapes
 from delegate_sim.fixing.passes.base import Exactness
 from delegate_sim.fixing.passes.catalogue import PASSES
 from delegate_sim.fixing.score import is_better, is_no_worse, standing
 from delegate_sim.fixing.search import search, try_approximate, try_shapes
+from delegate_sim.hypothetical.fixed_inputs import parse_shapes
 from delegate_sim.hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey, simulate_if
 from delegate_sim.results.report.measures import FAILS_LATER, TAKEN, measure
 from fixtures.builder import ModelBuilder

@@ -56,7 +56,7 @@ def test_the_bounds_are_kept(monkeypatch):
 
 def test_a_slow_delegate_takes_a_smaller_model(monkeypatch):
     model = many_operators(10)
-    weight = Effort(model)._weight
+    weight = Effort(model)._cost
     forms = 2 * 11
     monkeypatch.setattr(effort, "_MOST_NODES_REQUIRED", (2 * (weight - forms) + forms) * COMPARISON.simulations)
     Effort(model).require(COMPARISON, 2)
@@ -220,7 +220,7 @@ def test_the_bodies_of_composites_count_for_each_composite():
             result = body.tensor("b", "FLOAT32", [1])
             body.node("ABS", [inner], [result])
         body.outputs(result)
-        return Effort(load(builder.bytes()))._weight
+        return Effort(load(builder.bytes()))._cost
 
     assert weight(50) - weight(40) == 10 * 101
 

@@ -8,7 +8,7 @@ from delegate_sim import load
 from delegate_sim.errors import LimitError
 from delegate_sim.foundation.limits import VARIABLE
 from delegate_sim.hypothetical import code_changes
-from delegate_sim.hypothetical.code_changes import with_inlined_nodes
+from delegate_sim.hypothetical.code_changes import with_inlined_nodes, without_nodes
 from delegate_sim.hypothetical.model_editing import NodeKey
 from fixtures.builder import ModelBuilder
 
@@ -55,3 +55,68 @@ def test_operands_and_tensors_are_limited_like_nodes(monkeypatch):
     monkeypatch.setattr(code_changes, "_MOST_NODES_OF_BODIES", 20)
     with pytest.raises(LimitError, match="29 nodes and operands, above the limit of 20"):
         with_inlined_nodes(load(builder.bytes()), [NodeKey(0, 0)])
+
+
+def made(nodes, inputs, outputs, *, second=False):
+    """A graph of named tensors: (operator, operands, results), None for one left out."""
+    builder = ModelBuilder()
+    if second:
+        main = builder.subgraph("main")
+        x = main.input("x", "FLOAT32", (1,))
+        y = main.tensor("y", "FLOAT32", (1,))
+        main.node("ABS", [x], [y])
+        main.outputs(y)
+    graph, index = builder.subgraph("graph"), {None: -1}
+    for _, operands, results in nodes:
+        for name in (*operands, *results):
+            if name not in index:
+                index[name] = graph.tensor(name, "FLOAT32", (1,))
+    for op, operands, results in nodes:
+        graph.node(op, [index[name] for name in operands], [index[name] for name in results])
+    graph.inputs(*[index[name] for name in inputs])
+    graph.outputs(*[index[name] for name in outputs])
+    return load(builder.bytes())
+
+
+def left(model, *removed, subgraph=0):
+    graph = without_nodes(model, [NodeKey(subgraph, node) for node in removed]).model.subgraphs[subgraph]
+    names = [["-" if index < 0 else graph.tensors[index].name for index in side] for side in (graph.inputs, graph.outputs)]
+    return [node.op for node in graph.nodes], *names
+
+
+CHAIN = [("ABS", ["a"], ["b"]), ("NEG", ["b"], ["c"]), ("EXP", ["c"], ["d"])]
+
+
+@pytest.mark.parametrize(
+    ("removed", "expected"),
+    [
+        ((), (["ABS", "NEG", "EXP"], ["a"], ["d"])),
+        ((0,), (["NEG", "EXP"], ["b"], ["d"])),
+        ((1,), (["ABS", "EXP"], ["a", "c"], ["d"])),
+        ((2,), (["ABS", "NEG"], ["a"], [])),
+        ((0, 1), (["EXP"], ["c"], ["d"])),
+    ],
+)
+def test_what_others_read_becomes_an_input(removed, expected):
+    assert left(made(CHAIN, ["a"], ["d"]), *removed) == expected
+
+
+def test_the_first_tensor_becomes_an_input_too():
+    model = made([("EXP", ["c"], ["d"]), ("ABS", ["a"], ["c"])], ["a"], ["d"])
+    assert left(model, 1) == (["EXP"], ["c"], ["d"])
+
+
+def test_an_input_that_is_read_or_returned_stays():
+    model = made([("ABS", ["a"], ["b"]), ("ADD", ["a", "b"], ["c"]), ("NEG", ["x"], ["y"])], ["a", "x"], ["c", "x"])
+    assert left(model, 0, 2) == (["ADD"], ["a", "x", "b"], ["c", "x"])
+
+
+def test_operands_and_results_that_are_left_out_become_no_inputs():
+    model = made([("SPLIT", ["a"], ["b", None]), ("ADD", ["b", None], ["c"])], ["a"], ["c"])
+    assert left(model, 0) == (["ADD"], ["b"], ["c"])
+
+
+def test_a_subgraph_that_others_run_keeps_its_interface():
+    model = made(CHAIN, ["a"], ["d"], second=True)
+    assert left(model, 0, 2, subgraph=1) == (["ABS", "NEG", "EXP"], ["a"], ["d"])
+    assert left(made([*CHAIN, ("ABS", ["b"], ["e"])], ["a"], ["d"], second=True), 3, subgraph=1)[0] == ["ABS", "NEG", "EXP"]

@@ -15,7 +15,7 @@ from delegate_sim.device.compare.row_matching import CompilerJoin
 from delegate_sim.device.parse.log_summary import ExplainedLog
 from delegate_sim.diagnosis.diagnosis import Diagnosis
 from delegate_sim.diagnosis.goal_search import Search
-from delegate_sim.fixing.fix_document import FIX
+from delegate_sim.fixing.fix import FIX
 from delegate_sim.foundation.columns import LIST, SCHEMAS, Column, Declared, attributes, keys, schema_of
 from delegate_sim.gate.results import CASE, Results
 from delegate_sim.graph.graph import Inspected

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from delegate_sim.diagnosis.shared_refusals import shared_refusals
+from delegate_sim.diagnosis.advice.plain_fix import shared_refusals
 from delegate_sim.foundation.printable import and_list, printable
 from delegate_sim.model.model import Model
 from delegate_sim.results.report.verdict import subject

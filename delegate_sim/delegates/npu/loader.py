@@ -15,6 +15,7 @@ from ...graph.graph import Graph
 from ...model import schema
 from ...model.flatbuffer import Tables, flatbuffer_of
 from ...model.model import Model, Node, Signature, Subgraph, Tensor
+from ...model.options import OptionsReader
 from ...refusal import Refusal, Stage
 from ...releases.catalogue import Release, parse_release
 from ...rules.kinds import Kind, kinds_in
@@ -108,10 +109,14 @@ class FileFacts:
     """The kind of quantization of each tensor for which ``quantization_kind`` cannot determine the kind."""
 
 
-@functools.lru_cache(maxsize=2)
 def file_facts(model: Model) -> FileFacts:
-    """Read the facts from the bytes of a loaded model. The facts of the last two models are cached."""
-    root = flatbuffer_of(model.content).root("Model")
+    """Read the facts from the bytes of a loaded model. The facts of the last two files are cached."""
+    return _facts_of(model.same_bytes)
+
+
+@functools.lru_cache(maxsize=2)
+def _facts_of(file: OptionsReader) -> FileFacts:
+    root = flatbuffer_of(file.content).root("Model")
     operators = root.child_vectors("operator_codes")[0]
     codes = zip(operators.numbers("builtin_code"), operators.numbers("deprecated_builtin_code"), strict=True)
     subgraphs = root.child_vectors("subgraphs")[0]
@@ -248,18 +253,18 @@ def _unknown_types(model: Model, release: Release) -> frozenset[str]:
 
 
 def _tensor_faults(subgraph: Subgraph, facts: FileFacts, unknown: frozenset[str], release: Release) -> Iterator[Refusal | str]:
+    checks_rank, checks_counts = release.is_at_least(_RANK_IS_CHECKED), release.is_at_least(_CHECKS_CODES_AND_COUNTS)
+    channels = facts.unequal_counts if checks_counts else facts.invalid_channels
+    problem = "Invalid quantization parameters" if checks_counts else "Invalid per-channel quantization parameters"
     for tensor in subgraph.tensors:
         place = (subgraph.index, tensor.index)
         if tensor.type in unknown:
             yield _fault(subgraph, ELEMENT_TYPE, f"Element type ({_number(tensor.type)}) not currently supported", tensor=tensor)
-        if len(tensor.shape) > _MOST_DIMENSIONS and release.is_at_least(_RANK_IS_CHECKED):
+        if checks_rank and len(tensor.shape) > _MOST_DIMENSIONS:
             line = f"Tensor rank ({len(tensor.shape)}) exceeds max rank ({_MOST_DIMENSIONS})"
             yield _fault(subgraph, TENSOR_RANK, line, tensor=tensor)
-        if release.is_at_least(_CHECKS_CODES_AND_COUNTS):
-            if place in facts.unequal_counts:
-                yield _fault(subgraph, CHANNELS, "Invalid quantization parameters", tensor=tensor)
-        elif place in facts.invalid_channels:
-            yield _fault(subgraph, CHANNELS, "Invalid per-channel quantization parameters", tensor=tensor)
+        if place in channels:
+            yield _fault(subgraph, CHANNELS, problem, tensor=tensor)
         if tensor.is_variable:
             yield _fault(subgraph, VARIABLE, "Variable tensors not yet supported.", tensor=tensor)
         if place in facts.variants:

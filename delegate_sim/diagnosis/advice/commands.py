@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os.path
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from ...delegates.options import as_typed, option_as_typed, option_value
 from ...foundation.printable import command_line, typed_path
@@ -114,3 +114,14 @@ def _option_arguments(target: Target) -> dict[str, list[str]]:
 def _typed(target: Target, name: str) -> str:
     value = target.options[name]
     return as_typed(target.delegate.options, name, getattr(value, "path", None) or option_value(value))
+
+
+def shapes_as_typed(shapes: Iterable[tuple[str, Iterable[object]]]) -> tuple[str, ...]:
+    """Return the arguments of ``fix`` for the names and sizes of inputs."""
+    texts = [f"{name}={','.join(map(str, shape))}" for name, shape in shapes]
+    return tuple([argument for text in texts for argument in ("--shape", text)])
+
+
+def shapes_command(shapes: Iterable[tuple[str, Iterable[object]]]) -> str:
+    """Return the command line that fixes the sizes of inputs, for texts that do not name the file and the target."""
+    return command_line(["fix", "MODEL", *shapes_as_typed(shapes), "-o", "fixed.tflite"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 
 from ...graph.graph import NodeView
@@ -10,9 +10,8 @@ from ...hypothetical.fixed_inputs import open_inputs
 from ...model.model import Model
 from ...rules.kinds import Problem
 from ...runtime.target import Target
-from ..causes.cause import Cause, views_of
+from ..causes.cause import LOOPS, Cause, views_of
 from ..causes.conversion_causes import form
-from ..causes.loops import LOOPS
 from .layer_rewrites import may_help, rewriting
 
 
@@ -43,21 +42,17 @@ SettingsTogether = frozenset[ConverterSetting]
 """Settings that must be used together."""
 
 
-def _together(*settings: ConverterSetting) -> SettingsTogether:
-    return frozenset(settings)
-
-
-_FLOAT = _together(ConverterSetting.FLOAT)
-_FLOAT16 = _together(ConverterSetting.FLOAT16)
-_INT8 = _together(ConverterSetting.INT8)
-_PER_TENSOR = _together(ConverterSetting.PER_TENSOR)
-_DENSE_PER_TENSOR = _together(ConverterSetting.DENSE_PER_TENSOR)
-_OLD_QUANTIZER = _together(ConverterSetting.OLD_QUANTIZER, ConverterSetting.PER_TENSOR)
+_FLOAT = frozenset({ConverterSetting.FLOAT})
+_FLOAT16 = frozenset({ConverterSetting.FLOAT16})
+_INT8 = frozenset({ConverterSetting.INT8})
+_PER_TENSOR = frozenset({ConverterSetting.PER_TENSOR})
+_DENSE_PER_TENSOR = frozenset({ConverterSetting.DENSE_PER_TENSOR})
+_OLD_QUANTIZER = frozenset({ConverterSetting.OLD_QUANTIZER, ConverterSetting.PER_TENSOR})
 
 OF_CONVERSIONS: Mapping[str, SettingsTogether] = {
     "float": _FLOAT,
     "int8": _INT8,
-    "int8-per-tensor": _together(ConverterSetting.INT8, ConverterSetting.PER_TENSOR),
+    "int8-per-tensor": frozenset({ConverterSetting.INT8, ConverterSetting.PER_TENSOR}),
     "float16": _FLOAT16,
     "per-tensor": _PER_TENSOR,
     "dense-per-tensor": _DENSE_PER_TENSOR,
@@ -95,14 +90,14 @@ def settings_for(model: Model, target: Target, cause: Cause) -> tuple[SettingsTo
 
 def _settings(model: Model, target: Target, cause: Cause) -> Iterator[SettingsTogether]:
     if cause.remedy.fixed_inputs:
-        yield _together(ConverterSetting.FIXED_SHAPES)
+        yield frozenset({ConverterSetting.FIXED_SHAPES})
     if cause.remedy.conversion in OF_CONVERSIONS:
         yield OF_CONVERSIONS[cause.remedy.conversion]
     if cause.identity.problem is Problem.OPERATOR_VERSION:
         for code in cause.identity.subject:
             yield from OF_FEATURES.get(code, ())
     if cause.identity.subject in LOOPS:
-        yield _together(ConverterSetting.UNROLL, *([ConverterSetting.FIXED_SHAPES] if open_inputs(model) else []))
+        yield frozenset({ConverterSetting.UNROLL, *([ConverterSetting.FIXED_SHAPES] if open_inputs(model) else [])})
         return  # the nodes of the cause include nodes that only read the results of the loop
     problem = cause.identity.problem
     views = views_of(model, cause.nodes)
@@ -116,9 +111,34 @@ def _settings(model: Model, target: Target, cause: Cause) -> Iterator[SettingsTo
     for view in {view.op: view for view in reversed(views)}.values() if may_help(problem, target) else ():
         way = rewriting(view, target)
         if way is not None and way.setting:
-            yield _together(ConverterSetting(way.setting))
+            yield frozenset({ConverterSetting(way.setting)})
 
 
 def _has_numbers(view: NodeView) -> bool:
     tensors = [tensor for tensor in (*view.inputs, *view.outputs) if not tensor.is_constant]
     return any(tensor.type in ("FLOAT32", "FLOAT16") or tensor.scale > 0 for tensor in tensors)
+
+
+_BOUNDARY_SETTINGS = {"QUANTIZE": "inference_input_type", "DEQUANTIZE": "inference_output_type"}
+"""The attribute of ``tf.lite.TFLiteConverter`` for the nodes at each end of the model."""
+_BOUNDARY_TYPES = {"INT8": "tf.int8", "UINT8": "tf.uint8", "INT16": "tf.int16"}
+
+
+def boundary_setting(views: Sequence[NodeView]) -> str:
+    """Return the setting with which the converter does not write the nodes, such as ``inference_input_type = tf.int8``.
+
+    Return "" unless all nodes quantize inputs of the model, or all nodes dequantize to outputs of the model.
+    """
+    settings = {_boundary_setting(view) for view in views}
+    return settings.pop() if len(settings) == 1 else ""
+
+
+def _boundary_setting(view: NodeView) -> str:
+    if view.op not in _BOUNDARY_SETTINGS or view.node.is_custom or view.graph.index:
+        return ""
+    is_input = view.op == "QUANTIZE"
+    outside, inside = (view.input(0), view.output(0)) if is_input else (view.output(0), view.input(0))
+    ends = view.graph.inputs if is_input else view.graph.outputs
+    if outside.type != "FLOAT32" or outside.index not in ends or inside.type not in _BOUNDARY_TYPES:
+        return ""
+    return f"converter.{_BOUNDARY_SETTINGS[view.op]} = {_BOUNDARY_TYPES[inside.type]}"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from ...graph.analysis_cache import AnalysisCache
 from ...graph.effort import Effort
 from ...hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey
 from ...model.model import Model
-from ...results.compare.comparison import Comparison, compare
 from ...results.report.placement import on_cpu
 from ...rules.kinds import PARTITION_LIMIT
 from ...runtime.run import Run
@@ -18,6 +18,9 @@ from ..causes.cause import Blockers
 from ..causes.change import Advice
 from ..causes.finder import find_causes
 from ..examiner import Examiner
+
+if TYPE_CHECKING:
+    from ...results.compare.comparison import Comparison
 
 _NODES_ADVISED = 5000
 """Models with more nodes than this number get no advice, because their diagnosis would take seconds."""
@@ -67,6 +70,8 @@ def advised(
 
 def advised_comparison(comparison: Comparison) -> Comparison:
     """Return a comparison with the advice of a diagnosis on both sides."""
+    from ...results.compare.comparison import compare  # imported here, because the advice for a single run needs no comparison
+
     a, b = [replace(side, run=advised(side.model, side.run)) for side in (comparison.a, comparison.b)]
     if a.run is comparison.a.run and b.run is comparison.b.run:
         return comparison

@@ -1,22 +1,24 @@
-"""The simulated result of ``delegate-sim fix`` for a model and a target, or for several targets together."""
+"""The simulated result of ``delegate-sim fix`` for one or several targets, and the refusals that several targets share."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...errors import FixError, LimitError
 from ...fixing.score import is_better
 from ...fixing.search import FixPlan, search, try_shapes
 from ...foundation.columns import LIST, OBJECT, Column, Declared
-from ...foundation.printable import command_line
 from ...graph.effort import Effort
 from ...model.model import Model
+from ...results.report.blockers import has_open_input
+from ...rules.kinds import DYNAMIC_TENSORS
+from ...runtime.interpreter import REFUSED, Run
 from ...runtime.target import Target
 from ..causes.change import result_words
 from ..examiner import Cost
-from .commands import joint_fix_command
+from .commands import fix_command, joint_fix_command, shapes_as_typed
 from .fix_passes import cost_of
 
 if TYPE_CHECKING:
@@ -102,17 +104,6 @@ def shape_arguments(plan: FixPlan) -> tuple[str, ...]:
     return shapes_as_typed([(entry["input"], entry["shape"]) for entry in plan.shape_entries])
 
 
-def shapes_as_typed(shapes: Iterable[tuple[str, Iterable[object]]]) -> tuple[str, ...]:
-    """Return the arguments of ``fix`` for the names and sizes of inputs."""
-    texts = [f"{name}={','.join(map(str, shape))}" for name, shape in shapes]
-    return tuple([argument for text in texts for argument in ("--shape", text)])
-
-
-def shapes_command(shapes: Iterable[tuple[str, Iterable[object]]]) -> str:
-    """Return the command line that fixes the sizes of inputs, for texts that do not name the file and the target."""
-    return command_line(["fix", "MODEL", *shapes_as_typed(shapes), "-o", "fixed.tflite"])
-
-
 @dataclass(frozen=True, slots=True)
 class JointFix:
     """The result of ``delegate-sim fix`` for several targets, if the user does not choose passes.
@@ -152,3 +143,50 @@ def joint_fix(diagnoses: Sequence[Diagnosis]) -> JointFix | None:
         return None
     shapes = shape_arguments(plan)
     return JointFix(plan, joint_fix_command(model, targets, *shapes), joint_fix_command(model, targets, *shapes, "--per-target"))
+
+
+_FEWEST = 2
+
+
+class SizesFix(NamedTuple):
+    """A ``fix`` command that fixes the sizes of inputs, and its simulated result for one target."""
+
+    run: Run
+    """The run of this target without the fix."""
+    fix: PlainFix
+    command: str
+
+
+class SharedRefusal(NamedTuple):
+    """A reason why several delegates are not applied. Deprecated delegates come last."""
+
+    code: str
+    runs: tuple[Run, ...]
+    fix: SizesFix | None
+
+    @property
+    def title(self) -> str:
+        """The reason in a few words."""
+        return self.runs[0].delegate.kinds[self.code].title
+
+
+def shared_refusals(model: Model, runs: Sequence[Run]) -> Sequence[SharedRefusal]:
+    """Return each refusal of the whole graph that several delegates share."""
+    by_code: dict[str, list[Run]] = {}
+    for run in runs:
+        if run.outcome == REFUSED and run.is_prepared and run.is_loaded and run.refusal is not None:
+            by_code.setdefault(run.refusal.code, []).append(run)
+    return [_shared(model, code, stopped) for code, stopped in by_code.items() if len(stopped) >= _FEWEST]
+
+
+def _shared(model: Model, code: str, stopped: Sequence[Run]) -> SharedRefusal:
+    runs = sorted(stopped, key=lambda run: bool(run.delegate.deprecated))
+    is_mended = code == DYNAMIC_TENSORS.name and has_open_input(model)
+    return SharedRefusal(code, tuple(runs), _sizes_fix(model, runs[0]) if is_mended else None)
+
+
+def _sizes_fix(model: Model, run: Run) -> SizesFix | None:
+    fix = search_fix(model, [run.target], Effort(model))
+    if fix.plan is None or not fix.arguments:
+        return None
+    return SizesFix(run, fix, fix_command(model, run.target, *fix.arguments))

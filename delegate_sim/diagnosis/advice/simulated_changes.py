@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from ...errors import LimitError
+from ...errors import DelegateSimError, LimitError
 from ...graph.effort import Effort, Tries
 from ...graph.graph import NodeView, file_graphs
 from ...hypothetical.code_changes import ARITHMETIC, bodies_of
+from ...hypothetical.fixed_inputs import open_inputs, with_shapes
 from ...model.model import Model, Tensor
 from ...rules.kinds import Problem
+from ...runtime.interpreter import simulate as simulate_run
 from ...runtime.target import Target
 from ..causes.cause import Blockers, Cause, views_of
 from ..causes.change import (
     INLINED,
+    SUGGESTION_FOR,
     WITHOUT_OPTIONS,
     Advice,
     Assumed,
@@ -23,14 +26,14 @@ from ..causes.change import (
     Remedy,
     conversion_change,
     general_change,
+    result_words,
 )
 from ..causes.conversion_causes import OF_TYPES, form
 from ..causes.evidence import Simulate
 from ..examiner import Cost, Examined
 from ..ranking import NO_GAIN, gain
-from .boundary_types import boundary_setting
-from .change_kinds import SUGGESTION_FOR
-from .converter_settings import OF_CONVERSIONS, OF_FORMS, SettingsTogether, settings_for
+from .commands import shapes_command
+from .converter_settings import OF_CONVERSIONS, OF_FORMS, SettingsTogether, boundary_setting, settings_for
 
 _TRIED_AT_LEAST, _TRIED_AT_MOST = 4, 600
 """Smallest and largest number of simulations for the changes of all causes. Large models get fewer than small models."""
@@ -310,3 +313,44 @@ class _Results:
 def _takes_some(cause: Cause, then: Examined) -> bool:
     left = {refused.key for refused in then.on_cpu}
     return any(key not in left for key in cause.nodes)
+
+
+_SIZES_TRIED = (32, 64, 128, 256)
+"""Sizes that are tried for dimensions that the file leaves open."""
+_INPUTS_TOLD = 3
+
+
+def open_sizes_text(model: Model, target: Target, code: str, effort: Effort) -> str:
+    """Return the change of open input sizes after which a target no longer refuses a model with a code, or "" if none is found.
+
+    The first dimension of an input keeps its stored size. All other open dimensions get the same size. ``effort`` limits the
+    number of sizes that are tried.
+    """
+    every = open_inputs(model)
+    inputs = [tensor for tensor in every if -1 in (tensor.shape_signature or ())[1:]]
+    for size in effort.limit(_SIZES_TRIED if inputs else ()):
+        effort.spend(target.effort)
+        shapes = {tensor.index: _with_size(tensor, size) for tensor in every}
+        try:
+            change = with_shapes(model, shapes, target.release)
+            run = simulate_run(change.model, target)
+        except DelegateSimError:
+            return ""
+        if run.refusal is None or run.refusal.code != code:
+            result = result_words(Examined(run, change).cost)
+            command = shapes_command([(tensor.name, shapes[tensor.index]) for tensor in every])
+            return (
+                f"the file leaves sizes open: {_stored(inputs)}. {command} fixes sizes, here with the "
+                f"simulated result {result}. Or resize the inputs before you apply the delegate"
+            )
+    return ""
+
+
+def _with_size(tensor: Tensor, size: int) -> tuple[int, ...]:
+    signature = tensor.shape_signature or tensor.shape
+    further = [size if given < 0 else given for given in signature[1:]]
+    return (tensor.shape[0], *further)
+
+
+def _stored(inputs: list[Tensor]) -> str:
+    return ", ".join([f"{tensor.name} is stored as {list(tensor.shape)}" for tensor in inputs[:_INPUTS_TOLD]])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
 from ...delegates.options import as_typed, option_value
 from ...foundation.printable import counted
@@ -21,9 +20,11 @@ from ...rules.kinds import CPU_KERNEL_NOT_PREPARED, OPERATOR_NOT_REGISTERED, Hin
 from ...runtime.model_loading import first_loading_after, first_node, load_on
 from ...runtime.resolver import highest_version
 from ...versions.explanation import FEATURES, version_cause
-from ..causes.cause import Cause, views_of
+from ..causes.cause import UNROLL, Cause, views_of
 from ..causes.change import (
     FULLY_QUANTIZED,
+    OF_RUNTIME,
+    SUGGESTION_FOR,
     WITHOUT_OPTIONS,
     Advice,
     Change,
@@ -35,32 +36,30 @@ from ..causes.change import (
     general_change,
 )
 from ..causes.conversion_causes import OF_TYPES, form
-from ..causes.loops import UNROLL
-from ..causes.undelegatable_nodes import CHOOSING, CONTROL_FLOW, IN_APPLICATION, special_subject
+from ..causes.whole_graph_causes import CHOOSING, CONTROL_FLOW, IN_APPLICATION, special_subject
 from ..examiner import Examined, RefusedNode
-from .boundary_types import boundary_setting
-from .change_kinds import OF_RUNTIME, SUGGESTION_FOR
+from .commands import shapes_command
+from .converter_settings import boundary_setting
 from .layer_rewrites import may_help, rewriting
-from .open_sizes import open_sizes_text
-from .plain_fix import shapes_command
+from .simulated_changes import open_sizes_text
 from .surroundings import Others, Surroundings
 
 _TOLD = 3
 """Number of names and values in a text."""
 _NODES_TOLD = 10
 
-_FORMS: Mapping[str, str] = MappingProxyType(
-    {
-        "float": "the model computes in float",
-        "float16": "the weights are stored in float16",
-        "dynamic-range": "the weights are quantized, but the activations are not (dynamic range quantization)",
-        "int16": "the model is quantized with 16-bit data",
-        "integer": "the model is quantized to integers",
-    }
-)
-_TAKEN: Mapping[str, str] = MappingProxyType(
-    {"float": "float tensors", "int8": "8-bit integers", "int8-per-tensor": "8-bit integers with a single scale"}
-)
+_FORMS: Mapping[str, str] = {
+    "float": "the model computes in float",
+    "float16": "the weights are stored in float16",
+    "dynamic-range": "the weights are quantized, but the activations are not (dynamic range quantization)",
+    "int16": "the model is quantized with 16-bit data",
+    "integer": "the model is quantized to integers",
+}
+_TAKEN: Mapping[str, str] = {
+    "float": "float tensors",
+    "int8": "8-bit integers",
+    "int8-per-tensor": "8-bit integers with a single scale",
+}
 
 _LEAVE_TEXT = "the model only processes text, which delegates do not support: run it without a delegate"
 _TEXT_TO_APPLICATION = "process text (such as splitting and looking up words) in the application, and pass numbers to the model"
@@ -71,13 +70,11 @@ _HOW_FIXED = (
 _FIXED_IN_FILE = "fixes the sizes in the model file, without another conversion, but may keep nodes that a new conversion removes"
 _UNKNOWN = "the result of this change is not known, because the converter will write other nodes"
 
-UNROLLED: Mapping[str, str] = MappingProxyType(
-    {
-        "CALL": f"write the called function in place in the model's code; {_UNKNOWN}",
-        "IF": "compute both branches and choose between them with tf.where, or let the application run the branches as separate "
-        f"models; {_UNKNOWN}",
-    }
-)
+UNROLLED: Mapping[str, str] = {
+    "CALL": f"write the called function in place in the model's code; {_UNKNOWN}",
+    "IF": "compute both branches and choose between them with tf.where, or let the application run the branches as separate "
+    f"models; {_UNKNOWN}",
+}
 UNROLLED_LOOP = (
     "unroll the loop if its number of steps is known (unroll=True in Keras' recurrent layers), or let the application run "
     f"its body as a separate model; {_UNKNOWN}"
@@ -134,7 +131,6 @@ class Wording:
         return "set-option" if is_switch else SUGGESTION_FOR[problem]
 
     def _open_sizes(self) -> str:
-        """Return the change of open input sizes that avoids the refusal, or "" if there is none."""
         refusal, run = self.first.run.refusal, self.first.run
         if refusal is None or refusal.code != self.cases[0].reason.code:
             return ""
@@ -198,7 +194,8 @@ class Wording:
 
     def _of_model(self, code: str) -> Advice:
         is_general = self.cause.identity.subject[0] == CPU_KERNEL_NOT_PREPARED.name
-        if is_general and self._computes_in_float16():
+        views = self._views().values()
+        if is_general and all(any(own.type == "FLOAT16" and not own.is_constant for own in view.inputs) for view in views):
             return _general("keep-float32")
         return Advice(code, (() if is_general else self._hints(1)) or (general_change(code),))
 
@@ -218,7 +215,7 @@ class Wording:
                     f"these nodes for unknown sizes: {_HOW_FIXED}"
                 )
                 return title, Advice(code, (Change(change),))
-        op = "" if sized_by is None else self._view(sized_by).op
+        op = "" if sized_by is None else views_of(self.model, [sized_by])[0].op
         return reason.message, Advice(
             code, (Change(CHOOSING[op]),) if op in CHOOSING else (*self._hints(1), general_change(code))
         )
@@ -227,6 +224,7 @@ class Wording:
         views = views_of(self.model, [case.key for case in self.cases])
         own_ops = _some([view.op for view in views if special_subject(view) == self.cause.identity.subject])
         unroll, leave = UNROLL, "leave-to-application"
+        nodes = sum([len(subgraph.nodes) for subgraph in self.model.subgraphs])
         match self.cause.identity.subject:
             case ("compiled", op):
                 return f"{op} contains a program from {COMPILED_OPERATORS[op].compiler}", _general("analyse-source")
@@ -238,9 +236,7 @@ class Wording:
             case ("lists",):
                 change = self._fixed_inputs(is_loop=True) if open_inputs(self.model) else Change(UNROLLED_LOOP)
                 return f"{own_ops}: a loop that stores its results in lists", Advice(unroll, (change,))
-            case ("text",) if len(self.cause.remedy.removed_nodes) == sum(
-                [len(subgraph.nodes) for subgraph in self.model.subgraphs]
-            ):
+            case ("text",) if len(self.cause.remedy.removed_nodes) == nodes:
                 return "the whole model processes text", Advice("leave-on-cpu", (Change(_LEAVE_TEXT),))
             case ("text",):
                 return f"{own_ops}: they process text", Advice(leave, (Change(_TEXT_TO_APPLICATION),))
@@ -317,7 +313,7 @@ class Wording:
         place = first_node(self.model, loading.refused[0]) if loading.refused else None
         highest = highest_version(loading.refused[0].op, target) if loading.refused else None
         if place is not None and highest is not None:
-            cause = version_cause(self._view(NodeKey(*place)), highest)
+            cause = version_cause(views_of(self.model, [NodeKey(*place)])[0], highest)
             changes += [feature_change(feature.code) for feature in cause.features]
         return Advice(code, tuple(changes) or (general_change("other-release"),), are_alternatives=True)
 
@@ -367,15 +363,7 @@ class Wording:
         first = "".join([f"{step}; then " for step in steps])
         return Change(f"{first}compile the model with {compiler}, which is not simulated ({table})")
 
-    def _view(self, key: NodeKey) -> NodeView:
-        return views_of(self.model, [key])[0]
-
-    def _computes_in_float16(self) -> bool:
-        views = self._views().values()
-        return all(any(tensor.type == "FLOAT16" and not tensor.is_constant for tensor in view.inputs) for view in views)
-
     def _is_at_an_end(self) -> bool:
-        """Return whether the nodes have no multiply-adds and are at the model's start or end."""
         if any(map(multiply_adds, self._views().values())) or not any(own.delegated for own in self.last.run.subgraphs):
             return False
         return self.surroundings.is_at_an_end({case.key for case in self.cases})

@@ -1,12 +1,13 @@
-"""Changes that may fix a cause, with their texts and simulated results."""
+"""Kinds of change, and the changes that may fix a cause, with their texts and simulated results."""
 
 from __future__ import annotations
 
 import functools
+import json
+import pkgutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from types import MappingProxyType
 from typing import NamedTuple
 
 from ...foundation import converter_attributes as attributes
@@ -16,8 +17,50 @@ from ...results.report.measures import NOT_RUNNING
 from ...results.report.outcome_words import words_of
 from ...rules.kinds import Problem
 from ...versions.explanation import FEATURE_CHANGES
-from ..advice.change_kinds import SUGGESTIONS
 from ..examiner import Cost
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A kind of change: its code, a short description, and instructions."""
+
+    code: str
+    title: str
+    change: str
+
+
+SUGGESTIONS: Mapping[str, Suggestion] = {
+    code: Suggestion(code, **texts)
+    for code, texts in json.loads(pkgutil.get_data(__package__, "change_kinds.json") or b"").items()
+}
+"""All kinds of change, keyed by code. The texts are in ``change_kinds.json``."""
+
+SUGGESTION_FOR: Mapping[Problem, str] = {
+    Problem.DYNAMIC_SHAPE: "fix-shapes",
+    Problem.OPERATOR_VERSION: "lower-version",
+    Problem.OPERATOR: "replace-operator",
+    Problem.TARGET_LEVEL: "raise-target-level",
+    Problem.DRIVER: "avoid-operation",
+    Problem.RANK: "change-rank",
+    Problem.TYPE: "change-type",
+    Problem.QUANTIZATION: "change-quantization",
+    Problem.CONSTANT: "change-constant",
+    Problem.OPERANDS: "complete-operands",
+    Problem.SHAPE: "change-shape",
+    Problem.ATTRIBUTE: "change-attribute",
+    Problem.LIMIT: "raise-limit",
+    Problem.NEIGHBORS: "replace-operator",
+    Problem.MODEL: "repair-node",
+    Problem.RELEASE: "other-release",
+}
+"""The code of the change, keyed by kind of problem.
+
+If a feature raised an operator's version, the code is ``change-converter-setting`` instead.
+"""
+
+OF_RUNTIME = "runtime"
+"""The ``kind`` of a reason that concerns the whole graph."""
+
 
 NOT_SIMULATED = "not simulated"
 IF_TAKEN = "if the new nodes are taken (counted as one node)"
@@ -33,53 +76,47 @@ class _Conversion(NamedTuple):
     name: str
 
 
-CONVERSIONS: Mapping[str, _Conversion] = MappingProxyType(
-    {
-        "float": _Conversion("convert in float: leave converter.optimizations empty", "float"),
-        "int8": _Conversion(FULLY_QUANTIZED, "full integer quantization"),
-        "int8-per-tensor": _Conversion(
-            f"{FULLY_QUANTIZED}; with {attributes.PER_TENSOR}", "full integer quantization with a single scale for each tensor"
-        ),
-        "float16": _Conversion(
-            f"convert with float16 weights: {attributes.OPTIMIZED} and converter.target_spec.supported_types = [tf.float16]",
-            "float16 weights",
-        ),
-        "per-tensor": _Conversion(
-            f"give each weight tensor a single scale: {attributes.PER_TENSOR} (accuracy may suffer)", "one scale per tensor"
-        ),
-        "dense-per-tensor": _Conversion(
-            f"give the weights of FULLY_CONNECTED a single scale: {attributes.DENSE_PER_TENSOR} (accuracy may suffer)",
-            "a single scale for the weights of FULLY_CONNECTED",
-        ),
-        "dynamic-range-per-tensor": _Conversion(
-            f"keep dynamic range quantization with {attributes.OLD_DYNAMIC_RANGE_QUANTIZER} and {attributes.PER_TENSOR}",
-            "the older quantizer with a single scale for each tensor",
-        ),
-    }
-)
+CONVERSIONS: Mapping[str, _Conversion] = {
+    "float": _Conversion("convert in float: leave converter.optimizations empty", "float"),
+    "int8": _Conversion(FULLY_QUANTIZED, "full integer quantization"),
+    "int8-per-tensor": _Conversion(
+        f"{FULLY_QUANTIZED}; with {attributes.PER_TENSOR}", "full integer quantization with a single scale for each tensor"
+    ),
+    "float16": _Conversion(
+        f"convert with float16 weights: {attributes.OPTIMIZED} and converter.target_spec.supported_types = [tf.float16]",
+        "float16 weights",
+    ),
+    "per-tensor": _Conversion(
+        f"give each weight tensor a single scale: {attributes.PER_TENSOR} (accuracy may suffer)", "one scale per tensor"
+    ),
+    "dense-per-tensor": _Conversion(
+        f"give the weights of FULLY_CONNECTED a single scale: {attributes.DENSE_PER_TENSOR} (accuracy may suffer)",
+        "a single scale for the weights of FULLY_CONNECTED",
+    ),
+    "dynamic-range-per-tensor": _Conversion(
+        f"keep dynamic range quantization with {attributes.OLD_DYNAMIC_RANGE_QUANTIZER} and {attributes.PER_TENSOR}",
+        "the older quantizer with a single scale for each tensor",
+    ),
+}
 """The texts of hypothetical conversions."""
 
-INLINED: Mapping[str, tuple[str, str]] = MappingProxyType(
-    {
-        "CALL": ("write the called function in place in the model's code", "the function in place"),
-        "IF": (
-            "compute both branches in the model's code, and choose between the results with tf.where",
-            "computing both branches with tf.where",
-        ),
-        "STABLEHLO_COMPOSITE": (
-            "convert without marking the composite, so that the operators of its body appear in its place",
-            "the operators of the composite's body",
-        ),
-    }
-)
+INLINED: Mapping[str, tuple[str, str]] = {
+    "CALL": ("write the called function in place in the model's code", "the function in place"),
+    "IF": (
+        "compute both branches in the model's code, and choose between the results with tf.where",
+        "computing both branches with tf.where",
+    ),
+    "STABLEHLO_COMPOSITE": (
+        "convert without marking the composite, so that the operators of its body appear in its place",
+        "the operators of the composite's body",
+    ),
+}
 """Instructions and a short name for each operator whose subgraphs can replace it."""
 
-WITHOUT_OPTIONS: Mapping[Problem, str] = MappingProxyType(
-    {
-        Problem.LIMIT: "remove the nodes that split the graph",
-        Problem.TARGET_LEVEL: "use another delegate, or leave the nodes on the CPU",
-    }
-)
+WITHOUT_OPTIONS: Mapping[Problem, str] = {
+    Problem.LIMIT: "remove the nodes that split the graph",
+    Problem.TARGET_LEVEL: "use another delegate, or leave the nodes on the CPU",
+}
 
 _CONVERTED_FEATURES = frozenset(
     [

@@ -12,11 +12,10 @@ from ..advice.simulated_changes import with_results
 from ..advice.surroundings import Others, Surroundings
 from ..advice.wording import Wording
 from ..examiner import Examiner
-from .cause import Blockers, Cause
+from .cause import Blockers, Cause, advised_in_loops
 from .change import Advice, feature_change
 from .conversion_causes import inputs, types
 from .evidence import CauseSearch, EvidenceFinder, SearchState, blockers_of, by_cause, cases_in
-from .loops import advised_in_loops
 from .node_causes import refusals, rest, switches
 from .whole_graph_causes import dynamic, guesses, loading, preparation, preparation_again, registration, stages, text
 

@@ -18,8 +18,7 @@ from .cause import Identity
 from .change import Remedy
 from .conversion_causes import form, refusals_removed
 from .evidence import CauseSearch, Evidence, FoundEvidence, SearchState, blockers_of, cases_of, view_of
-from .undelegatable_nodes import special_subject
-from .whole_graph_causes import reason_of
+from .whole_graph_causes import reason_of, special_subject
 
 _NOT_CAUSES = frozenset({Problem.NEIGHBORS, Problem.MODEL, Problem.RELEASE})
 """Kinds of problem that do not become causes. They follow from other problems, or concern the whole graph."""

@@ -69,6 +69,9 @@ def promise(exactness: Exactness, holds_for: str) -> str:
     return f"{exactness.words} for {holds_for}" if holds_for else exactness.words
 
 
+Requirement = Callable[[Work, Node], bool]
+"""A precondition of a pass on a node."""
+
 NodeRewrite = Callable[[Work, Node], "Sequence[Node] | None"]
 """A function that returns the new nodes for a node. It returns None if the node stays unchanged."""
 
@@ -83,10 +86,24 @@ def graph_pass(name: str, exactness: Exactness, apply: Callable[[Work], None], o
     return Pass(name, texts["does"], texts["needs"], exactness, apply, frozenset(ops), **facts)
 
 
-def node_pass(name: str, ops: str, exactness: Exactness, rewrite: NodeRewrite, holds_for: str = "") -> Pass:
-    """Return a pass that rewrites each node by itself. ``ops`` are the operators, separated by spaces."""
+def node_pass(
+    name: str,
+    ops: str,
+    exactness: Exactness,
+    rewrite: NodeRewrite,
+    holds_for: str = "",
+    requires: Requirement = lambda _, __: True,
+) -> Pass:
+    """Return a pass that rewrites each node by itself, if the node meets ``requires``.
+
+    ``ops`` are the operators, separated by spaces.
+    """
     chosen = frozenset(ops.split())
-    return graph_pass(name, exactness, lambda work: work.rewrite_each(chosen, rewrite), chosen, holds_for=holds_for)
+
+    def apply(work: Work) -> None:
+        work.rewrite_each(chosen, lambda work, node: rewrite(work, node) if requires(work, node) else None)
+
+    return graph_pass(name, exactness, apply, chosen, holds_for=holds_for)
 
 
 def cure(name: str, ops: str, exactness: Exactness, rewrite: NodeRewrite) -> Pass:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 
@@ -29,12 +30,12 @@ def _scalar(work: Work, node: Node, value: float) -> int:
     return work.constant(f"{work.output(node).name}/{value:g}", "FLOAT32", value)
 
 
-def _gelu_tanh(work: Work, node: Node) -> Sequence[Node] | None:
-    return _gelu(work, node) if _is_float(work, node) and work.options(node).approximate else None
+def _is_tanh_gelu(work: Work, node: Node) -> bool:
+    return _is_float(work, node) and bool(work.options(node).approximate)
 
 
-def _gelu_erf(work: Work, node: Node) -> Sequence[Node] | None:
-    return _gelu(work, node) if _is_float(work, node) and not work.options(node).approximate else None
+def _is_erf_gelu(work: Work, node: Node) -> bool:
+    return _is_float(work, node) and not work.options(node).approximate
 
 
 def _gelu(work: Work, node: Node) -> Sequence[Node]:
@@ -63,13 +64,11 @@ _ERF_TERMS = (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592)
 """Coefficients of an approximation of the error function, accurate to 1.5e-7 (Abramowitz and Stegun, 7.1.26)."""
 
 
-def _gelu_by_exponential(work: Work, node: Node) -> Sequence[Node] | None:
+def _gelu_by_exponential(work: Work, node: Node) -> Sequence[Node]:
     """Return the nodes that compute relu(x) - |x| / 2 (1 - erf(|x| / sqrt 2)).
 
     The factor 1 - erf(...) is a polynomial in t = 1 / (1 + p |x|), multiplied by exp(-x x / 2).
     """
-    if not _is_float(work, node) or work.options(node).approximate:
-        return None
     like, (x,) = work.output(node), node.inputs
     nodes: list[Node] = []
 
@@ -90,9 +89,7 @@ def _gelu_by_exponential(work: Work, node: Node) -> Sequence[Node] | None:
     return [*nodes, work.node("SUB", [positive, tail], node.outputs)]
 
 
-def _hard_swish(work: Work, node: Node) -> Sequence[Node] | None:
-    if not _is_float(work, node):
-        return None
+def _hard_swish(work: Work, node: Node) -> Sequence[Node]:
     like = work.output(node)
     shifted, product = work.result(like, "relu6"), work.result(like, "product")
     return [
@@ -102,25 +99,21 @@ def _hard_swish(work: Work, node: Node) -> Sequence[Node] | None:
     ]
 
 
-def _squared_difference(work: Work, node: Node) -> Sequence[Node] | None:
-    if not _is_float(work, node):
-        return None
+def _squared_difference(work: Work, node: Node) -> Sequence[Node]:
     difference = work.result(work.output(node), "difference")
     return [work.node("SUB", node.inputs, [difference]), work.node("MUL", [difference, difference], node.outputs)]
 
 
-def _square(work: Work, node: Node) -> Sequence[Node] | None:
-    return [work.node("MUL", [node.inputs[0]] * 2, node.outputs)] if _is_float(work, node) else None
+def _square(work: Work, node: Node) -> Sequence[Node]:
+    return [work.node("MUL", [node.inputs[0]] * 2, node.outputs)]
 
 
-def _neg(work: Work, node: Node) -> Sequence[Node] | None:
-    if not _is_float(work, node):
-        return None
+def _neg(work: Work, node: Node) -> Sequence[Node]:
     return [work.node("MUL", [node.inputs[0], _scalar(work, node, -1)], node.outputs)]
 
 
 def _sub(work: Work, node: Node) -> Sequence[Node] | None:
-    if not _is_float(work, node) or work.input(node, 0).is_constant:
+    if work.input(node, 0).is_constant:
         return None
     activation = work.options(node).fused_activation_function
     second, nodes = work.input(node, 1), []
@@ -136,16 +129,14 @@ def _sub(work: Work, node: Node) -> Sequence[Node] | None:
 
 def _div(work: Work, node: Node) -> Sequence[Node] | None:
     divisor = work.values(work.input(node, 1))
-    if not _is_float(work, node) or divisor is None or not divisor.all() or work.input(node, 0).is_constant:
+    if divisor is None or not divisor.all() or work.input(node, 0).is_constant:
         return None
     reciprocal = work.constant(f"{work.input(node, 1).name}/reciprocal", "FLOAT32", 1 / divisor.astype("f8"))
     activation = work.options(node).fused_activation_function
     return [work.node("MUL", [node.inputs[0], reciprocal], node.outputs, fused_activation_function=activation)]
 
 
-def _rsqrt(work: Work, node: Node) -> Sequence[Node] | None:
-    if not _is_float(work, node):
-        return None
+def _rsqrt(work: Work, node: Node) -> Sequence[Node]:
     root = work.result(work.output(node), "root")
     return [
         work.node("SQRT", node.inputs, [root]),
@@ -155,7 +146,7 @@ def _rsqrt(work: Work, node: Node) -> Sequence[Node] | None:
 
 def _leaky_relu(work: Work, node: Node) -> Sequence[Node] | None:
     slope = work.options(node).alpha
-    if not _is_float(work, node) or not 0 <= slope <= 1:
+    if not 0 <= slope <= 1:
         return None
     scaled = work.result(work.output(node), "scaled")
     return [
@@ -206,9 +197,7 @@ def _rounded(value: np.float32) -> int:
     return math.floor(float(value) + 0.5)
 
 
-def _relu_0_to_1_by_relu6(work: Work, node: Node) -> Sequence[Node] | None:
-    if not _is_float(work, node):
-        return None
+def _relu_0_to_1_by_relu6(work: Work, node: Node) -> Sequence[Node]:
     wide = work.result(work.output(node), "relu6")
     return [
         work.node("MUL", [node.inputs[0], _scalar(work, node, 6)], [wide], fused_activation_function=_RELU6),
@@ -268,20 +257,22 @@ def _mean_as_pool(work: Work, node: Node) -> Sequence[Node] | None:
     return [pool] if keeps else [pool, work.reshape(result, node.outputs[0])]
 
 
+_float_pass = functools.partial(node_pass, requires=_is_float)
+
 PASSES = (
-    node_pass("square-as-mul", "SQUARE", Exactness.EXACT, _square, FINITE),
-    node_pass("neg-as-mul", "NEG", Exactness.EXACT, _neg, FINITE),
-    node_pass("squared-difference-as-sub-mul", "SQUARED_DIFFERENCE", Exactness.EXACT, _squared_difference, FINITE),
-    node_pass("sub-as-add", "SUB", Exactness.EXACT, _sub, FINITE),
-    node_pass("div-as-mul", "DIV", Exactness.ROUNDING, _div),
-    node_pass("rsqrt-as-sqrt-div", "RSQRT", Exactness.ROUNDING, _rsqrt),
-    node_pass("leaky-relu-as-maximum", "LEAKY_RELU", Exactness.EXACT, _leaky_relu, FINITE),
+    _float_pass("square-as-mul", "SQUARE", Exactness.EXACT, _square, FINITE),
+    _float_pass("neg-as-mul", "NEG", Exactness.EXACT, _neg, FINITE),
+    _float_pass("squared-difference-as-sub-mul", "SQUARED_DIFFERENCE", Exactness.EXACT, _squared_difference, FINITE),
+    _float_pass("sub-as-add", "SUB", Exactness.EXACT, _sub, FINITE),
+    _float_pass("div-as-mul", "DIV", Exactness.ROUNDING, _div),
+    _float_pass("rsqrt-as-sqrt-div", "RSQRT", Exactness.ROUNDING, _rsqrt),
+    _float_pass("leaky-relu-as-maximum", "LEAKY_RELU", Exactness.EXACT, _leaky_relu, FINITE),
     node_pass("relu-0-to-1-as-limits", "RELU_0_TO_1", Exactness.EXACT, _relu_0_to_1_by_limits, FINITE),
-    node_pass("relu-0-to-1-by-relu6", "RELU_0_TO_1", Exactness.ROUNDING, _relu_0_to_1_by_relu6),
-    node_pass("hard-swish-written-out", "HARD_SWISH", Exactness.ROUNDING, _hard_swish),
-    node_pass("gelu-written-out", "GELU", Exactness.ROUNDING, _gelu_tanh),
-    node_pass("gelu-by-exponential", "GELU", Exactness.ROUNDING, _gelu_by_exponential),
-    node_pass("gelu-approximated", "GELU", Exactness.APPROXIMATE, _gelu_erf),
+    _float_pass("relu-0-to-1-by-relu6", "RELU_0_TO_1", Exactness.ROUNDING, _relu_0_to_1_by_relu6),
+    _float_pass("hard-swish-written-out", "HARD_SWISH", Exactness.ROUNDING, _hard_swish),
+    node_pass("gelu-written-out", "GELU", Exactness.ROUNDING, _gelu, requires=_is_tanh_gelu),
+    node_pass("gelu-by-exponential", "GELU", Exactness.ROUNDING, _gelu_by_exponential, requires=_is_erf_gelu),
+    node_pass("gelu-approximated", "GELU", Exactness.APPROXIMATE, _gelu, requires=_is_erf_gelu),
     node_pass("mean-as-pool", "MEAN", Exactness.ROUNDING, _mean_as_pool),
     node_pass("mean-one-axis-at-a-time", "MEAN", Exactness.ROUNDING, _mean_one_by_one),
 )

@@ -5,26 +5,36 @@ Of more than four dimensions, neighbors are joined. If there are fewer, dimensio
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from ...foundation.limits import element_count
-from ...model.model import Node, Tensor
+from ...model.model import Node
 from ..pass_workspace import Work
 from .base import Exactness, NodeRewrite, Pass, node_pass
 from .elementwise import axes_of
-from .slices import MOST, CutAxis, PaddedAxis, RoleAxis, SharedAxis, TiledAxis, around, cuts, joined, shared_axes
+from .slices import (
+    BROADCASTING,
+    MOST,
+    CutAxis,
+    PaddedAxis,
+    RoleAxis,
+    SharedAxis,
+    TiledAxis,
+    around,
+    cuts,
+    joined,
+    lowered,
+    shared_axes,
+    with_shape,
+)
 
 _ELEMENT_WISE = """
 ABS ADD ATAN2 CAST CEIL COS DEQUANTIZE DIV ELU EQUAL EXP FLOOR FLOOR_DIV FLOOR_MOD GELU GREATER GREATER_EQUAL HARD_SWISH
 LEAKY_RELU LESS LESS_EQUAL LOG LOGICAL_AND LOGICAL_NOT LOGICAL_OR LOGISTIC MAXIMUM MINIMUM MUL NEG NOT_EQUAL POW PRELU
 QUANTIZE RELU RELU6 RELU_0_TO_1 RELU_N1_TO_1 ROUND RSQRT SELECT SELECT_V2 SIGN SIN SQRT SQUARE SQUARED_DIFFERENCE SUB TANH
-"""
-_BINARY = """
-ADD ATAN2 DIV EQUAL FLOOR_DIV FLOOR_MOD GREATER GREATER_EQUAL LESS LESS_EQUAL LOGICAL_AND LOGICAL_OR MAXIMUM MINIMUM MUL
-NOT_EQUAL POW SQUARED_DIFFERENCE SUB
 """
 _SUMS = "MEAN REDUCE_PROD SUM"
 _LIMITS = "REDUCE_ALL REDUCE_ANY REDUCE_MAX REDUCE_MIN"
@@ -38,70 +48,10 @@ def _is_lowered(work: Work, node: Node) -> bool:
     return max(tensor.rank for tensor in tensors) > MOST and not work.is_open(*tensors) and min(node.inputs) >= 0
 
 
-def lowered(
-    work: Work,
-    node: Node,
-    operands: Mapping[int, Sequence[int]],
-    results: Sequence[Sequence[int]],
-    constants: Mapping[int, Any] = MappingProxyType({}),
-    *,
-    keeps_rank: bool = False,
-    **options: Any,
-) -> Sequence[Node] | None:
-    """Return a node between RESHAPEs of its operands and results. Return None if that is impossible.
-
-    ``operands`` maps operand positions to new shapes. ``results`` lists the new shapes of results. ``constants`` maps the
-    positions of index operands to new values. ``options`` are the changed options. If ``keeps_rank`` is false, operands may lack
-    leading dimensions of size 1.
-    """
-    before: list[Node] = []
-    behind: list[Node] = []
-    inputs, outputs = list(node.inputs), list(node.outputs)
-    for position, shape in operands.items():
-        operand = _with_shape(work, work.input(node, position), tuple(shape), before, keeps_rank=keeps_rank)
-        if operand is None:
-            return None
-        inputs[position] = operand
-    for position, values in constants.items():
-        inputs[position] = work.constant(f"{work.output(node).name}/operand_{position}", "INT32", values)
-    for place, shape in enumerate(results):
-        target = work.output(node, place)
-        if target.is_per_channel:
-            return None
-        if target.shape != tuple(shape):
-            outputs[place] = work.result(target, f"of_rank_{len(shape)}", shape)
-            behind.append(work.reshape(outputs[place], target.index))
-    same = node._replace(index=-1, inputs=tuple(inputs), outputs=tuple(outputs))
-    return [*before, work.editor.with_options(same, **options) if options else same, *behind]
-
-
-def _with_shape(work: Work, tensor: Tensor, shape: _Shape, nodes: list[Node], *, keeps_rank: bool = False) -> int | None:
-    """Return a tensor with the elements of ``tensor`` in another shape. Return None if that is impossible.
-
-    If a RESHAPE is needed, it is appended to ``nodes``. If ``keeps_rank`` is false, leading dimensions of size 1 may be left
-    out.
-    """
-    is_padded = not keeps_rank and tensor.rank < len(shape) and _without_ones(tensor.shape) == _without_ones(shape)
-    if tensor.shape == shape or is_padded:
-        return tensor.index
-    if tensor.is_per_channel:
-        return None
-    if tensor.is_constant:
-        return work.reshaped(tensor, shape) if work.has_elements(tensor) else None
-    result = work.result(tensor, f"of_rank_{len(shape)}", shape)
-    nodes.append(work.reshape(tensor.index, result))
-    return result
-
-
-def _without_ones(shape: _Shape) -> _Shape:
-    """Return a shape without its leading dimensions of size 1. Broadcasting ignores these dimensions."""
-    return tuple(itertools.dropwhile(lambda size: size == 1, shape))
-
-
 def _element_wise(work: Work, node: Node) -> Sequence[Node] | None:
     shape = work.output(node).shape
     operands = [work.tensor(index).shape for index in node.inputs]
-    if not _is_lowered(work, node) or (node.op == "SELECT" and set(operands) != {shape}):
+    if node.op == "SELECT" and set(operands) != {shape}:
         return None
     return _with_shared_axes(work, node, shape, operands) or _with_broadcast_first(work, node, shape)
 
@@ -116,7 +66,7 @@ def _same_rank(work: Work, node: Node) -> Sequence[Node] | None:
             inputs.append(index)
             continue
         shape = (1,) * (target.rank - tensor.rank) + tensor.shape
-        operand = None if work.is_open(tensor, target) else _with_shape(work, tensor, shape, nodes, keeps_rank=True)
+        operand = None if work.is_open(tensor, target) else with_shape(work, tensor, shape, nodes, keeps_rank=True)
         if operand is None:
             return None
         inputs.append(operand)
@@ -164,14 +114,12 @@ def _with_shared_axes(
 
 
 def _broadcast_to(work: Work, node: Node) -> Sequence[Node] | None:
-    if not _is_lowered(work, node):
-        return None
     return _with_shared_axes(work, node, work.output(node).shape, [work.input(node, 0).shape], names_shape=True)
 
 
 def _reduction(work: Work, node: Node) -> Sequence[Node] | None:
     axes, source = axes_of(work, node), work.input(node, 0)
-    if not _is_lowered(work, node) or axes is None or source.rank <= MOST:
+    if axes is None or source.rank <= MOST:
         return None
     roles = [RoleAxis(size, axis in axes) for axis, size in enumerate(source.shape)]
     joined_axes = joined(roles, RoleAxis.joined, RoleAxis.joined_if_single)
@@ -203,7 +151,7 @@ def _one_axis_at_a_time(work: Work, node: Node, axes: Sequence[int]) -> Sequence
 
 def _arg_max(work: Work, node: Node) -> Sequence[Node] | None:
     axes, source = axes_of(work, node), work.input(node, 0)
-    if not _is_lowered(work, node) or axes is None or len(axes) != 1 or source.rank <= MOST:
+    if axes is None or len(axes) != 1 or source.rank <= MOST:
         return None
     joined_shape = around(source.shape, axes[0])
     if joined_shape is None:
@@ -213,8 +161,6 @@ def _arg_max(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _softmax(work: Work, node: Node) -> Sequence[Node] | None:
-    if not _is_lowered(work, node):
-        return None
     shape = work.output(node).shape
     form = (element_count(shape[: 1 - MOST]), *shape[1 - MOST :])
     return lowered(work, node, {0: form}, [form])
@@ -222,8 +168,7 @@ def _softmax(work: Work, node: Node) -> Sequence[Node] | None:
 
 def _concatenation(work: Work, node: Node) -> Sequence[Node] | None:
     target = work.output(node)
-    is_lowered = _is_lowered(work, node) and target.rank > 0
-    joined_shape = around(target.shape, work.options(node).axis % target.rank) if is_lowered else None
+    joined_shape = around(target.shape, work.options(node).axis % target.rank) if target.rank else None
     if joined_shape is None or any(work.tensor(index).rank != target.rank for index in node.inputs):
         return None
     forms = {place: _resized(joined_shape, work.tensor(index).shape) for place, index in enumerate(node.inputs)}
@@ -231,10 +176,7 @@ def _concatenation(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _resized(joined_shape: tuple[_Shape, int], shape: _Shape) -> _Shape:
-    """Return a joined shape with another size of the axis. The new shape has as many elements as ``shape``.
-
-    ``joined_shape`` has the joined shape and the position of the axis.
-    """
+    """Return a joined shape with another size of its axis, so that it has as many elements as ``shape``."""
     sizes, axis = joined_shape
     others = element_count([size for place, size in enumerate(sizes) if place != axis])
     return (*sizes[:axis], element_count(shape) // max(others, 1), *sizes[axis + 1 :])
@@ -243,7 +185,7 @@ def _resized(joined_shape: tuple[_Shape, int], shape: _Shape) -> _Shape:
 def _split(work: Work, node: Node) -> Sequence[Node] | None:
     place, axis_place = (1, 0) if node.op == "SPLIT" else (0, 2)
     source, values = work.input(node, place), work.integers(work.input(node, axis_place))
-    if not _is_lowered(work, node) or values is None or values.size != 1 or source.rank <= MOST:
+    if values is None or values.size != 1 or source.rank <= MOST:
         return None
     joined_shape = around(source.shape, int(values.reshape(-1)[0]) % source.rank)
     if joined_shape is None:
@@ -252,15 +194,10 @@ def _split(work: Work, node: Node) -> Sequence[Node] | None:
     return lowered(work, node, {place: joined_shape[0]}, results, {axis_place: joined_shape[1]})
 
 
-def _gather(work: Work, node: Node) -> Sequence[Node] | None:
-    return _gather_of_rows(work, node) if _is_lowered(work, node) else None
-
-
 def _gather_of_flat_indices(work: Work, node: Node) -> Sequence[Node] | None:
     tensors = [work.tensor(index) for index in (*node.inputs, *node.outputs)]
-    is_flat = work.input(node, 1).rank == 1
-    is_open = work.is_open(*tensors) or min(node.inputs) < 0
-    return None if is_flat or is_open else _gather_of_rows(work, node, keeps_rank=True)
+    is_kept = work.input(node, 1).rank == 1 or work.is_open(*tensors) or min(node.inputs) < 0
+    return None if is_kept else _gather_of_rows(work, node, keeps_rank=True)
 
 
 def _gather_of_rows(work: Work, node: Node, *, keeps_rank: bool = False) -> Sequence[Node] | None:
@@ -276,7 +213,7 @@ def _gather_of_rows(work: Work, node: Node, *, keeps_rank: bool = False) -> Sequ
 
 
 def _slice(work: Work, node: Node) -> Sequence[Node] | None:
-    axes = cuts(work, node) if _is_lowered(work, node) else None
+    axes = cuts(work, node)
     joined_axes = None if axes is None else joined(axes, CutAxis.joined, CutAxis.joined_with_inner)
     return None if joined_axes is None or work.input(node, 0).rank <= MOST else _cut(work, node, joined_axes)
 
@@ -331,7 +268,7 @@ def _as_image(axes: Sequence[_Axis], single: _Axis) -> list[_Axis]:
 
 def _pad(work: Work, node: Node) -> Sequence[Node] | None:
     source, values = work.input(node, 0), work.integers(work.input(node, 1))
-    if not _is_lowered(work, node) or values is None or values.shape != (source.rank, 2) or (values < 0).any():
+    if values is None or values.shape != (source.rank, 2) or (values < 0).any():
         return None
     axes = [PaddedAxis(size, int(before), int(behind)) for size, (before, behind) in zip(source.shape, values, strict=True)]
     ways = [PaddedAxis.joined] if node.op == "MIRROR_PAD" else [PaddedAxis.joined, PaddedAxis.joined_with_inner]
@@ -344,7 +281,7 @@ def _pad(work: Work, node: Node) -> Sequence[Node] | None:
 
 def _tile(work: Work, node: Node) -> Sequence[Node] | None:
     source, values = work.input(node, 0), work.integers(work.input(node, 1))
-    if not _is_lowered(work, node) or values is None or values.shape != (source.rank,):
+    if values is None or values.shape != (source.rank,):
         return None
     axes = [TiledAxis(size, int(multiple)) for size, multiple in zip(source.shape, values, strict=True)]
     joined_axes = joined(axes, TiledAxis.joined)
@@ -358,7 +295,7 @@ def _tile(work: Work, node: Node) -> Sequence[Node] | None:
 def _batch_matmul(work: Work, node: Node) -> Sequence[Node] | None:
     target = work.output(node)
     shapes = [work.tensor(index).shape for index in node.inputs]
-    if not _is_lowered(work, node) or min(map(len, shapes)) < 2:
+    if min(map(len, shapes)) < 2:
         return None
     axes = shared_axes(target.shape[:-2], [shape[:-2] for shape in shapes])
     joined_axes = None if axes is None else joined(axes, SharedAxis.joined, most=MOST - 2)
@@ -375,7 +312,7 @@ def _transpose(work: Work, node: Node) -> Sequence[Node] | None:
     one group of dimensions to its final place.
     """
     source, order = work.input(node, 0), work.integers(work.input(node, 1))
-    if not _is_lowered(work, node) or order is None or order.size != source.rank or source.is_constant:
+    if order is None or order.size != source.rank or source.is_constant:
         return None
     if work.input(node, 1).type != "INT32":  # the kernel reads the order as INT32
         return None
@@ -419,43 +356,45 @@ def _next_order(now: _Shape, goal: _Shape) -> list[_Shape]:
     return [*head, brought, *[group for group in rest if group]]
 
 
-_MOVES: Mapping[str, NodeRewrite] = MappingProxyType(
-    {
-        "BROADCAST_TO": _broadcast_to,
-        "CONCATENATION": _concatenation,
-        "GATHER": _gather,
-        "MIRROR_PAD": _pad,
-        "PAD": _pad,
-        "PADV2": _pad,
-        "SLICE": _slice,
-        "SPLIT": _split,
-        "SPLIT_V": _split,
-        "STRIDED_SLICE": _slice,
-        "TILE": _tile,
-    }
-)
-_ROWS: Mapping[str, NodeRewrite] = MappingProxyType(
-    {"ARG_MAX": _arg_max, "ARG_MIN": _arg_max, "BATCH_MATMUL": _batch_matmul, "LOG_SOFTMAX": _softmax, "SOFTMAX": _softmax}
-)
+_MOVES: Mapping[str, NodeRewrite] = {
+    "BROADCAST_TO": _broadcast_to,
+    "CONCATENATION": _concatenation,
+    "GATHER": _gather_of_rows,
+    "MIRROR_PAD": _pad,
+    "PAD": _pad,
+    "PADV2": _pad,
+    "SLICE": _slice,
+    "SPLIT": _split,
+    "SPLIT_V": _split,
+    "STRIDED_SLICE": _slice,
+    "TILE": _tile,
+}
+_ROWS: Mapping[str, NodeRewrite] = {
+    "ARG_MAX": _arg_max,
+    "ARG_MIN": _arg_max,
+    "BATCH_MATMUL": _batch_matmul,
+    "LOG_SOFTMAX": _softmax,
+    "SOFTMAX": _softmax,
+}
 
-_RAISED: Mapping[str, NodeRewrite] = MappingProxyType(
-    {
-        "SELECT": _select_of_rank_4,
-        "SELECT_V2": _select_of_rank_4,
-        "SLICE": _slice_of_rank_4,
-        "STRIDED_SLICE": _slice_of_rank_4,
-    }
-)
+_RAISED: Mapping[str, NodeRewrite] = {
+    "SELECT": _select_of_rank_4,
+    "SELECT_V2": _select_of_rank_4,
+    "SLICE": _slice_of_rank_4,
+    "STRIDED_SLICE": _slice_of_rank_4,
+}
 
+
+_lowered_pass = functools.partial(node_pass, requires=_is_lowered)
 
 PASSES: tuple[Pass, ...] = (
-    node_pass("transpose-of-lower-rank", "TRANSPOSE", Exactness.EXACT, _transpose),
-    node_pass("operands-of-same-rank", _BINARY, Exactness.EXACT, _same_rank),
+    _lowered_pass("transpose-of-lower-rank", "TRANSPOSE", Exactness.EXACT, _transpose),
+    node_pass("operands-of-same-rank", BROADCASTING, Exactness.EXACT, _same_rank),
     node_pass("raised-to-rank-4", " ".join(_RAISED), Exactness.EXACT, lambda work, node: _RAISED[node.op](work, node)),
-    node_pass("element-wise-of-rank-4", _ELEMENT_WISE, Exactness.EXACT, _element_wise),
-    node_pass("move-of-rank-4", " ".join(_MOVES), Exactness.EXACT, lambda work, node: _MOVES[node.op](work, node)),
-    node_pass("limit-of-rank-4", _LIMITS, Exactness.EXACT, _reduction),
-    node_pass("sum-of-rank-4", _SUMS, Exactness.ROUNDING, _reduction),
-    node_pass("rows-of-rank-4", " ".join(_ROWS), Exactness.EXACT, lambda work, node: _ROWS[node.op](work, node)),
+    _lowered_pass("element-wise-of-rank-4", _ELEMENT_WISE, Exactness.EXACT, _element_wise),
+    _lowered_pass("move-of-rank-4", " ".join(_MOVES), Exactness.EXACT, lambda work, node: _MOVES[node.op](work, node)),
+    _lowered_pass("limit-of-rank-4", _LIMITS, Exactness.EXACT, _reduction),
+    _lowered_pass("sum-of-rank-4", _SUMS, Exactness.ROUNDING, _reduction),
+    _lowered_pass("rows-of-rank-4", " ".join(_ROWS), Exactness.EXACT, lambda work, node: _ROWS[node.op](work, node)),
     node_pass("gather-of-flat-indices", "GATHER", Exactness.EXACT, _gather_of_flat_indices),
 )

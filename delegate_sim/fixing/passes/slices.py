@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from ...foundation.late_numpy import np
 from ...foundation.limits import element_count
-from ...model.model import Node
+from ...model.model import Node, Tensor
 from ..pass_workspace import Work
 from .base import Exactness, Pass, node_pass
 
 MOST = 4
 """Largest number of dimensions that delegates support."""
+BROADCASTING = """
+ADD ATAN2 DIV EQUAL FLOOR_DIV FLOOR_MOD GREATER GREATER_EQUAL LESS LESS_EQUAL LOGICAL_AND LOGICAL_OR MAXIMUM MINIMUM MUL
+NOT_EQUAL POW SQUARED_DIFFERENCE SUB
+"""
+"""Operators with two operands that are broadcast to the shape of the result."""
 _MOST_JOINED = 16
 """Largest number of dimensions that are joined. Kernels of more than one operand support fewer."""
 _LARGEST = 65535
@@ -190,6 +196,66 @@ class TiledAxis(NamedTuple):
         if other.multiple == 1:
             return TiledAxis(self.size * other.size, self.multiple)
         return other if self == (1, 1) else None
+
+
+def lowered(
+    work: Work,
+    node: Node,
+    operands: Mapping[int, Sequence[int]],
+    results: Sequence[Sequence[int]],
+    constants: Mapping[int, Any] = MappingProxyType({}),
+    *,
+    keeps_rank: bool = False,
+    **options: Any,
+) -> Sequence[Node] | None:
+    """Return a node between RESHAPEs of its operands and results. Return None if that is impossible.
+
+    ``operands`` maps operand positions to new shapes. ``results`` lists the new shapes of results. ``constants`` maps the
+    positions of index operands to new values. ``options`` are the changed options. If ``keeps_rank`` is false, operands may lack
+    leading dimensions of size 1.
+    """
+    before: list[Node] = []
+    behind: list[Node] = []
+    inputs, outputs = list(node.inputs), list(node.outputs)
+    for position, shape in operands.items():
+        operand = with_shape(work, work.input(node, position), tuple(shape), before, keeps_rank=keeps_rank)
+        if operand is None:
+            return None
+        inputs[position] = operand
+    for position, values in constants.items():
+        inputs[position] = work.constant(f"{work.output(node).name}/operand_{position}", "INT32", values)
+    for place, shape in enumerate(results):
+        target = work.output(node, place)
+        if target.is_per_channel:
+            return None
+        if target.shape != tuple(shape):
+            outputs[place] = work.result(target, f"of_rank_{len(shape)}", shape)
+            behind.append(work.reshape(outputs[place], target.index))
+    same = node._replace(index=-1, inputs=tuple(inputs), outputs=tuple(outputs))
+    return [*before, work.editor.with_options(same, **options) if options else same, *behind]
+
+
+def with_shape(work: Work, tensor: Tensor, shape: tuple[int, ...], nodes: list[Node], *, keeps_rank: bool = False) -> int | None:
+    """Return a tensor with the elements of ``tensor`` in another shape. Return None if that is impossible.
+
+    If a RESHAPE is needed, it is appended to ``nodes``. If ``keeps_rank`` is false, leading dimensions of size 1 may be left
+    out.
+    """
+    is_padded = not keeps_rank and tensor.rank < len(shape) and _without_ones(tensor.shape) == _without_ones(shape)
+    if tensor.shape == shape or is_padded:
+        return tensor.index
+    if tensor.is_per_channel:
+        return None
+    if tensor.is_constant:
+        return work.reshaped(tensor, shape) if work.has_elements(tensor) else None
+    result = work.result(tensor, f"of_rank_{len(shape)}", shape)
+    nodes.append(work.reshape(tensor.index, result))
+    return result
+
+
+def _without_ones(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return a shape without its leading dimensions of size 1. Broadcasting ignores these dimensions."""
+    return tuple(itertools.dropwhile(lambda size: size == 1, shape))
 
 
 _MOST_INDICES = 1 << 16

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Collection, Mapping, Sequence
 
 from ...foundation.late_numpy import MOST_ARRAY_DIMENSIONS, np
 from ...foundation.limits import is_above_limit
 from ...graph.forms import FormTable, node_forms
 from ...graph.graph import file_graphs
-from ...hypothetical.converted_versions import version_of
+from ...hypothetical.model_editing import version_of
 from ...model.model import Allocation, Node, Tensor
 from ..pass_workspace import Work, WorkCount
 from .base import Exactness, Pass, graph_pass, node_pass
@@ -49,7 +50,7 @@ def widened(source: Tensor, read: WorkCount) -> WorkCount | None:
     return lambda: (scales * (read().astype(np.int64) - zeros.reshape(axis))).astype(np.float32)
 
 
-def _widen_constants(work: Work, *types: str) -> None:
+def _widen_constants(work: Work, types: Collection[str]) -> None:
     def fold(_origin: int, node: Node) -> tuple[Tensor, WorkCount] | None:
         source = work.input(node, 0)
         compute = widened(source, work.later(source)) if source.type in types and work.has_elements(source) else None
@@ -231,24 +232,15 @@ def _copy_outputs(work: Work) -> None:
     editor.nodes = nodes
 
 
+_widen_float16 = functools.partial(_widen_constants, types=("FLOAT16",))
+_dequantize_constants = functools.partial(_widen_constants, types=("INT8", "UINT8", "INT16"))
+
 PASSES: tuple[Pass, ...] = (
     graph_pass("composites-inlined", Exactness.EXACT, _inline_composites, {"STABLEHLO_COMPOSITE"}),
     graph_pass("broadcasts-of-constants", Exactness.EXACT, _broadcast_constants, _BROADCASTS),
     graph_pass("own-versions", Exactness.EXACT, _own_versions),
-    graph_pass(
-        "float16-widened",
-        Exactness.EXACT,
-        lambda work: _widen_constants(work, "FLOAT16"),
-        frozenset({"DEQUANTIZE"}),
-        is_for_all=True,
-    ),
-    graph_pass(
-        "constants-dequantized",
-        Exactness.EXACT,
-        lambda work: _widen_constants(work, "INT8", "UINT8", "INT16"),
-        frozenset({"DEQUANTIZE"}),
-        is_for_all=True,
-    ),
+    graph_pass("float16-widened", Exactness.EXACT, _widen_float16, {"DEQUANTIZE"}, is_for_all=True),
+    graph_pass("constants-dequantized", Exactness.EXACT, _dequantize_constants, {"DEQUANTIZE"}, is_for_all=True),
 )
 
 LAST: tuple[Pass, ...] = (

@@ -17,8 +17,7 @@ from ...graph.effort import Effort
 from ...hypothetical.hypothetical_changes import NodeKey
 from ...model.model import Model
 from ...refusal import Refusal
-from ...releases.catalogue import DEFAULT_RELEASE, KNOWN_RELEASES, Release, ReleaseNote, parse_release
-from ...releases.packages import releases_with
+from ...releases.catalogue import DEFAULT_RELEASE, KNOWN_RELEASES, Release, ReleaseNote, parse_release, releases_with
 from ...releases.wording import predicted_build
 from ...rules.rule import Reason
 from ...runtime.interpreter import Run, simulate

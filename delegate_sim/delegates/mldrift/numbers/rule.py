@@ -192,11 +192,17 @@ def by_operator(rules: Iterable[NumberRule]) -> RulesOf:
 
 def affected_nodes(part: GraphPart, nodes: Sequence[int], rules_of: RulesOf, release: Release) -> Iterator[AffectedNode]:
     """Yield the nodes whose numbers are wrong, in the order of ``nodes``."""
+    finders = {
+        op: [(rule, rule.find) for rule in rules if rule.find is not None and rule.counts_in(release)]
+        for op, rules in rules_of.items()
+    }
     for index in nodes:
         node = part.graph.nodes[index]
+        if node.op not in finders or node.is_custom:
+            continue
         view = part.graph.view(node)
-        for rule in () if node.is_custom else rules_of.get(node.op, ()):
-            affected = rule.find(view, part) if rule.find is not None and rule.counts_in(release) else None
+        for rule, find in finders[node.op]:
+            affected = find(view, part)
             if affected is not None:
                 yield AffectedNode(rule, affected, index)
 
