@@ -13,7 +13,7 @@ import pytest
 
 import delegate_sim
 from delegate_sim.delegates.registry import APPLIED_BY_DEFAULT, DELEGATE_NAMES, find_delegate
-from delegate_sim.model.operator_families import FAMILIES, FAMILY_OF
+from delegate_sim.model.schema import FAMILIES, FAMILY_OF
 from delegate_sim.releases.catalogue import KNOWN_RELEASES, parse_release
 from delegate_sim.rules.operands import INPUT
 from delegate_sim.rules.vocabulary import has_elements
