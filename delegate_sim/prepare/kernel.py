@@ -146,6 +146,11 @@ class KernelTensor:
         return source._replace(type=self.type, shape=self.shape, allocation=self.allocation, value=self.computed)
 
 
+def first_unknown(*tensors: KernelTensor) -> KernelTensor | None:
+    """Return the first tensor with an unknown value, or None if the values of all tensors are known."""
+    return next((tensor for tensor in tensors if not tensor.is_constant_or_persistent), None)
+
+
 class KernelTensors(dict[int, KernelTensor]):
     """The tensors of a subgraph by index. Each tensor is created when it is first used."""
 
@@ -336,6 +341,11 @@ class KernelNode:
             raise PrepareError(f"output {position} is missing")
         return self.tensors[index]
 
+    def operands(self, inputs: int, outputs: int = 1) -> list[KernelTensor]:
+        """Return the operands and then the results. Refuse a node with other numbers of operands or results."""
+        self.ensure_counts(inputs, outputs)
+        return [*map(self.input, range(inputs)), *map(self.output, range(outputs))]
+
     def intermediate(self, position: int) -> KernelTensor:
         """Return the intermediate tensor at a position. Refuse the node if the tensor is missing."""
         indices = self.node.intermediates
@@ -425,6 +435,13 @@ class KernelNode:
             tensor.computed = None
         if cause is not None and self.cause is None:
             self.cause = cause.index
+
+    def is_left_dynamic(self, result: KernelTensor, *operands: KernelTensor) -> bool:
+        """Make a result dynamic if the value of an operand that decides its size is unknown. Return whether this is so."""
+        unknown = first_unknown(*operands)
+        if unknown is not None:
+            self.set_dynamic(result, unknown)
+        return unknown is not None
 
     def leave_open(self, cause: KernelTensor) -> None:
         """Record that the size of the result is known only at run time, because ``cause`` is not constant.

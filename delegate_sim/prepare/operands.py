@@ -23,20 +23,6 @@ HALF_TYPES_LATER = {"litert-1.3.0": ("FLOAT16", "BFLOAT16")}
 """The types that several kernels accept since a release, by the name of that release (see ``KernelNode.ensure_type``)."""
 
 
-def only_operand(node: KernelNode) -> tuple[KernelTensor, KernelTensor]:
-    """Return the operand and the result of an operator with one operand and one result."""
-    node.ensure_counts(1, 1)
-    return node.input(0), node.output()
-
-
-def first_unknown(*tensors: KernelTensor) -> KernelTensor | None:
-    """Return the first tensor with an unknown value, or None if the values of all tensors are known."""
-    for tensor in tensors:
-        if not tensor.is_constant_or_persistent:
-            return tensor
-    return None
-
-
 def known_elements(tensor: KernelTensor) -> FlatNumbers | None:
     """Return the elements of a constant or persistent tensor as a flat sequence, or None if they cannot be read."""
     values = tensor.known_value()

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any
 from ...foundation.late_numpy import np
 from ...foundation.limits import element_count
 from ...graph.graph import fused_activation
-from ..kernel import PERSISTENT_SINCE, KernelNode, KernelTensor, broadcast_shape, kernel
+from ..kernel import PERSISTENT_SINCE, KernelNode, KernelTensor, broadcast_shape, first_unknown, kernel
 from ..operands import (
     HALF_TYPES_LATER,
     affine_quantization,
     check_activation_range,
     check_symmetric,
-    first_unknown,
     known_array,
-    only_operand,
     power_of_two_exponent,
 )
 
@@ -51,8 +49,7 @@ _SELECT_MAX_RANK = 8
 
 
 def _pair_of_one_type(node: KernelNode) -> tuple[KernelTensor, KernelTensor, KernelTensor]:
-    node.ensure_counts(2, 1)
-    first, second, result = node.input(0), node.input(1), node.output()
+    first, second, result = node.operands(2)
     node.ensure(first.type == second.type, "the operands have different types")
     return first, second, result
 
@@ -261,7 +258,7 @@ def prepare_unary(node: KernelNode) -> None:
 
 
 def _prepare_unary(node: KernelNode, types: Sequence[str], later: Mapping[str, Collection[str]]) -> None:
-    source, result = only_operand(node)
+    source, result = node.operands(1)
     node.ensure(source.type == result.type, "input and output have different types")
     node.ensure_type(source, types, later)
     if source.type == "INT8" or (source.type == "INT16" and source.quantization is not None):
@@ -281,7 +278,7 @@ def _check_unary_quantization(node: KernelNode, *tensors: KernelTensor) -> None:
 @kernel("CEIL")
 def prepare_ceil(node: KernelNode) -> None:
     """``kernels/ceil.cc: Prepare``."""
-    source, result = only_operand(node)
+    source, result = node.operands(1)
     node.ensure_type(source, "FLOAT32")
     result.type = source.type
     node.resize(result, source.shape)
@@ -290,7 +287,7 @@ def prepare_ceil(node: KernelNode) -> None:
 @kernel("FLOOR", "ROUND", changed_in=HALF_TYPES_LATER)
 def prepare_rounding(node: KernelNode) -> None:
     """``kernels/floor.cc: Prepare``, ``kernels/round.cc: Prepare``."""
-    source, result = only_operand(node)
+    source, result = node.operands(1)
     node.ensure_type(source, "FLOAT32", HALF_TYPES_LATER)
     result.type = source.type
     node.resize(result, source.shape)
@@ -299,7 +296,7 @@ def prepare_rounding(node: KernelNode) -> None:
 @kernel("NEG")
 def prepare_neg(node: KernelNode) -> None:
     """``kernels/neg.cc: Prepare``."""
-    source, result = only_operand(node)
+    source, result = node.operands(1)
     result.type = source.type
     node.resize(result, source.shape)
 
@@ -307,7 +304,7 @@ def prepare_neg(node: KernelNode) -> None:
 @kernel("EXP")
 def prepare_exp(node: KernelNode) -> None:
     """``kernels/exp.cc: Prepare``."""
-    source, result = only_operand(node)
+    source, result = node.operands(1)
     result.type = source.type
     if source.type == "INT16":
         check_symmetric(node, source, result)
@@ -339,8 +336,7 @@ def prepare_add_n(node: KernelNode) -> None:
 @kernel("SELECT", "SELECT_V2", changed_in=("litert-2.2.0",))
 def prepare_select(node: KernelNode) -> None:
     """``kernels/select.cc: SelectPrepare``."""
-    node.ensure_counts(3, 1)
-    condition, first, second, result = node.input(0), node.input(1), node.input(2), node.output()
+    condition, first, second, result = node.operands(3)
     node.ensure_type(condition, "BOOL")
     node.ensure(first.type == second.type, "the operands have different types")
     result.type = first.type

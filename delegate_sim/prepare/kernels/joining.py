@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from ...foundation.late_numpy import np
 from ...foundation.limits import element_count
 from ...model.numbers import StoredNumbers, kind_of
-from ..kernel import KernelNode, KernelTensor, kernel
-from ..operands import HALF_TYPES_LATER, INT32_MAX, as_int32, first_unknown, known_elements, wrapped
+from ..kernel import KernelNode, KernelTensor, first_unknown, kernel
+from ..operands import HALF_TYPES_LATER, INT32_MAX, as_int32, known_elements, wrapped
 
 _PACK_TYPES = frozenset({"INT32", "FLOAT32", "UINT8", "UINT32", "INT8", "INT16", "INT64"})
 _UNPACK_TYPES = frozenset({"INT32", "FLOAT32", "UINT8", "INT8", "INT16", "BOOL"})
