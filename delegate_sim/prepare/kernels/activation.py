@@ -7,8 +7,9 @@ import itertools
 from ...graph.graph import fused_activation
 from ...model import schema
 from ...model.model import Allocation
-from ..kernel import KernelNode, KernelTensor, broadcast_shape, kernel
-from ..operands import affine_quantization, check_symmetric, power_of_two_exponent
+from ..kernel import KernelNode, kernel
+from ..operands import check_symmetric
+from ..tensors import KernelTensor, affine_quantization, broadcast_shape, power_of_two_exponent
 
 _SOFTMAX_RESULTS = {"INT8": (1 / 256, -128), "INT16": (1 / 32768, 0)}
 _LOGISTIC_SCALES = {"UINT8": 1 / 256, "INT8": 1 / 256, "INT16": 1 / 32768}

@@ -8,15 +8,9 @@ from typing import TYPE_CHECKING, Any
 from ...foundation.late_numpy import np
 from ...foundation.limits import element_count
 from ...graph.graph import fused_activation
-from ..kernel import PERSISTENT_SINCE, KernelNode, KernelTensor, broadcast_shape, first_unknown, kernel
-from ..operands import (
-    HALF_TYPES_LATER,
-    affine_quantization,
-    check_activation_range,
-    check_symmetric,
-    known_array,
-    power_of_two_exponent,
-)
+from ..kernel import PERSISTENT_SINCE, KernelNode, kernel
+from ..operands import HALF_TYPES_LATER, check_activation_range, check_symmetric
+from ..tensors import KernelTensor, affine_quantization, broadcast_shape, first_unknown, known_array, power_of_two_exponent
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...model.numbers import FlatNumbers, RepeatedNumber, distinct, fact_of
-from ..kernel import KernelNode, KernelTensor, kernel
+from ..kernel import KernelNode, kernel
 from ..operands import (
     INT16_MAX,
     INT32_MAX,
     UINT16_MAX,
-    affine_quantization,
     check_convolution_quantization,
     check_quantized_bias_type,
     check_symmetric,
@@ -23,6 +22,7 @@ from ..operands import (
     unchecked_output_size,
     weights_quantization,
 )
+from ..tensors import KernelTensor, affine_quantization
 
 _CONVOLVED_TYPES = ("FLOAT32", "UINT8", "INT8", "INT16")
 

@@ -10,8 +10,9 @@ from ...foundation.float32 import float32, quotient
 from ...foundation.limits import element_count
 from ...model import schema
 from ...model.numbers import StoredNumbers, picked
-from ..kernel import PERSISTENT_SINCE, KernelNode, KernelTensor, first_unknown, kernel
-from ..operands import INT32_MAX, as_int32, known_elements, positions_in
+from ..kernel import PERSISTENT_SINCE, KernelNode, kernel
+from ..operands import INT32_MAX
+from ..tensors import KernelTensor, as_int32, first_unknown, known_elements, positions_in
 
 
 @kernel("ZEROS_LIKE")

@@ -9,8 +9,9 @@ from ...foundation.late_numpy import np
 from ...foundation.limits import element_count
 from ...model import schema
 from ...model.numbers import FlatNumbers, StoredNumbers, as_list, bounds, picked
-from ..kernel import PERSISTENT_SINCE, KernelNode, KernelTensor, first_unknown, kernel
-from ..operands import HALF_TYPES_LATER, INT32_MAX, affine_quantization, has_unspecified_dimension, known_elements, wrapped
+from ..kernel import PERSISTENT_SINCE, KernelNode, kernel
+from ..operands import HALF_TYPES_LATER, INT32_MAX
+from ..tensors import KernelTensor, affine_quantization, first_unknown, has_unspecified_dimension, known_elements, wrapped
 
 _GATHER_TYPES = frozenset({"FLOAT32", "UINT8", "INT4", "INT8", "INT16", "INT64", "INT32", "BOOL", "STRING"})
 _GATHER_ND_TYPES = frozenset({"FLOAT32", "UINT8", "INT8", "INT16", "INT64", "INT32", "STRING", "BOOL"})

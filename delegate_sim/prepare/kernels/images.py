@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from ...foundation.printable import counted
 from ...model.model import Allocation
 from ...model.precompiled import custom_options
-from ..kernel import KernelNode, KernelTensor, PrepareError, first_unknown, kernel
+from ..kernel import KernelNode, kernel
 from ..operands import ensure_positive, output_size, padding_of, unchecked_output_size
+from ..tensors import KernelTensor, PrepareError, first_unknown
 
 
 @kernel("CUSTOM:AudioSpectrogram")

@@ -11,20 +11,18 @@ from ...foundation.limits import element_count
 from ...graph.graph import fused_activation
 from ...model import schema
 from ...model.precompiled import FlexbufferMap
-from ..kernel import PERSISTENT_SINCE, KernelNode, KernelTensor, broadcast_shape, first_unknown, kernel
+from ..kernel import PERSISTENT_SINCE, KernelNode, kernel
 from ..operands import (
     HYBRID_WEIGHT_TYPES,
     INT32_MAX,
-    affine_quantization,
     check_activation_range,
     check_product_scale,
     check_quantized_bias_type,
     check_same_quantization,
     check_symmetric,
-    known_array,
     weights_quantization,
-    wrapped,
 )
+from ..tensors import KernelTensor, affine_quantization, broadcast_shape, first_unknown, known_array, wrapped
 
 if TYPE_CHECKING:
     import numpy.typing as npt

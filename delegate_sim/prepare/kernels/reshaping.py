@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from ...foundation.limits import element_count
 from ...model import schema
 from ...model.numbers import StoredNumbers
-from ..kernel import PERSISTENT_SINCE, KernelNode, KernelTensor, kernel
-from ..operands import INT32_MAX, as_int32, check_same_quantization, check_symmetric, ensure_int32, known_elements, wrapped
+from ..kernel import PERSISTENT_SINCE, KernelNode, kernel
+from ..operands import INT32_MAX, check_same_quantization, check_symmetric, ensure_int32
+from ..tensors import KernelTensor, as_int32, known_elements, wrapped
 
 _REARRANGED_TYPES = ("FLOAT32", "UINT8", "INT8", "INT32", "INT64")
 

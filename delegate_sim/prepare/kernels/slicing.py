@@ -11,8 +11,9 @@ from ...foundation.float32 import float32, quotient
 from ...foundation.limits import element_count
 from ...model import schema
 from ...model.numbers import StoredNumbers, as_list, kind_of, picked, read_as
-from ..kernel import KernelNode, KernelTensor, first_unknown, kernel
-from ..operands import HALF_TYPES_LATER, INT32_MAX, has_unspecified_dimension, known_elements, positions_in
+from ..kernel import KernelNode, kernel
+from ..operands import HALF_TYPES_LATER, INT32_MAX
+from ..tensors import KernelTensor, first_unknown, has_unspecified_dimension, known_elements, positions_in
 
 _SMALLEST_INT32 = -(2**31)
 _SLICE_FORMER_MAX_RANK = 5

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from ...foundation.printable import counted
 from ...model import schema
-from ..kernel import KernelNode, KernelSubgraph, KernelTensor, kernel
-from ..operands import INT32_MAX, as_int32
+from ..kernel import KernelNode, kernel
+from ..operands import INT32_MAX
+from ..tensors import KernelSubgraph, KernelTensor, as_int32
 from .control_flow import called_tensor, ensure_callable, hand_over_inputs, pass_operands, return_results, shapes_of_outputs
 
 _INDEX_TYPES = ("INT32", "INT64")
