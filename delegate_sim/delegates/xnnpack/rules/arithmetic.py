@@ -12,13 +12,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ....foundation.float32 import quotient
 from ....graph.graph import NodeView
 from ....model.numbers import as_list
 from ....rules.kinds import ATTRIBUTE, CONSTANT, HYBRID, NEIGHBOR, OPERAND_VALUE, QUANTIZATION, SHAPE, TENSOR_TYPE
 from ....rules.operands import OUTPUT, Operand, at_most, between, operand
 from ....rules.rule import Check, OpRule, op_rule
 from ....rules.vocabulary import check, check_for_target, option, rank, unset, where
-from ..target import EIGHT_BIT_TYPES, Visit, datatype, densifies_constant, float32_ratio, is_normal, only_scale
+from ..target import EIGHT_BIT_TYPES, Visit, datatype, densifies_constant, is_normal, only_scale
 from .checks import (
     BOUNDING_ACTIVATION,
     EIGHT_BITS,
@@ -58,7 +59,7 @@ _LOWEST_NEGATIVE_SCALE = -127.99609375
 
 def _scale_ratio(node: NodeView) -> float | None:
     source, output = only_scale(node.input(0)), only_scale(node.output(0))
-    return None if source is None or output is None else float32_ratio(source, output)
+    return None if source is None or output is None else quotient(source, output)
 
 
 def _unusable_ratio(node: NodeView) -> str | None:
@@ -79,7 +80,7 @@ def _unusable_negative_scale(node: NodeView) -> str | None:
     positive = _scale_ratio(node) if _has_normal_scales(node) else None
     if positive is None:
         return None
-    ratio = float32_ratio(positive * node.options.alpha, 1.0)
+    ratio = quotient(positive * node.options.alpha, 1.0)
     if _LOWEST_NEGATIVE_SCALE <= ratio <= LARGEST_CONVERSION and abs(ratio) >= SMALLEST_CONVERSION:
         return None
     return f"input scale * alpha / output scale = {ratio:g}"
@@ -113,7 +114,7 @@ def _sum_scale(which: Operand) -> Check[object]:
         tensor, output = which.tensor(node), node.output(0)
         if tensor.type not in EIGHT_BIT_TYPES:
             return None
-        ratio = float32_ratio(tensor.scale, output.scale)
+        ratio = quotient(tensor.scale, output.scale)
         is_unusable = ratio < _SMALLEST_SUM_SCALE or ratio >= _LARGEST_SCALE
         return f"{which.name} scale / output scale = {ratio:g}" if is_unusable else None
 
@@ -126,7 +127,7 @@ def _product_scale(node: NodeView) -> str | None:
     first, second, output = node.input(0), node.input(1), node.output(0)
     if first.type not in EIGHT_BIT_TYPES:
         return None
-    ratio = float32_ratio(float32_ratio(first.scale * second.scale, 1.0), output.scale)
+    ratio = quotient(quotient(first.scale * second.scale, 1.0), output.scale)
     is_unusable = ratio < _SMALLEST_PRODUCT_SCALE or ratio >= _LARGEST_SCALE
     return f"product of the input scales / output scale = {ratio:g}" if is_unusable else None
 
