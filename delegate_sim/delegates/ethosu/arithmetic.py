@@ -28,7 +28,6 @@ from .checks import (
 )
 from .windows import CONSTANT_WEIGHTS
 
-_PLAIN = ethosu_rule()
 _POSITIVE_BETA = upstream(
     "ConstraintBetaRange",
     check(ATTRIBUTE, "beta at least 0", lambda node: None if node.options.beta >= 0 else f"beta {node.options.beta:g}"),
@@ -156,26 +155,14 @@ CUSTOM_RULES: dict[str, OpRule[object]] = {
 }
 
 RULES = {
-    "GELU": _PLAIN,
+    **dict.fromkeys(("ABS", "GELU", "LEAKY_RELU", "LOG", "LOGISTIC", "RELU", "RELU6", "RELU_N1_TO_1", "TANH"), ethosu_rule()),
+    **dict.fromkeys(("ADD", "MUL", "SUB"), _BINARY),
+    **dict.fromkeys(("MAXIMUM", "MINIMUM"), _EXTREMUM),
+    **dict.fromkeys(("PRELU", "SQUARED_DIFFERENCE"), ethosu_rule(operands=(0, 1))),
     "HARD_SWISH": ethosu_rule(*EIGHT_BITS, same_type),
-    "LEAKY_RELU": _PLAIN,
-    "LOGISTIC": _PLAIN,
-    "PRELU": ethosu_rule(operands=(0, 1)),
-    "RELU": _PLAIN,
-    "RELU6": _PLAIN,
-    "RELU_N1_TO_1": _PLAIN,
     "SOFTMAX": ethosu_rule(same_type, either_shape, *_POSITIVE_BETA, batches=True),
-    "TANH": _PLAIN,
-    "ABS": ethosu_rule(),
-    "ADD": _BINARY,
     "EXP": ethosu_rule(*SIGNED),
-    "LOG": ethosu_rule(),
-    "MAXIMUM": _EXTREMUM,
-    "MINIMUM": _EXTREMUM,
-    "MUL": _BINARY,
     "RSQRT": ethosu_rule(*input_types("ConstraintInputInt8", INPUT, "INT8")),
-    "SQUARED_DIFFERENCE": ethosu_rule(operands=(0, 1)),
-    "SUB": _BINARY,
     "QUANTIZE": ethosu_rule(scalar_inputs=True, scalar_outputs=True, strings=True),
     "FULLY_CONNECTED": ethosu_rule(*FUSED, *_OPERANDS, *CONSTANT_WEIGHTS, *bias(2), weights=(1,), batches=True),
     "UNIDIRECTIONAL_SEQUENCE_LSTM": ethosu_rule(*SIGNED, same_type, *_LSTM, *_WEIGHTS, weights=(1,)),

@@ -8,8 +8,7 @@ from typing import Any
 from ....foundation.limits import element_count
 from ....graph.graph import NodeView, fused_activation
 from ....rules.operands import operand, stored_integers
-from ..demands import Query
-from ..tensors import Info, Thrown, checked, info_of, input_info, input_infos, output_info
+from ..tensors import Info, Query, Thrown, checked, info_of, input_info, input_infos, output_info
 
 LayerQuestion = Callable[[NodeView], Query | None]
 
