@@ -223,6 +223,11 @@ class KernelNode:
             raise PrepareError(f"the shape {list(sizes)} has a negative size")
         tensor.shape = sizes
 
+    def make_like(self, result: KernelTensor, source: KernelTensor) -> None:
+        """Give a result the type and the shape of an operand."""
+        result.type = source.type
+        self.resize(result, source.shape)
+
     def set_dynamic(self, tensor: KernelTensor, cause: KernelTensor | None = None) -> None:
         """Make a tensor dynamic (``SetTensorToDynamic``). The value of ``cause`` determines the tensor's size."""
         if not tensor.is_dynamic:

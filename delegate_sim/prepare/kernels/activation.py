@@ -225,8 +225,7 @@ def prepare_fake_quant(node: KernelNode) -> None:
     """``kernels/fake_quant.cc: Prepare``."""
     source, result = node.operands(1)
     node.ensure(not node.options.narrow_range, "narrow_range is supported only for weights")
-    result.type = source.type
-    node.resize(result, source.shape)
+    node.make_like(result, source)
 
 
 @kernel("BUCKETIZE")

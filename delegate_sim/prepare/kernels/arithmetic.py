@@ -183,19 +183,12 @@ def prepare_div(node: KernelNode) -> None:
     node.resize(result, shape)
 
 
-@kernel("MAXIMUM", "MINIMUM", "BITWISE_XOR", "RIGHT_SHIFT")
+@kernel(*_PAIR_TYPES, "MAXIMUM", "MINIMUM", "BITWISE_XOR", "RIGHT_SHIFT")
 def prepare_pair(node: KernelNode) -> None:
-    """``kernels/maximum_minimum.cc: Prepare``, ``kernels/bitwise_xor.cc: Prepare``, ``kernels/right_shift.cc: Prepare``."""
+    """``maximum_minimum.cc``, ``bitwise_xor.cc``, ``right_shift.cc``, ``pow.cc``, ``logical.cc``, ``floor_*.cc``."""
     first, second, result = _pair_of_one_type(node)
-    result.type = first.type
-    _resize_to_broadcast(node, first, second, result)
-
-
-@kernel(*_PAIR_TYPES)
-def prepare_pair_of_some_types(node: KernelNode) -> None:
-    """``kernels/pow.cc``, ``kernels/floor_div.cc``, ``kernels/floor_mod.cc``, ``kernels/logical.cc``: ``Prepare``."""
-    first, second, result = _pair_of_one_type(node)
-    node.ensure_type(first, _PAIR_TYPES[node.op])
+    if node.op in _PAIR_TYPES:
+        node.ensure_type(first, _PAIR_TYPES[node.op])
     result.type = first.type
     _resize_to_broadcast(node, first, second, result)
 
@@ -274,8 +267,7 @@ def prepare_ceil(node: KernelNode) -> None:
     """``kernels/ceil.cc: Prepare``."""
     source, result = node.operands(1)
     node.ensure_type(source, "FLOAT32")
-    result.type = source.type
-    node.resize(result, source.shape)
+    node.make_like(result, source)
 
 
 @kernel("FLOOR", "ROUND", changed_in=HALF_TYPES_LATER)
@@ -283,16 +275,14 @@ def prepare_rounding(node: KernelNode) -> None:
     """``kernels/floor.cc: Prepare``, ``kernels/round.cc: Prepare``."""
     source, result = node.operands(1)
     node.ensure_type(source, "FLOAT32", HALF_TYPES_LATER)
-    result.type = source.type
-    node.resize(result, source.shape)
+    node.make_like(result, source)
 
 
 @kernel("NEG")
 def prepare_neg(node: KernelNode) -> None:
     """``kernels/neg.cc: Prepare``."""
     source, result = node.operands(1)
-    result.type = source.type
-    node.resize(result, source.shape)
+    node.make_like(result, source)
 
 
 @kernel("EXP")

@@ -19,8 +19,7 @@ from ..tensors import KernelTensor, as_int32, first_unknown, known_elements, pos
 def prepare_zeros_like(node: KernelNode) -> None:
     """``kernels/zeros_like.cc: Prepare``."""
     source, result = node.operands(1)
-    result.type = source.type
-    node.resize(result, source.shape)
+    node.make_like(result, source)
 
 
 _BROADCAST_MAX_RANK = 8

@@ -304,5 +304,4 @@ def prepare_matrix_set_diag(node: KernelNode) -> None:
     node.ensure_counts(2, 1)
     source, result = node.input(0), node.output()
     node.ensure(source.rank >= 2, "the input has fewer than 2 dimensions")
-    result.type = source.type
-    node.resize(result, source.shape)
+    node.make_like(result, source)

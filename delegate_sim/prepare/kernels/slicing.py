@@ -288,8 +288,7 @@ def prepare_dynamic_update_slice(node: KernelNode) -> None:
     node.ensure_counts(3, 1)
     node.ensure(source.type == update.type, "input and update have different types")
     node.ensure_type(start, ("INT32", "INT64"))
-    result.type = source.type
-    node.resize(result, source.shape)
+    node.make_like(result, source)
 
 
 @kernel("REVERSE_V2", changed_in=HALF_TYPES_LATER)

@@ -39,8 +39,7 @@ def prepare_shift_left(node: KernelNode) -> None:
     """``kernels/stablehlo_shift_left.cc: Prepare``."""
     first, second, result = node.operands(2)
     node.ensure(first.type == second.type, "the operands have different types")
-    result.type = first.type
-    node.resize(result, first.shape)
+    node.make_like(result, first)
 
 
 @kernel("STABLEHLO_GATHER", changed_in=("litert-2.1.6",))
