@@ -191,8 +191,8 @@ class Query(NamedTuple):
         return self.values[name] if name in self.values else getattr(self, name, None)
 
 
-# The shapes that Arm NN infers (InferOutputShapes, src/armnn/layers), where they may differ from the runtime's. A function returns
-# the shape of the result of a call, and raises Thrown if there is none. If an assertion fails, the text is empty.
+# The shapes that Arm NN infers (InferOutputShapes, src/armnn/layers), where they may differ from the shapes of the runtime. A
+# function returns the shape of the result of a call, and raises Thrown if there is none. If an assertion fails, the text is empty.
 
 ShapeSizes = tuple[int, ...]
 

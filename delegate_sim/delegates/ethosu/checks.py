@@ -19,7 +19,7 @@ from ...model.model import Tensor
 from ...model.numbers import FlatNumbers, as_list, bounds
 from ...rules import kinds
 from ...rules.kinds import ACTIVATION, OPERAND_VALUE, QUANTIZATION, RANK, SHAPE, TENSOR_TYPE, Kind, by_reshape
-from ...rules.operands import INPUT, Operand, at_least, listed, operand
+from ...rules.operands import INPUT, Operand, at_least, int32_halves, listed, operand
 from ...rules.rule import Check, NodeFinder, OpRule, Repository, Source, op_rule
 from ...rules.vocabulary import TensorDemand, check, inputs, of_tensors, operand_count, outputs, rank, typed, where, where_given
 
@@ -200,12 +200,7 @@ def int32_values(node: NodeView, which: Operand) -> list[int]:
     """
     tensor = which.tensor(node)
     values = values_of(node, tensor)
-    return halves(values)[: len(values)] if tensor.type == "INT64" else values
-
-
-def halves(values: Sequence[int]) -> list[int]:
-    """Return the lower and the upper half of each INT64 number, as INT32 numbers."""
-    return [half for value in values for half in ((value & 0xFFFFFFFF ^ 0x80000000) - 0x80000000, value >> 32)]
+    return int32_halves(values)[: len(values)] if tensor.type == "INT64" else values
 
 
 def size(tensor: Tensor, axis: int) -> int:

@@ -6,14 +6,13 @@ import math
 
 from ...graph.graph import NodeView
 from ...rules.kinds import ATTRIBUTE, OPERAND_VALUE, RANK, READS_BEYOND_OPERANDS, SHAPE, TENSOR_TYPE, by_reshape
-from ...rules.operands import OUTPUT, exactly, operand
+from ...rules.operands import OUTPUT, exactly, int32_halves, operand
 from ...rules.vocabulary import check, constant, inputs, operand_count, option, typed, unset
 from .checks import (
     EIGHT_BITS,
     FUSED,
     SAME_QUANTIZATION,
     ethosu_rule,
-    halves,
     int32_values,
     reads,
     same_element_count,
@@ -300,7 +299,7 @@ def _other_output(node: NodeView) -> str | None:
     """
     source, result, paddings = node.input(0), node.output(0), node.input(1)
     values = values_of(node, paddings)
-    numbers = halves(values) if paddings.type == "INT64" else values
+    numbers = int32_halves(values) if paddings.type == "INT64" else values
     pairs = [sum(numbers[at : at + 2]) for at in range(0, len(numbers), 2)]
     # bounded: the paddings are a constant in the file
     met = all(size(result, axis) == size(source, axis) + pairs[axis] for axis in range(paddings.shape[0]))
