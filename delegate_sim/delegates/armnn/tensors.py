@@ -192,7 +192,7 @@ class Query(NamedTuple):
 
 
 # The shapes that Arm NN infers (InferOutputShapes, src/armnn/layers), where they may differ from the shapes of the runtime. A
-# function returns the shape of the result of a call, and raises Thrown if there is none. If an assertion fails, the text is empty.
+# function returns the shape of a call's result, and raises Thrown if there is none. If an assertion fails, the text is empty.
 
 ShapeSizes = tuple[int, ...]
 
