@@ -66,19 +66,8 @@ NUMPY_TYPES: Mapping[str, str] = {
 CUSTOM = 32
 """The builtin code of a custom operator."""
 
-_STRUCT_CODES: Mapping[str, str] = {
-    "bool": "?",
-    "int8": "b",
-    "uint8": "B",
-    "int16": "h",
-    "uint16": "H",
-    "int32": "i",
-    "uint32": "I",
-    "int64": "q",
-    "uint64": "Q",
-    "float32": "f",
-    "float64": "d",
-}
+_NUMBERS = "bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float32 float64"
+_STRUCT_CODES: Mapping[str, str] = dict(zip(_NUMBERS.split(), "?bBhHiIqQfd", strict=True))
 """The format characters of the struct module, keyed by the schema's numeric type."""
 
 
