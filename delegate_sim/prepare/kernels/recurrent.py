@@ -19,10 +19,7 @@ _OUTPUT_STATE, _CELL_STATE = range(18, 20)
 _INPUT_NORM, _FORGET_NORM, _CELL_NORM, _OUTPUT_NORM = range(20, 24)
 
 _BACKWARD = 17
-"""Distance in positions between an operand of the forward cell and the same operand of the backward cell.
-
-The distance holds for the operands from the weights to the projection.
-"""
+"""Distance between the same operand (from the weights to the projection) of the forward and the backward cell, in positions."""
 _FORWARD_OUTPUT_STATE, _FORWARD_CELL_STATE, _BACKWARD_OUTPUT_STATE, _BACKWARD_CELL_STATE = range(35, 39)
 _AUXILIARY_INPUT = 39
 _FORWARD_AUXILIARY_WEIGHTS, _BACKWARD_AUXILIARY_WEIGHTS = 40, 44
@@ -92,9 +89,7 @@ def prepare_unidirectional_sequence_rnn(node: KernelNode) -> None:
     node.resize(node.output(), (*source.shape[:2], units))
 
 
-def _check_rnn_cell(
-    node: KernelNode, source: KernelTensor, input_size: int, cell: tuple[KernelTensor, KernelTensor, KernelTensor]
-) -> None:
+def _check_rnn_cell(node: KernelNode, source: KernelTensor, input_size: int, cell: Sequence[KernelTensor]) -> None:
     weights, recurrent_weights, bias = cell
     units = bias.shape[0]
     node.ensure(weights.shape[:2] == (units, input_size), "the shape of the weights does not match the input and the bias")
@@ -116,8 +111,9 @@ def prepare_bidirectional_sequence_rnn(node: KernelNode) -> None:
     node.ensure_rank(source, 3)
     forward_units = _check_directed_rnn_cell(node, source, 1)
     backward_units = _check_directed_rnn_cell(node, source, 5)
-    _ensure_recurrent_size(node, 2, 0, forward_units)
-    _ensure_recurrent_size(node, 6, 1, backward_units)
+    for position, dimension, units in ((2, 0, forward_units), (6, 1, backward_units)):
+        size = node.input(position).shape[dimension]
+        node.ensure(size == units, "recurrent weights and bias have different sizes")
     _check_rnn_auxiliary_input(node, source, forward_units, backward_units)
     _resize_both_directions(node, source, forward_units, backward_units)
 
@@ -135,11 +131,6 @@ def _check_directed_rnn_cell(node: KernelNode, source: KernelTensor, first: int)
     node.ensure(bias.shape[0] == units, "the bias does not have one element for each unit")
     node.ensure_shape(state, (_batches(node, source), units))
     return units
-
-
-def _ensure_recurrent_size(node: KernelNode, position: int, dimension: int, units: int) -> None:
-    size = node.input(position).shape[dimension]
-    node.ensure(size == units, "recurrent weights and bias have different sizes")
 
 
 def _check_rnn_auxiliary_input(node: KernelNode, source: KernelTensor, forward_units: int, backward_units: int) -> None:
@@ -207,7 +198,8 @@ def _prepare_full_lstm(node: KernelNode) -> None:
     cell = _Cell(inputs, recurrent_weights.shape[1], cells, is_integer=is_integer)
     _check_lstm_cell(node, 0, cell)
     _check_layer_norm(node, cells, is_integer)
-    _check_lstm_states(node, batches, cell)
+    _ensure_state(node, _OUTPUT_STATE, batches * cell.outputs)
+    _ensure_state(node, _CELL_STATE, batches * cell.cells)
     node.resize(node.output(), (batches, cell.outputs))
     if is_integer:
         _check_integer_lstm(node, (5, 12))
@@ -230,7 +222,8 @@ def prepare_unidirectional_sequence_lstm(node: KernelNode) -> None:
     cell = _Cell(inputs, recurrent_weights.shape[-1], cells, True, False, is_integer)
     _check_lstm_cell(node, 0, cell)
     _check_layer_norm(node, cells, is_integer)
-    _check_lstm_states(node, _batches(node, source), cell)
+    _ensure_state(node, _OUTPUT_STATE, _batches(node, source) * cell.outputs)
+    _ensure_state(node, _CELL_STATE, _batches(node, source) * cell.cells)
     node.resize(node.output(), (*source.shape[:-1], cell.outputs))
     if is_integer:
         _check_integer_lstm(node, (5,))
@@ -359,11 +352,6 @@ def _check_layer_norm(node: KernelNode, cells: int, is_integer: bool) -> None:
         node.ensure(node.optional_input(_INPUT_NORM) is None, "there are coefficients but no weights for the input gate")
     for position in positions:
         _check_vector(node, position, cells, "INT16" if is_integer else "FLOAT32")
-
-
-def _check_lstm_states(node: KernelNode, batches: int, cell: _Cell) -> None:
-    _ensure_state(node, _OUTPUT_STATE, batches * cell.outputs)
-    _ensure_state(node, _CELL_STATE, batches * cell.cells)
 
 
 def _check_integer_lstm(node: KernelNode, intermediate_counts: tuple[int, ...]) -> None:
