@@ -9,8 +9,7 @@ from ..foundation.late_numpy import ignoring_overflow
 from ..graph.graph import file_graphs
 from ..graph.reachability import subgraphs_that_run
 from ..hypothetical.model_editing import Edited, Editor, NodeKey, edited, unchanged
-from ..model.control_dependencies import METADATA_NAME
-from ..model.model import NO_TENSOR, Model, Node
+from ..model.model import CONTROL_DEPENDENCIES, NO_TENSOR, Model, Node
 from ..versions.explanation import expected_version
 from .pass_workspace import Growth, TooLargeError, Work, WorkCount
 from .passes.base import Pass
@@ -79,7 +78,7 @@ def apply_pass(before: Rewritten, pass_: Pass, nodes: Collection[NodeKey] | None
     is_untyped = any(tensor.type == NO_TENSOR.type for subgraph in changed.model.subgraphs for tensor in subgraph.tensors)
     if changed.model is model or is_untyped or _is_same(model, changed):
         return None
-    if METADATA_NAME in model.metadata:
+    if CONTROL_DEPENDENCIES in model.metadata:
         if changed.origins != unchanged(model).origins:
             return None
         changed = replace(changed, model=changed.model.with_same_bytes(metadata=model.metadata))

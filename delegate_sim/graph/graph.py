@@ -9,8 +9,7 @@ from typing import Any, Protocol, TypeVar
 
 from ..foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, Declared, attributes, number_or_text
 from ..model import schema
-from ..model.control_dependencies import ControlEdges, control_dependencies
-from ..model.model import NO_TENSOR, Model, Node, Signature, Subgraph, Tensor
+from ..model.model import NO_TENSOR, ControlEdges, Model, Node, Signature, Subgraph, Tensor, control_dependencies
 from ..model.numbers import FlatNumbers
 from ..model.options import Options
 from ..refusal import Refusal

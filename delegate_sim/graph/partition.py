@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import NamedTuple
 
-from ..model.control_dependencies import ControlEdges
+from ..model.model import ControlEdges
 from .graph import CALLING_OPS, Graph, has_side_effects
 
 _NOT_READY = -1

@@ -15,8 +15,7 @@ from ..graph.analysis_cache import AnalysisCache
 from ..graph.forms import FormTable, forms_of, node_forms
 from ..graph.graph import NodeView, file_graphs, has_side_effects
 from ..model import schema
-from ..model.control_dependencies import METADATA_NAME
-from ..model.model import NO_TENSOR, Model, Node, OperatorCode, Subgraph, Tensor
+from ..model.model import CONTROL_DEPENDENCIES, NO_TENSOR, Model, Node, OperatorCode, Subgraph, Tensor
 from ..model.options import Options
 from ..refusal import Refusal
 from ..versions.explanation import expected_version
@@ -245,7 +244,7 @@ def edited(model: Model, change: Callable[[Editor], None]) -> Edited:
     origins = tuple([own for _, own in finished])
     if all(subgraph is before for (subgraph, _), before in zip(finished, model.subgraphs, strict=True)):
         return Edited(model, origins, model)
-    metadata = {name: span for name, span in model.metadata.items() if name != METADATA_NAME}
+    metadata = {name: span for name, span in model.metadata.items() if name != CONTROL_DEPENDENCIES}
     subgraphs = tuple([subgraph for subgraph, _ in finished])
     listed = _listed(model, subgraphs)
     new_model = model.with_same_bytes(subgraphs=subgraphs, operator_codes=listed, metadata=metadata, changed_options=options)

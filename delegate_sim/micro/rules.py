@@ -7,7 +7,7 @@ from importlib import import_module
 from types import ModuleType
 
 from ..graph.graph import NodeView
-from ..model.operator_families import FAMILY_OF
+from ..model.schema import FAMILY_OF
 from ..rules.book import RuleBook, Unknown
 from ..rules.rule import Reason, Rules, Source, family_rules
 from . import kernels

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, NamedTuple
 
 from ..bundles.address import split_address
-from ..bundles.ranged import Content, pieces
-from ..errors import ModelError
+from ..bundles.ranged import Content, part_of, pieces
+from ..errors import LimitError, ModelError
 from ..foundation.columns import INTEGER, Column, Declared, attributes
 from ..foundation.files import naming_file, open_input
-from ..foundation.limits import element_count
-from ..foundation.printable import printable
+from ..foundation.limits import element_count, how_to_raise, raised
+from ..foundation.printable import counted, printable
 from . import schema
 from .numbers import FlatNumbers, StoredNumbers, flat, width_of
 from .options import Options, OptionsReader, absent_options
@@ -159,23 +159,8 @@ class Tensor(NamedTuple):
         return self.shape_signature is not None and -1 in self.shape_signature
 
 
-NO_TENSOR = Tensor(
-    index=OPTIONAL_TENSOR,
-    name="",
-    type="NO_TYPE",
-    shape=(),
-    shape_signature=None,
-    has_rank=False,
-    is_variable=False,
-    allocation=Allocation.ARENA,
-    buffer=0,
-    external_buffer=0,
-    data=None,
-    quantization=None,
-    scale=0.0,
-    zero_point=0,
-    sparsity=None,
-)
+_NO_DATA = (0, 0, None, None, 0.0, 0, None)
+NO_TENSOR = Tensor(OPTIONAL_TENSOR, "", "NO_TYPE", (), None, False, False, Allocation.ARENA, *_NO_DATA)
 """The tensor that rules get in place of an omitted or missing operand."""
 
 
@@ -292,12 +277,11 @@ class Model(Declared):
         if self.parts_digest:
             return self.parts_digest
         is_whole = isinstance(self.content, memoryview) and isinstance(self.content.obj, bytes)
+        digest = hashlib.sha256()
         if self.path is None or is_whole or len(split_address(self.path)) > 1:
-            digest = hashlib.sha256()
             for piece in pieces(self.content):
                 digest.update(piece)
             return digest.hexdigest()
-        digest = hashlib.sha256()
         with naming_file(self.path, ModelError), open_input(self.path) as file:
             while block := file.read(_BLOCK):
                 digest.update(block)
@@ -361,3 +345,55 @@ class Model(Declared):
     def _large_constants(self) -> dict[tuple[str, int, int], StoredNumbers]:
         """The large constants that were asked for, by type and place, so that tensors over the same bytes share facts."""
         return {}
+
+
+CONTROL_DEPENDENCIES = "model_control_dependencies"
+"""The name of the metadata with control dependencies."""
+_CONTROL_VERSION = 1
+_MOST_EDGES = 50
+"""Limit for the control edges of a subgraph, for each node."""
+
+ControlEdges = Sequence[tuple[int, int]]
+"""Pairs of positions in the execution plan. The first node of a pair must run before the second node."""
+
+
+@functools.lru_cache(maxsize=1)
+def control_dependencies(model: Model) -> tuple[ControlEdges, ...] | None:
+    """Return the control edges of each subgraph. The edges of the last model are cached.
+
+    Return None if the metadata has no control edges, is malformed, or does not fit the model. Raise LimitError if there are too
+    many edges for the number of nodes. Nodes with side effects that have no control edges run in the order of the execution
+    plan. Source: ``Interpreter::SetMetadata`` (``core/interpreter.cc``) and ``ParseModelControlDependencies``
+    (``remat/metadata_util.cc``).
+    """
+    if CONTROL_DEPENDENCIES not in model.metadata:
+        return None
+    offset, size = model.metadata[CONTROL_DEPENDENCIES]
+    numbers = _varints(part_of(model.content, offset, offset + size))
+    subgraphs: list[ControlEdges] = []
+    try:
+        if next(numbers) != _CONTROL_VERSION or next(numbers) != len(model.subgraphs):
+            return None
+        for subgraph in model.subgraphs:
+            count, nodes = next(numbers), len(subgraph.nodes)
+            if 2 * count > size:
+                return None
+            if count > raised(_MOST_EDGES) * (nodes + 1):
+                words = f"{count:,} control dependencies are too many for {counted(nodes, 'node')}{how_to_raise()}"
+                raise LimitError(words, model.path or "the model")
+            codes = [next(numbers) for _ in range(2 * count)]  # bounded: ends with the bytes of the metadata
+            pairs = [-(code // 2) - 1 if code % 2 else code // 2 for code in codes]
+            subgraphs.append(tuple(zip(pairs[::2], pairs[1::2], strict=True)))
+    except StopIteration:
+        return None
+    return tuple(subgraphs) if next(numbers, None) is None else None
+
+
+def _varints(content: Iterable[int]) -> Iterator[int]:
+    value = shift = 0
+    for byte in content:
+        value |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            yield value & 0xFFFFFFFF
+            value = shift = 0

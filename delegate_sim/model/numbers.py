@@ -14,19 +14,8 @@ from ..foundation.work_budget import spend_bytes, spend_steps
 
 T = TypeVar("T")
 
-_FORMATS: Mapping[str, str] = {
-    "<f2": "e",
-    "<f4": "f",
-    "<f8": "d",
-    "<i1": "b",
-    "<i2": "h",
-    "<i4": "i",
-    "<i8": "q",
-    "<u1": "B",
-    "<u2": "H",
-    "<u4": "I",
-    "<u8": "Q",
-}
+_KINDS = "<f2 <f4 <f8 <i1 <i2 <i4 <i8 <u1 <u2 <u4 <u8"
+_FORMATS: Mapping[str, str] = dict(zip(_KINDS.split(), "efdbhiqBHIQ", strict=True))
 """The format characters of the struct module, keyed by numpy's type. Complex types are left out."""
 _NOTHING = memoryview(b"")
 _MANY = 1 << 12

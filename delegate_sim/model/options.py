@@ -39,11 +39,8 @@ class FileTable:
 
     def place(self, field: str) -> int:
         """Return the position of a field in the file, or 0 if the table lacks the field."""
-        return self._place(self.fields[field].slot)
-
-    def _place(self, slot: int) -> int:
         vtable = self.position - unpacked(_TO_VTABLE, self.content, self.position)[0]
-        entry = 4 + 2 * slot
+        entry = 4 + 2 * self.fields[field].slot
         if vtable < 0 or entry + 2 > unpacked(_VTABLE_ENTRY, self.content, vtable)[0]:
             return 0
         offset: int = unpacked(_VTABLE_ENTRY, self.content, vtable + entry)[0]

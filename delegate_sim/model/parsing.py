@@ -10,8 +10,8 @@ from types import MappingProxyType
 from ..foundation.limits import has_too_many_dimensions, how_to_raise, raised
 from . import schema
 from .flatbuffer import Flatbuffer, Malformed, Tables, split
-from .model import Allocation, Model, Node, OperatorCode, Signature, Sparsity, Subgraph, Tensor
-from .quantizations import read_quantizations
+from .model import Allocation, Model, Node, OperatorCode, Quantization, Signature, Sparsity, Subgraph, Tensor
+from .numbers import StoredNumbers
 
 _MOST_SAID = 1 << 22
 """Limit on the total length of the operator and operand names of all nodes, for a small file."""
@@ -150,7 +150,7 @@ def _read_block_of_nodes(
 ) -> list[Node]:
     codes = tables.numbers("opcode_index")
     if max(codes, default=-1) >= len(operator_codes):
-        index = _first_from(len(operator_codes), codes)
+        index = next(index for index, code in enumerate(codes) if code >= len(operator_codes))
         raise Malformed(
             f"is malformed: {name(index)} uses operator code {codes[index]}, but there are {len(operator_codes)} operator codes"
         )
@@ -183,10 +183,6 @@ def _repeated(items: Sequence[int], counts: Sequence[int]) -> list[int]:
     return list(itertools.chain.from_iterable(map(itertools.repeat, items, counts)))
 
 
-def _first_from(limit: int, numbers: Sequence[int]) -> int:
-    return next(index for index, number in enumerate(numbers) if number >= limit)
-
-
 def _read_options(tables: Tables, union: str) -> list[tuple[str, int] | None]:
     """Return the name and the position of each node's options table, or None for a node without a table.
 
@@ -200,16 +196,13 @@ def _read_options(tables: Tables, union: str) -> list[tuple[str, int] | None]:
         references = [field for field in schema.table_fields(name).values() if field.format is None]
         if kind and references:
             positions = [position for own, position in zip(kinds, places, strict=True) if own == kind]
-            _spend_on_vectors(Tables(tables.buffer, name, positions), references)
+            options = Tables(tables.buffer, name, positions)
+            for field in references:
+                counts = options.lengths(field.name, f"a vector of {options.what}")
+                options.buffer.spend(sum(counts) * field.element_size, f"a vector of {options.what}")
     if not any(places):
         return [None] * len(places)
     return [(tables_of_kind[kind], position) if kind and position else None for kind, position in zip(kinds, places, strict=True)]
-
-
-def _spend_on_vectors(tables: Tables, references: Iterable[schema.Field]) -> None:
-    for field in references:
-        counts = tables.lengths(field.name, f"a vector of {tables.what}")
-        tables.buffer.spend(sum(counts) * field.element_size, f"a vector of {tables.what}")
 
 
 def _read_tensors(blocks: Iterable[Tables], counts: Sequence[int], buffers: Sequence[tuple[int, int] | None]) -> list[Tensor]:
@@ -256,14 +249,14 @@ def _read_block_of_tensors(
 ) -> list[Tensor]:
     buffer_numbers = tables.numbers("buffer")
     if max(buffer_numbers, default=0) >= len(buffers):
-        index = _first_from(len(buffers), buffer_numbers)
+        index = next(index for index, number in enumerate(buffer_numbers) if number >= len(buffers))
         raise Malformed(f"is malformed: {name(index)} uses buffer {buffer_numbers[index]}, but there are {buffer_count} buffers")
     data = list(map(buffers.__getitem__, buffer_numbers))
     kinds = tables.numbers("type")
     type_names = {kind: schema.tensor_type_name(kind) for kind in set(kinds)}
     types = list(map(type_names.__getitem__, kinds))
     is_variable = tables.flags("is_variable")
-    quantizations = read_quantizations(tables.children("quantization"))
+    quantizations = _read_quantizations(tables.children("quantization"))
     tables.lengths("variant_tensors", "variant tensors")  # checked, but only a delegate uses them
     shape_places = tables.targets("shape", "a shape")
     ranks = tables.buffer.lengths(shape_places, _SIZE, "a shape")
@@ -286,6 +279,55 @@ def _read_block_of_tensors(
         itertools.repeat(None),
     )
     return list(map(Tensor._make, rows))
+
+
+_BLOCKWISE = 2
+_DETAILED_QUANTIZATIONS: Mapping[int, str] = {_BLOCKWISE: "blockwise", 3: "multi-axis"}
+_NO_SCALES, _NO_ZERO_POINTS = StoredNumbers("<f4"), StoredNumbers("<i8")
+
+
+def _read_quantizations(tables: Tables) -> tuple[list[Quantization | None], list[float], list[int]]:
+    """Return the parameters, the scale and the zero point of each tensor.
+
+    Affine quantization without scales is ignored. The table ``details`` has blockwise and multi-axis quantization
+    (``ParseQuantization``).
+    """
+    buffer = tables.buffer
+    scale_starts, scale_counts = tables.vectors("scale", "scales")
+    zero_starts, zero_counts = tables.vectors("zero_point", "zero points")
+    buffer.spend(sum(scale_counts) * 4 + sum(zero_counts) * 8, "its scales and zero points")
+    kinds = tables.numbers("details_type")
+    places = tables.targets("details", "quantization details")
+    positions = [place if kind in _DETAILED_QUANTIZATIONS else 0 for place, kind in zip(places, kinds, strict=True)]
+    blocks = [place if kind == _BLOCKWISE else 0 for place, kind in zip(positions, kinds, strict=True)]
+    details, blockwise = (Tables(buffer, "BlockwiseQuantization", of, "QuantizationDetails") for of in (positions, blocks))
+    shape_starts, shape_counts = blockwise.vectors("block_shape", "block sizes")
+    buffer.spend(sum(shape_counts) * 4, "its block sizes")
+    if not any(scale_counts) and not any(positions):
+        return [None] * len(tables), [0.0] * len(tables), [0] * len(tables)
+    parameters: list[Quantization | None] = [None] * len(tables)
+    dimensions = tables.numbers("quantized_dimension")
+    for index, (start, count) in enumerate(zip(scale_starts, scale_counts, strict=True)):
+        if count and not positions[index]:
+            scales = StoredNumbers("<f4", buffer.content, start, count)
+            zero_points = _NO_ZERO_POINTS
+            if zero_counts[index]:
+                zero_points = StoredNumbers("<i8", buffer.content, zero_starts[index], zero_counts[index])
+            parameters[index] = Quantization("affine", scales, zero_points, dimensions[index])
+    if any(positions):
+        rows = zip(details.numbers("block_size"), details.numbers("scales"), details.numbers("zero_points"), strict=True)
+        for index, row in enumerate(rows):
+            if positions[index]:
+                start, count = shape_starts[index], shape_counts[index]
+                block_shape = StoredNumbers("<i4", buffer.content, start, count) if start else None
+                kind = _DETAILED_QUANTIZATIONS[kinds[index]]
+                parameters[index] = Quantization(kind, _NO_SCALES, _NO_ZERO_POINTS, dimensions[index], *row, block_shape)
+    # GetLegacyQuantization (core/subgraph.cc)
+    has_one = [count == 1 and not position for count, position in zip(scale_counts, positions, strict=True)]
+    scale_places = [start if one else 0 for start, one in zip(scale_starts, has_one, strict=True)]
+    zero_places = [start if one and count else 0 for start, count, one in zip(zero_starts, zero_counts, has_one, strict=True)]
+    scales_of_one = buffer.numbers("<f", scale_places, "scales", 0.0)
+    return parameters, scales_of_one, buffer.numbers("<q", zero_places, "zero points")
 
 
 def _allocations(data: Iterable[tuple[int, int] | None], types: Iterable[str], is_variable: Iterable[bool]) -> list[Allocation]:

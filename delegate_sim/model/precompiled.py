@@ -12,14 +12,16 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from ..bundles.ranged import part_of
 from ..foundation.printable import printable
 from ..foundation.work_budget import spend_bytes, spend_steps
 from .model import Model, Node
+
+T = TypeVar("T")
 
 _READING_ERRORS = (AssertionError, IndexError, KeyError, OverflowError, TypeError, ValueError, struct.error)
 
@@ -75,87 +77,67 @@ class FlexbufferMap:
 
         self._map: Any = {}
         self._values: dict[str, Any] = {}
-        self._is_valid = False
+        self.is_valid = False
+        """True if the content is a flexbuffer. A valid flexbuffer need not have a map."""
         try:
             root = flexbuffers.GetRoot(_StoredValue(memoryview(content)))
-            self._is_valid = len(content) >= _SMALLEST and content[-1] in _WIDTHS
+            self.is_valid = len(content) >= _SMALLEST and content[-1] in _WIDTHS
             self._map = root.AsMap
         except _READING_ERRORS:
             pass
 
-    @property
-    def is_valid(self) -> bool:
-        """Whether the content is a flexbuffer. A valid flexbuffer need not have a map."""
-        return self._is_valid
-
-    def _value(self, key: str) -> Any:
-        """Return the value of a key. A key is searched for once. Raise one of ``_READING_ERRORS`` if there is none."""
+    def _read(self, key: str, convert: Callable[[Any], T], absent: T) -> T:
+        """Convert the value of a key, which is searched for once. Return ``absent`` if there is no value or it cannot be read."""
         if key not in self._values:
             spend_steps(_STEPS_OF_A_SEARCH, _READING)
             try:
                 self._values[key] = self._map[key]
             except _READING_ERRORS:
                 self._values[key] = None
-        if self._values[key] is None:
-            raise KeyError(key)
-        return self._values[key]
+        value = self._values[key]
+        try:
+            return absent if value is None else convert(value)
+        except _READING_ERRORS:
+            return absent
 
     def has(self, key: str) -> bool:
         """Return whether the map has a key with a value other than null."""
-        try:
-            return not self._value(key).IsNull
-        except _READING_ERRORS:
-            return False
+        return self._read(key, lambda value: not value.IsNull, False)
 
     def text(self, key: str) -> str | None:
         """Return the value of a key as text, or None if the value is not a string."""
-        try:
-            value = self._value(key)
-            if not value.IsString:
-                return None
-            text = value.AsString
-            spend_bytes(len(text), _READING)
-            return str(text)
-        except (*_READING_ERRORS, UnicodeError):
-            return None
+        text = self._read(key, lambda value: str(value.AsString) if value.IsString else None, None)
+        spend_bytes(len(text or ""), _READING)
+        return text
 
     def part(self, key: str) -> FlexbufferMap:
         """Return the map under a key, or an empty map if there is no map."""
         entries = FlexbufferMap(b"")
-        try:
-            value = self._value(key)
-            entries._map = value.AsMap if value.IsMap else {}
-        except _READING_ERRORS:
-            pass
+        entries._map = self._read(key, lambda value: value.AsMap if value.IsMap else {}, {})
         return entries
 
     def integers(self, key: str) -> list[int]:
         """Return the integers of the vector under a key, or an empty list if there is no vector."""
-        try:
-            value = self._value(key)
+
+        def listed(value: Any) -> list[int]:
             vector = value.AsTypedVector if value.IsTypedVector or value.IsFixedTypedVector else value.AsVector
             spend_steps(len(vector), _READING)
             return [int(vector[position].AsInt) for position in range(len(vector))]
-        except _READING_ERRORS:
-            return []
+
+        return self._read(key, listed, [])
 
     def number(self, key: str) -> float | None:
         """Return the value of a key as a number, or None if the value is not a number."""
-        try:
-            value = self._value(key)
-            return float(value.AsFloat) if value.IsNumeric else None
-        except _READING_ERRORS:
-            return None
+        return self._read(key, lambda value: float(value.AsFloat) if value.IsNumeric else None, None)
 
     def integer(self, key: str) -> int | None:
         """Return the value of a key as an integer, without its fraction, or None if the value is not a number."""
-        try:
-            value = self._value(key)
-            if not (value.IsNumeric or value.IsBool):
-                return None
-            return int(value.AsFloat if value.IsFloat else value.AsInt)
-        except _READING_ERRORS:
-            return None
+
+        def whole(value: Any) -> int | None:
+            is_number = value.IsNumeric or value.IsBool
+            return int(value.AsFloat if value.IsFloat else value.AsInt) if is_number else None
+
+        return self._read(key, whole, None)
 
 
 DISPATCH = "DISPATCH_OP"

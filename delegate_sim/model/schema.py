@@ -1,6 +1,6 @@
-"""The TFLite schema: names of types and operators, and the fields of tables.
+"""The TFLite schema: names of types and operators, the fields of tables, and the families of operators.
 
-The data is in ``tflite_schema.json``, which ``make schema`` generates (``tools/schema.py``).
+The schema is in ``tflite_schema.json``, which ``make schema`` generates (``tools/schema.py``).
 """
 
 from __future__ import annotations
@@ -30,28 +30,16 @@ TABLES: Mapping[str, Mapping[str, Sequence[Any]]] = _DATA["tables"]
 OPTIONS_TABLES: Mapping[str, str] = _DATA["options"]
 """The options table of each builtin operator that has one."""
 
-BITS_PER_ELEMENT: Mapping[str, int] = {
-    "FLOAT32": 32,
-    "FLOAT16": 16,
-    "INT32": 32,
-    "UINT8": 8,
-    "INT64": 64,
-    "BOOL": 8,
-    "INT16": 16,
-    "COMPLEX64": 64,
-    "INT8": 8,
-    "FLOAT64": 64,
-    "COMPLEX128": 128,
-    "UINT64": 64,
-    "UINT32": 32,
-    "UINT16": 16,
-    "INT4": 4,
-    "BFLOAT16": 16,
-    "INT2": 2,
-    "UINT4": 4,
-    "FLOAT8_E4M3FN": 8,
-    "FLOAT8_E5M2": 8,
+_BITS = {
+    2: "INT2",
+    4: "INT4 UINT4",
+    8: "INT8 UINT8 BOOL FLOAT8_E4M3FN FLOAT8_E5M2",
+    16: "INT16 UINT16 FLOAT16 BFLOAT16",
+    32: "INT32 UINT32 FLOAT32",
+    64: "INT64 UINT64 FLOAT64 COMPLEX64",
+    128: "COMPLEX128",
 }
+BITS_PER_ELEMENT: Mapping[str, int] = {name: bits for bits, names in _BITS.items() for name in names.split()}
 """The number of bits of one element, for each type with a fixed size."""
 
 TYPES_WITHOUT_SIZE = frozenset({"STRING", "RESOURCE", "VARIANT"})
@@ -78,19 +66,8 @@ NUMPY_TYPES: Mapping[str, str] = {
 CUSTOM = 32
 """The builtin code of a custom operator."""
 
-_STRUCT_CODES: Mapping[str, str] = {
-    "bool": "?",
-    "int8": "b",
-    "uint8": "B",
-    "int16": "h",
-    "uint16": "H",
-    "int32": "i",
-    "uint32": "I",
-    "int64": "q",
-    "uint64": "Q",
-    "float32": "f",
-    "float64": "d",
-}
+_NUMBERS = "bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float32 float64"
+_STRUCT_CODES: Mapping[str, str] = dict(zip(_NUMBERS.split(), "?bBhHiIqQfd", strict=True))
 """The format characters of the struct module, keyed by the schema's numeric type."""
 
 
@@ -201,3 +178,85 @@ _TYPE_NUMBERS = {name: number for number, name in enumerate(_TYPES.split())}
 def type_number(name: str) -> int:
     """Return the runtime's number for a type (``TfLiteType``). Model files use other numbers for the types."""
     return _TYPE_NUMBERS.get(name, 0)
+
+
+# Files with rules, kernels and tests are named after families, or have several small families. Only the families of a model's
+# operators are imported.
+_FAMILIES = {
+    # Activation functions, and normalization over channels or along one dimension.
+    "activation": """
+        ELU GELU HARD_SWISH L2_NORMALIZATION LEAKY_RELU LOCAL_RESPONSE_NORMALIZATION LOGISTIC LOG_SOFTMAX PRELU RELU RELU6
+        RELU_0_TO_1 RELU_N1_TO_1 SOFTMAX TANH
+    """,
+    # Elementwise arithmetic, comparison, logic and selection.
+    "arithmetic": """
+        ABS ADD ADD_N ATAN2 BITWISE_XOR CEIL COS DIV EQUAL EXP FLOOR FLOOR_DIV FLOOR_MOD GREATER GREATER_EQUAL LESS LESS_EQUAL LOG
+        LOGICAL_AND LOGICAL_NOT LOGICAL_OR MAXIMUM MINIMUM MUL NEG NOT_EQUAL POW RIGHT_SHIFT ROUND RSQRT SELECT SELECT_V2 SIGN SIN
+        SQRT SQUARE SQUARED_DIFFERENCE SUB
+    """,
+    # Copies of all elements in another type or encoding.
+    "conversion": "BITCAST BUCKETIZE CAST DENSIFY DEQUANTIZE FAKE_QUANT QUANTIZE",
+    # Convolutions and transposed convolutions.
+    "convolution": "CONV_2D CONV_3D CONV_3D_TRANSPOSE DEPTHWISE_CONV_2D TRANSPOSE_CONV",
+    # Pooling windows.
+    "pooling": "AVERAGE_POOL_2D L2_POOL_2D MAX_POOL_2D",
+    # Resizing of images.
+    "resizing": "RESIZE_BILINEAR RESIZE_NEAREST_NEIGHBOR",
+    # Matrix products and diagonals.
+    "matrix": "BATCH_MATMUL FULLY_CONNECTED MATRIX_DIAG MATRIX_SET_DIAG",
+    # Layers with a state that passes from step to step.
+    "recurrent": """
+        BIDIRECTIONAL_SEQUENCE_LSTM BIDIRECTIONAL_SEQUENCE_RNN LSTM RNN SVDF UNIDIRECTIONAL_SEQUENCE_LSTM
+        UNIDIRECTIONAL_SEQUENCE_RNN
+    """,
+    # Results computed from all elements, or all earlier elements, along some dimensions.
+    "reduction": "ARG_MAX ARG_MIN CUMSUM MEAN REDUCE_ALL REDUCE_ANY REDUCE_MAX REDUCE_MIN REDUCE_PROD SUM",
+    # Copies of all elements in another shape or order of dimensions, and the shape itself.
+    "reshaping": """
+        BATCH_TO_SPACE_ND DEPTH_TO_SPACE EXPAND_DIMS RANK RESHAPE SHAPE SPACE_TO_BATCH_ND SPACE_TO_DEPTH SQUEEZE TRANSPOSE
+    """,
+    # Reading, writing or reversing ranges of a tensor.
+    "slicing": "DYNAMIC_UPDATE_SLICE REVERSE_SEQUENCE REVERSE_V2 SLICE STRIDED_SLICE",
+    # Joining several tensors into one tensor, or splitting one tensor into several tensors.
+    "joining": "CONCATENATION PACK SPLIT SPLIT_V UNPACK",
+    # Adding elements around a tensor.
+    "padding": "MIRROR_PAD PAD PADV2",
+    # Finding, reading or writing elements by index, key or segment.
+    "gathering": """
+        CONCAT_EMBEDDINGS EMBEDDING_LOOKUP EMBEDDING_LOOKUP_SPARSE GATHER GATHER_ND HASHTABLE_LOOKUP LSH_PROJECTION SCATTER_ND
+        SEGMENT_SUM SKIP_GRAM SPARSE_TO_DENSE TOPK_V2 UNIQUE UNSORTED_SEGMENT_MAX UNSORTED_SEGMENT_MIN UNSORTED_SEGMENT_PROD
+        UNSORTED_SEGMENT_SUM WHERE
+    """,
+    # Filling tensors with repeated, counted or constant values.
+    "filling": "BROADCAST_ARGS BROADCAST_TO FILL ONE_HOT RANGE TILE ZEROS_LIKE",
+    # Random numbers.
+    "random": "MULTINOMIAL RANDOM_STANDARD_NORMAL RANDOM_UNIFORM",
+    # Calls of other subgraphs, and resources that keep their values between invocations: variables and hash tables.
+    "control_flow": """
+        ASSIGN_VARIABLE CALL CALL_ONCE DELEGATE HASHTABLE HASHTABLE_FIND HASHTABLE_IMPORT HASHTABLE_SIZE IF READ_VARIABLE
+        VAR_HANDLE WHILE
+    """,
+    # Selecting detected boxes.
+    "detection": "NON_MAX_SUPPRESSION_V4 NON_MAX_SUPPRESSION_V5",
+    # Fourier transforms and complex numbers.
+    "signal": "COMPLEX_ABS IMAG REAL RFFT2D",
+    # StableHLO operators, two of them without the STABLEHLO prefix.
+    "stablehlo": """
+        DILATE REDUCE_WINDOW STABLEHLO_ABS STABLEHLO_ADD STABLEHLO_AND STABLEHLO_BROADCAST_IN_DIM STABLEHLO_CASE STABLEHLO_CBRT
+        STABLEHLO_CLAMP STABLEHLO_COMPARE STABLEHLO_COMPOSITE STABLEHLO_CONCATENATE STABLEHLO_CONVERT STABLEHLO_CONVOLUTION
+        STABLEHLO_COSINE STABLEHLO_CUSTOM_CALL STABLEHLO_DIVIDE STABLEHLO_DOT_GENERAL STABLEHLO_DYNAMIC_SLICE
+        STABLEHLO_DYNAMIC_UPDATE_SLICE STABLEHLO_EXPONENTIAL STABLEHLO_FLOOR STABLEHLO_GATHER STABLEHLO_IOTA STABLEHLO_LOG
+        STABLEHLO_LOGISTIC STABLEHLO_MAXIMUM STABLEHLO_MINIMUM STABLEHLO_MULTIPLY STABLEHLO_NEGATE STABLEHLO_OR STABLEHLO_PAD
+        STABLEHLO_POWER STABLEHLO_REDUCE STABLEHLO_REDUCE_WINDOW STABLEHLO_REMAINDER STABLEHLO_RESHAPE
+        STABLEHLO_RNG_BIT_GENERATOR STABLEHLO_RSQRT STABLEHLO_SCATTER STABLEHLO_SELECT STABLEHLO_SHIFT_LEFT STABLEHLO_SLICE
+        STABLEHLO_SORT STABLEHLO_SUBTRACT STABLEHLO_TANH STABLEHLO_TRANSPOSE STABLEHLO_WHILE
+    """,
+    # Custom operators.
+    "custom": "",
+}
+
+FAMILIES: Mapping[str, frozenset[str]] = {name: frozenset(ops.split()) for name, ops in _FAMILIES.items()}
+"""The builtin operators of each family."""
+
+FAMILY_OF: Mapping[str, str] = {op: family for family, ops in FAMILIES.items() for op in ops}
+"""The family of each builtin operator."""

@@ -75,7 +75,7 @@ def _elementwise(function: str | Callable[..., Any], count: int = 2) -> _Evaluat
     def apply(_: Options, operands: Sequence[Array]) -> Any:
         taken = operands[:count]
         _small(np.broadcast_shapes(*[operand.shape for operand in taken]))
-        return _named(function)(*taken)
+        return (getattr(np, function) if isinstance(function, str) else function)(*taken)
 
     return apply
 
@@ -88,14 +88,6 @@ def _joined(function: str) -> _Evaluator:
     return join
 
 
-def _of_one(function: str | Callable[[Any], Any]) -> _Evaluator:
-    return lambda _, operands: _named(function)(operands[0])
-
-
-def _named(function: str | Callable[..., Any]) -> Any:
-    return getattr(np, function) if isinstance(function, str) else function
-
-
 def _divided(left: Array, right: Array) -> Array:
     """Return the quotient. Quotients of integers are rounded toward zero."""
     if left.dtype.kind == "f":
@@ -105,16 +97,13 @@ def _divided(left: Array, right: Array) -> Array:
     return np.asarray(np.sign(left) * np.sign(right) * (np.abs(left) // np.abs(right)))
 
 
-def _floor_divided(left: Array, right: Array) -> Array:
-    if left.dtype.kind != "f" and not np.all(right):
-        raise ZeroDivisionError
-    return np.asarray(np.floor_divide(left, right))
+def _floored(function: str) -> Callable[[Array, Array], Array]:
+    def divide(left: Array, right: Array) -> Array:
+        if left.dtype.kind != "f" and not np.all(right):
+            raise ZeroDivisionError
+        return np.asarray(getattr(np, function)(left, right))
 
-
-def _floor_mod(left: Array, right: Array) -> Array:
-    if left.dtype.kind != "f" and not np.all(right):
-        raise ZeroDivisionError
-    return np.asarray(np.mod(left, right))
+    return divide
 
 
 def _strided_slice(options: Options, operands: Sequence[Array]) -> Array:
@@ -181,30 +170,30 @@ def _unpacked(options: Options, operands: Sequence[Array]) -> list[Array]:
 
 
 _EVALUATORS: Mapping[str, _Evaluator] = {
-    "ABS": _of_one("abs"),
+    "ABS": _elementwise("abs", 1),
     "ADD": _elementwise("add"),
     "BROADCAST_ARGS": _of_two(lambda left, right: np.array(np.broadcast_shapes(_axes(left), _axes(right)))),
     "BROADCAST_TO": _of_two(lambda source, shape: np.broadcast_to(source, _small(_ints(shape)))),
-    "CAST": _of_one("asarray"),
+    "CAST": _elementwise("asarray", 1),
     "CONCATENATION": _joined("concatenate"),
     "DIV": _elementwise(_divided),
     "EQUAL": _elementwise("equal"),
     "EXPAND_DIMS": _of_two(lambda source, axis: np.expand_dims(source, _ints(axis)[0])),
     "FILL": _fill,
-    "FLOOR_DIV": _elementwise(_floor_divided),
-    "FLOOR_MOD": _elementwise(_floor_mod),
+    "FLOOR_DIV": _elementwise(_floored("floor_divide")),
+    "FLOOR_MOD": _elementwise(_floored("mod")),
     "GATHER": _gather,
     "GREATER": _elementwise("greater"),
     "GREATER_EQUAL": _elementwise("greater_equal"),
     "LESS": _elementwise("less"),
     "LESS_EQUAL": _elementwise("less_equal"),
     "LOGICAL_AND": _elementwise("logical_and"),
-    "LOGICAL_NOT": _of_one("logical_not"),
+    "LOGICAL_NOT": _elementwise("logical_not", 1),
     "LOGICAL_OR": _elementwise("logical_or"),
     "MAXIMUM": _elementwise("maximum"),
     "MINIMUM": _elementwise("minimum"),
     "MUL": _elementwise("multiply"),
-    "NEG": _of_one("negative"),
+    "NEG": _elementwise("negative", 1),
     "NOT_EQUAL": _elementwise("not_equal"),
     "PACK": _joined("stack"),
     "RANGE": _range,
@@ -212,11 +201,11 @@ _EVALUATORS: Mapping[str, _Evaluator] = {
     "REDUCE_MIN": _reduced("min"),
     "REDUCE_PROD": _reduced("prod"),
     "RESHAPE": lambda options, operands: operands[0].reshape(_ints(operands[1]) if len(operands) > 1 else options.new_shape),
-    "RSQRT": _of_one(lambda source: 1 / np.sqrt(source)),
+    "RSQRT": _elementwise(lambda source: 1 / np.sqrt(source), 1),
     "SELECT": _elementwise("where", 3),
     "SELECT_V2": _elementwise("where", 3),
     "SLICE": _slice,
-    "SQRT": _of_one("sqrt"),
+    "SQRT": _elementwise("sqrt", 1),
     "SQUEEZE": lambda options, operands: np.squeeze(operands[0], tuple(options.squeeze_dims) or None),
     "STRIDED_SLICE": _strided_slice,
     "SUB": _elementwise("subtract"),

@@ -16,12 +16,12 @@ from ..foundation.late_numpy import np
 from ..graph.analysis_cache import AnalysisCache
 from ..graph.forms import OMITTED, Forms, FormTable, forms_of, node_forms
 from ..graph.graph import Graph
-from ..model.model import Allocation, Model, Node
+from ..model.model import Allocation, Node
 from ..model.numbers import FlatNumbers, RepeatedNumber
 from ..releases.catalogue import Release
 from .constants import Array, evaluate
-from .kernel import KernelNode, KernelSubgraph, KernelTensor, PrepareError
-from .operands import known_array
+from .kernel import KernelNode
+from .tensors import KernelSubgraph, KernelTensor, PrepareError, known_array
 
 _OF_SHAPE_ALONE = ("SHAPE", "RANK", "ZEROS_LIKE")
 """Operators with a result that depends only on the shape of the operand."""
@@ -218,29 +218,20 @@ class _States(dict[int, int]):
         return form
 
 
-class KernelResults:
-    """The results of Prepare functions in one release."""
-
-    def __init__(self, model: Model, release: Release, cache: AnalysisCache) -> None:
-        self.forms = forms_of(cache, model)
-        self.table: FormTable[tuple[int, bool], tuple[_NewState, ...]] = cache.get(
-            "prepared nodes", (self.forms, release), FormTable[tuple[int, bool], tuple[_NewState, ...]]
-        )
-
-    def of(self, subgraph: KernelSubgraph) -> SubgraphResults:
-        """Return the results for the nodes of a subgraph, whose tensors are in their current states."""
-        return SubgraphResults(self, subgraph)
-
-
 class SubgraphResults:
-    """The results of Prepare functions for the nodes of one subgraph, in the order of the nodes' preparation."""
+    """The results of Prepare functions for the nodes of one subgraph, in the order of the nodes' preparation.
 
-    def __init__(self, results: KernelResults, subgraph: KernelSubgraph) -> None:
-        self._forms = results.forms
-        self._table = results.table
-        self._model = subgraph.graph.model
+    The subgraph's tensors are in their current states. Results are kept for all subgraphs and for one release.
+    """
+
+    def __init__(self, subgraph: KernelSubgraph, release: Release, cache: AnalysisCache) -> None:
         self._subgraph = subgraph
-        self._states = _States(results.forms, subgraph)
+        self._model = subgraph.graph.model
+        self._forms = forms_of(cache, self._model)
+        self._table: FormTable[tuple[int, bool], tuple[_NewState, ...]] = cache.get(
+            "prepared nodes", (self._forms, release), FormTable[tuple[int, bool], tuple[_NewState, ...]]
+        )
+        self._states = _States(self._forms, subgraph)
         self._file_forms = node_forms(subgraph.graph)
         given = subgraph.graph.tensors
         self._changed = {index for index, tensor in subgraph.tensors.items() if tensor.freeze() is not given[index]}

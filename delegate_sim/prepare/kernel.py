@@ -6,224 +6,24 @@ tensors and quantization multipliers are left out, because delegates and reports
 
 from __future__ import annotations
 
-import functools
-import operator
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import NoReturn, Protocol
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import TYPE_CHECKING, NoReturn
 
-from ..foundation.limits import element_count, ensure_rank, fits_if_unsigned, is_above_limit, raised
+from ..foundation.limits import ensure_rank, fits_if_unsigned, is_above_limit, raised
 from ..foundation.printable import counted
-from ..graph.graph import DynamicTensor, Graph
 from ..model import schema
-from ..model.model import OPTIONAL_TENSOR, Allocation, Model, Node, Quantization, Tensor
-from ..model.numbers import FlatNumbers, StoredNumbers, as_list, flat
+from ..model.model import OPTIONAL_TENSOR, Allocation, Model, Node
+from ..model.numbers import FlatNumbers
 from ..model.options import Options
-from ..refusal import Refusal
 from ..releases.catalogue import Release, parse_release
+from .tensors import KernelTensor, KernelTensors, PrepareError, first_unknown
+
+if TYPE_CHECKING:
+    from .preparation import Interpreter
 
 _MOST_COMPUTED_AT_ONCE = 1 << 16
 _MOST_COMPUTED = 1 << 18
 _NO_LATER_TYPES: Mapping[str, Collection[str]] = {}
-
-
-class PrepareError(Exception):
-    """Raised if the CPU kernel refuses to prepare a node. The message is the reason.
-
-    ``lines`` has log lines that the runtime prints before the line about the node, for example lines about a node in a called
-    subgraph. ``kernel`` is a delegate kernel that failed in a called subgraph. ``unregistered`` is the name of a custom
-    operator that is not registered.
-    """
-
-    def __init__(
-        self, message: str, lines: tuple[str, ...] = (), kernel: tuple[int, int] | None = None, unregistered: str = ""
-    ) -> None:
-        super().__init__(message)
-        self.lines = lines
-        self.kernel = kernel
-        self.unregistered = unregistered
-
-
-class KernelTensor:
-    """A tensor during preparation. Its type, shape, allocation and value may change."""
-
-    __slots__ = ("allocation", "computed", "model", "shape", "source", "type")
-
-    def __init__(self, model: Model, source: Tensor) -> None:
-        self.model = model
-        self.source = source
-        self.type = source.type
-        self.shape = source.shape
-        self.allocation = source.allocation
-        self.computed: FlatNumbers | None = source.value
-
-    @property
-    def index(self) -> int:
-        """The tensor's index in its subgraph."""
-        return self.source.index
-
-    @property
-    def rank(self) -> int:
-        """The number of dimensions."""
-        return len(self.shape)
-
-    @property
-    def element_count(self) -> int:
-        """The number of elements."""
-        return element_count(self.shape)
-
-    @property
-    def quantization(self) -> Quantization | None:
-        """The quantization parameters."""
-        return self.source.quantization
-
-    @property
-    def scale(self) -> float:
-        """The scale of a tensor with one scale. 0 for all other tensors."""
-        return self.source.scale
-
-    @property
-    def zero_point(self) -> int:
-        """The zero point of a tensor with one zero point. 0 for all other tensors."""
-        return self.source.zero_point
-
-    @property
-    def is_variable(self) -> bool:
-        """True if the tensor keeps its value between invocations."""
-        return self.source.is_variable
-
-    @property
-    def is_constant(self) -> bool:
-        """True if the value is in the model file (``IsConstantTensor``)."""
-        return self.allocation is Allocation.CONSTANT
-
-    @property
-    def is_constant_or_persistent(self) -> bool:
-        """True if the value is known after preparation (``IsConstantOrPersistentTensor``)."""
-        return self.allocation in (Allocation.CONSTANT, Allocation.PERSISTENT)
-
-    @property
-    def is_dynamic(self) -> bool:
-        """True if the size of the tensor is known only at run time (``IsDynamicTensor``)."""
-        return self.allocation is Allocation.DYNAMIC
-
-    def value(self) -> FlatNumbers:
-        """Return the elements as a flat sequence in C order. Raise PrepareError if the elements are not known."""
-        elements = self.known_value()
-        if elements is None:
-            raise PrepareError(f"the value of tensor {self.index} is not known")
-        return elements
-
-    def known_value(self) -> FlatNumbers | None:
-        """Return the elements as a flat sequence in C order, or None if the elements are not known.
-
-        Elements in the model file are read as elements of the tensor's current type.
-        """
-        if self.computed is not None and (self.computed is not self.source.value or self.type == self.source.type):
-            return flat(self.computed)
-        if not self.is_constant:
-            return None
-        if self.computed is None:
-            source = self.source if self.type == self.source.type else self.source._replace(type=self.type)
-            return self.model.constant(source)
-        kind = schema.NUMPY_TYPES.get(self.type)
-        return None if kind is None else StoredNumbers.read(kind, self.computed.tobytes())
-
-    def integers(self) -> list[int]:
-        """Return the elements as Python integers."""
-        return list(map(int, as_list(self.value())))
-
-    def freeze(self) -> Tensor:
-        """Return the tensor in its current state."""
-        source = self.source
-        if (
-            self.type == source.type
-            and self.shape == source.shape
-            and self.allocation is source.allocation
-            and self.computed is source.value
-        ):
-            return source
-        return source._replace(type=self.type, shape=self.shape, allocation=self.allocation, value=self.computed)
-
-
-class KernelTensors(dict[int, KernelTensor]):
-    """The tensors of a subgraph by index. Each tensor is created when it is first used."""
-
-    def __init__(self, model: Model, tensors: Sequence[Tensor]) -> None:
-        super().__init__()
-        self._model = model
-        self._tensors = tensors
-
-    def __missing__(self, index: int) -> KernelTensor:
-        if index < 0:
-            return self[index + len(self._tensors)]
-        tensor = self[index] = KernelTensor(self._model, self._tensors[index])
-        return tensor
-
-
-class KernelSubgraph:
-    """A subgraph during preparation.
-
-    If the subgraph is prepared a second time, it keeps the sizes that calling nodes set and the types that kernels set.
-    """
-
-    def __init__(self, model: Model, graph: Graph) -> None:
-        self.graph = graph
-        self.inputs = list(graph.inputs)
-        """The tensor indices of the inputs. An input that no node reads has the index -1."""
-        self.outputs = graph.outputs
-        self.nodes = list(graph.nodes)
-        self.tensors = KernelTensors(model, graph.tensors)
-        self.dynamic: DynamicTensor | None = None
-        self.failure: Refusal | None = None
-
-    @functools.cached_property
-    def read_tensors(self) -> frozenset[int]:
-        """The tensors that nodes read, and the outputs of the subgraph (``GetInputTensorsCount``)."""
-        return frozenset(self.outputs).union(*[node.inputs for node in self.nodes])
-
-    def remove_unused_inputs(self) -> None:
-        """Replace each input that no node reads with -1 (``RemoveUnusedInputs``)."""
-        self.inputs = [index if index in self.read_tensors else OPTIONAL_TENSOR for index in self.inputs]
-
-    def freeze(self) -> Graph:
-        """Return the graph in its current state."""
-        own = self.graph.tensors
-        others = {index: frozen for index, tensor in self.tensors.items() if (frozen := tensor.freeze()) is not own[index]}
-        tensors = list(own)
-        for index, tensor in others.items():
-            tensors[index] = tensor
-        has_changed = others or self.dynamic or self.failure or self._has_changed_nodes or tuple(self.inputs) != self.graph.inputs
-        if not has_changed:
-            return self.graph
-        return replace(
-            self.graph,
-            inputs=tuple(self.inputs),
-            nodes=tuple(self.nodes) if self._has_changed_nodes else self.graph.nodes,
-            tensors=tuple(tensors) if others else own,
-            dynamic=self.dynamic,
-            failure=self.failure,
-        )
-
-    @property
-    def _has_changed_nodes(self) -> bool:
-        return any(map(operator.is_not, self.nodes, self.graph.nodes))
-
-
-class Interpreter(Protocol):
-    """The part of the interpreter that kernels use."""
-
-    def subgraph_count(self) -> int:
-        """Return the number of subgraphs."""
-
-    def subgraph(self, index: int) -> KernelSubgraph:
-        """Return a subgraph. Raise PrepareError if the model has no subgraph with this index."""
-
-    def current_subgraph(self) -> KernelSubgraph:
-        """Return the subgraph that contains the node in preparation."""
-
-    def allocate_tensors(self, subgraph: KernelSubgraph) -> None:
-        """Prepare another subgraph (``AllocateTensors``). Raise PrepareError if one of its nodes cannot be prepared."""
 
 
 class ComputedElements:
@@ -336,6 +136,11 @@ class KernelNode:
             raise PrepareError(f"output {position} is missing")
         return self.tensors[index]
 
+    def operands(self, inputs: int, outputs: int = 1) -> list[KernelTensor]:
+        """Return the operands and then the results. Refuse a node with other numbers of operands or results."""
+        self.ensure_counts(inputs, outputs)
+        return [*map(self.input, range(inputs)), *map(self.output, range(outputs))]
+
     def intermediate(self, position: int) -> KernelTensor:
         """Return the intermediate tensor at a position. Refuse the node if the tensor is missing."""
         indices = self.node.intermediates
@@ -418,6 +223,11 @@ class KernelNode:
             raise PrepareError(f"the shape {list(sizes)} has a negative size")
         tensor.shape = sizes
 
+    def make_like(self, result: KernelTensor, source: KernelTensor) -> None:
+        """Give a result the type and the shape of an operand."""
+        result.type = source.type
+        self.resize(result, source.shape)
+
     def set_dynamic(self, tensor: KernelTensor, cause: KernelTensor | None = None) -> None:
         """Make a tensor dynamic (``SetTensorToDynamic``). The value of ``cause`` determines the tensor's size."""
         if not tensor.is_dynamic:
@@ -425,6 +235,13 @@ class KernelNode:
             tensor.computed = None
         if cause is not None and self.cause is None:
             self.cause = cause.index
+
+    def is_left_dynamic(self, result: KernelTensor, *operands: KernelTensor) -> bool:
+        """Make a result dynamic if the value of an operand that decides its size is unknown. Return whether this is so."""
+        unknown = first_unknown(*operands)
+        if unknown is not None:
+            self.set_dynamic(result, unknown)
+        return unknown is not None
 
     def leave_open(self, cause: KernelTensor) -> None:
         """Record that the size of the result is known only at run time, because ``cause`` is not constant.
@@ -480,21 +297,3 @@ def kernel(*ops: str, changed_in: Iterable[str] = ()) -> Callable[[Kernel], Kern
         return function
 
     return register
-
-
-def broadcast_shape(first: Sequence[int], second: Sequence[int]) -> tuple[int, ...]:
-    """Return the broadcast shape of two shapes (``CalculateShapeForBroadcast``, ``kernels/kernel_util.cc``).
-
-    Raise PrepareError if the shapes cannot be broadcast together.
-    """
-    if first == second:
-        return tuple(first)
-    rank = max(len(first), len(second))
-    left = (1,) * (rank - len(first)) + tuple(first)
-    right = (1,) * (rank - len(second)) + tuple(second)
-    shape = []
-    for one, other in zip(left, right, strict=True):
-        if one != other and 1 not in (one, other):
-            raise PrepareError(f"the shapes {list(first)} and {list(second)} cannot be broadcast together")
-        shape.append(0 if one == 0 or other == 0 else max(one, other))
-    return tuple(shape)

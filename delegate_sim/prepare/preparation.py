@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from ..foundation.limits import how_to_raise, raised
 from ..foundation.work_budget import spend_steps
@@ -23,12 +22,10 @@ from ..refusal import Refusal, Stage
 from ..releases.catalogue import NEWEST, Release, oldest_alike
 from ..releases.wording import INCONSISTENT_LINE, prepare_failure_line, unregistered_line
 from ..rules.kinds import CPU_KERNEL_NOT_PREPARED, OPERATOR_NOT_REGISTERED
-from .folding import KernelResults
-from .kernel import CHANGED_IN, ComputedElements, KernelNode, KernelSubgraph, PrepareError
+from .folding import FoldedGraph, Folding, SubgraphResults
+from .kernel import CHANGED_IN, ComputedElements, KernelNode
 from .kernels import find_kernel
-
-if TYPE_CHECKING:
-    from .folding import FoldedGraph, Folding
+from .tensors import KernelSubgraph, PrepareError
 
 _DEEPEST_CALL = 100
 _MOST_CALLS = 100
@@ -58,15 +55,17 @@ def prepare(
     """
     own = AnalysisCache() if cache is None else cache
     release = oldest_alike(release, _changes(model))
-    key = model, fixed_shapes, release, repaired, unregistered
 
     def prepared() -> tuple[Graph, ...]:
-        result = _prepared(*key, own)
+        repaired_by_subgraph: dict[int, set[int]] = {}
+        for subgraph, node in repaired:
+            repaired_by_subgraph.setdefault(subgraph, set()).add(node)
+        result = prepare_around(model, repaired_by_subgraph, fixed_shapes, release, unregistered, own)
         # Releases often differ only for operands that the model does not have. Equal graphs share the decisions about them,
         # which saves about 30 % of the time of `releases`.
         return next((known for known in own.results("prepare") if _are_equal(known, result)), result)
 
-    return own.get("prepare", key, prepared)
+    return own.get("prepare", (model, fixed_shapes, release, repaired, unregistered), prepared)
 
 
 def _are_equal(graphs: Sequence[Graph], others: Sequence[Graph]) -> bool:
@@ -84,20 +83,6 @@ def _changes(model: Model) -> Iterator[Release]:
     for name in [_kernel_name(op, is_custom) for op, is_custom in operators]:
         if find_kernel(name) is not None:
             yield from CHANGED_IN[name]
-
-
-def _prepared(
-    model: Model,
-    fixed_shapes: bool,
-    release: Release,
-    repaired: frozenset[tuple[int, int]],
-    unregistered: frozenset[str],
-    cache: AnalysisCache,
-) -> tuple[Graph, ...]:
-    repaired_by_subgraph: dict[int, set[int]] = {}
-    for subgraph, node in repaired:
-        repaired_by_subgraph.setdefault(subgraph, set()).add(node)
-    return prepare_around(model, repaired_by_subgraph, fixed_shapes, release, unregistered, cache)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +111,7 @@ def prepare_rest(
     Nodes after the first node with a dynamic result are not prepared. The shapes that a delegate gives to its results are not
     known. The CPU kernel's shapes are used instead, or the shapes in the file if the CPU kernel refuses the node.
     """
-    return _Interpreter(model, release, fixed_shapes, taken, unregistered, cache).prepared_graph(0).failure
+    return Interpreter(model, release, fixed_shapes, taken, unregistered, cache).prepared_graph(0).failure
 
 
 def prepare_around(
@@ -142,7 +127,7 @@ def prepare_around(
     The results of these nodes get the same shapes as in ``prepare_rest``.
     """
     taken = {index: Taken(nodes) for index, nodes in delegated.items()}
-    interpreter = _Interpreter(model, release, fixed_shapes, taken, unregistered, cache)
+    interpreter = Interpreter(model, release, fixed_shapes, taken, unregistered, cache)
     return tuple(interpreter.prepared_graph(index) for index in range(len(model.subgraphs)))
 
 
@@ -156,13 +141,13 @@ class Repreparation:
     """A prepared graph. Its nodes can be prepared again after a delegate has changed their operands."""
 
     def __init__(self, graph: Graph, release: Release = NEWEST) -> None:
-        self._graph = graph
-        self._interpreter = _Interpreter(graph.model, release)
+        self._interpreter = Interpreter(graph.model, release)
+        self._subgraph = self._interpreter.enter(graph)
 
     def refusal(self, node: Node) -> str | None:
         """Return the reason why the CPU kernel refuses a node, or None if the kernel accepts the node."""
         try:
-            self._interpreter.prepare_node(self._graph, node)
+            _run_kernel(self._interpreter.running(self._subgraph, node))
         except PrepareError as error:
             return str(error)
         return None
@@ -180,8 +165,11 @@ def _kernel_name(op: str, is_custom: bool) -> str:
 def _run_kernel(node: KernelNode) -> None:
     function = find_kernel(_kernel_name(node.op, node.node.is_custom))
     if function is None:
-        if node.node.is_custom:
-            _keep_variants(node)
+        # An application's custom operators allocate VARIANT results themselves, so the runtime does not treat these results as
+        # dynamic (kernels/variants/list_kernels/*.cc).
+        for result in map(node.output, range(node.output_count if node.node.is_custom else 0)):
+            if result.type == "VARIANT" and result.is_dynamic:
+                result.allocation = Allocation.ARENA
         return
     try:
         function(node)
@@ -205,19 +193,9 @@ def _run_on_delegate(node: KernelNode) -> None:
         result.type, result.shape, result.allocation, result.computed = state
 
 
-def _keep_variants(node: KernelNode) -> None:
-    """Move dynamic VARIANT results of an application's custom operator into the arena.
+class Interpreter:
+    """The preparation of a model's subgraphs, with the state that calls of subgraphs share."""
 
-    Such operators allocate VARIANT results themselves, so the runtime does not treat the results as dynamic
-    (``kernels/variants/list_kernels/*.cc``).
-    """
-    for position in range(node.output_count):
-        result = node.output(position)
-        if result.type == "VARIANT" and result.is_dynamic:
-            result.allocation = Allocation.ARENA
-
-
-class _Interpreter:
     def __init__(
         self,
         model: Model,
@@ -228,7 +206,6 @@ class _Interpreter:
         cache: AnalysisCache | None = None,
     ) -> None:
         self._cache = AnalysisCache() if cache is None else cache
-        self._results = KernelResults(model, release, self._cache)
         self.model = model
         self.fixed_shapes = fixed_shapes
         self.release = release
@@ -236,7 +213,7 @@ class _Interpreter:
         self._unregistered = unregistered
         self._subgraphs: dict[int, KernelSubgraph] = {}
         self._preparing: list[KernelSubgraph] = []
-        self._prepared: dict[int, tuple[_Interface, int]] = {}
+        self._prepared: dict[int, tuple[object, int]] = {}
         """For each called subgraph, its interface and the value of ``_changes`` at the last preparation."""
         self._changes = 0
         """The number of calls so far that changed an interface."""
@@ -249,18 +226,22 @@ class _Interpreter:
         self._prepare(subgraph)
         return subgraph.freeze()
 
-    def prepare_node(self, graph: Graph, node: Node) -> None:
-        """Prepare one node of a prepared graph. Raise PrepareError if the kernel refuses the node."""
-        subgraph = self._subgraphs.get(graph.index)
-        if subgraph is None:
-            subgraph = self._subgraphs[graph.index] = KernelSubgraph(self.model, graph)
-            self._preparing.append(subgraph)
-        _run_kernel(KernelNode(self.model, node, subgraph.tensors, self, self.release, self._elements))
+    def running(self, subgraph: KernelSubgraph, node: Node) -> KernelNode:
+        """Return a node of a subgraph for its Prepare function."""
+        return KernelNode(self.model, node, subgraph.tensors, self, self.release, self._elements)
+
+    def enter(self, graph: Graph) -> KernelSubgraph:
+        """Return a prepared subgraph, whose nodes are prepared again."""
+        subgraph = self._subgraphs[graph.index] = KernelSubgraph(self.model, graph)
+        self._preparing.append(subgraph)
+        return subgraph
 
     def subgraph_count(self) -> int:
+        """Return the number of subgraphs."""
         return len(self.model.subgraphs)
 
     def subgraph(self, index: int) -> KernelSubgraph:
+        """Return a subgraph. Raise PrepareError if the model has no subgraph with this index."""
         if not 0 <= index < len(self.model.subgraphs):
             raise PrepareError(f"there is no subgraph {index}")
         if index not in self._subgraphs:
@@ -268,13 +249,16 @@ class _Interpreter:
         return self._subgraphs[index]
 
     def current_subgraph(self) -> KernelSubgraph:
+        """Return the subgraph that contains the node in preparation."""
         return self._preparing[-1]
 
     def allocate_tensors(self, subgraph: KernelSubgraph) -> None:
+        """Prepare another subgraph (``AllocateTensors``). Raise PrepareError if one of its nodes cannot be prepared."""
         index = subgraph.graph.index
         if subgraph in self._preparing:
             raise PrepareError(f"subgraph {index} calls itself")
-        interface = _interface(subgraph)
+        tensors = [subgraph.tensors[number] for number in (*subgraph.inputs, *subgraph.outputs) if number >= 0]
+        interface = tuple([(tensor.type, tensor.shape, tensor.allocation, tensor.scale, tensor.zero_point) for tensor in tensors])
         known_interface, known_changes = self._prepared.get(index, (None, 0))
         self._changes += interface != known_interface
         if known_changes != self._changes:
@@ -306,9 +290,9 @@ class _Interpreter:
             self._fix_shapes(subgraph, [index for index in subgraph.outputs if subgraph.tensors[index].type != "STRING"])
         subgraph.dynamic = _first_dynamic(subgraph, subgraph.outputs, None, None)
         subgraph.failure = self._inconsistency(subgraph)
-        taken = self._taken.get(subgraph.graph.index, _NOTHING_TAKEN)
+        taken = self._taken.get(subgraph.graph.index, Taken(()))
         positions = taken.order or range(len(subgraph.nodes))
-        results = self._results.of(subgraph)
+        results = SubgraphResults(subgraph, self.release, self._cache)
         for position in positions if subgraph.failure is None else ():
             node = subgraph.nodes[position]
             if position in taken.failing:
@@ -318,11 +302,12 @@ class _Interpreter:
                 break
             is_delegated = position in taken.delegated
             try:
-                if self._unregistered and not is_delegated:
-                    self._refuse_unregistered(node)
+                if node.is_custom and node.op in self._unregistered and not is_delegated:
+                    message = f"the custom operator {node.op} is not registered"
+                    raise PrepareError(message, (unregistered_line(node.op),), unregistered=node.op)
                 if results.repeat(position, node, is_delegated):
                     continue
-                running = KernelNode(self.model, node, subgraph.tensors, self, self.release, self._elements)
+                running = self.running(subgraph, node)
                 (_run_on_delegate if is_delegated else _run_kernel)(running)
             except PrepareError as error:
                 lines = (*error.lines, prepare_failure_line(node.index, node.op))
@@ -348,26 +333,15 @@ class _Interpreter:
         refused = overlapping_nodes(self.model.subgraphs[subgraph.graph.index])
         if not refused or not subgraph.nodes:
             return None
-        node = refused[0]
-        message = (
-            f"the runtime did not add node {node.index} of the file ({node.op}), because an input of this node is also its output"
-        )
-        return _failure(subgraph, 0, PrepareError(message), (INCONSISTENT_LINE,))
-
-    def _refuse_unregistered(self, node: Node) -> None:
-        if node.is_custom and node.op in self._unregistered:
-            raise PrepareError(
-                f"the custom operator {node.op} is not registered", (unregistered_line(node.op),), unregistered=node.op
-            )
+        name = f"node {refused[0].index} of the file ({refused[0].op})"
+        error = PrepareError(f"the runtime did not add {name}, because an input of this node is also its output")
+        return _failure(subgraph, 0, error, (INCONSISTENT_LINE,))
 
     def _fix_shapes(self, subgraph: KernelSubgraph, tensors: Iterable[int]) -> None:
         for index in tensors:
             if index >= 0 and subgraph.tensors[index].allocation is Allocation.DYNAMIC:
                 subgraph.tensors[index].allocation = Allocation.ARENA
                 subgraph.tensors[index].shape = self.model.subgraphs[subgraph.graph.index].tensors[index].shape
-
-
-_NOTHING_TAKEN = Taken(())
 
 
 def _failure(subgraph: KernelSubgraph, node: int, error: PrepareError, lines: tuple[str, ...]) -> Refusal:
@@ -386,7 +360,7 @@ def _failure(subgraph: KernelSubgraph, node: int, error: PrepareError, lines: tu
     )
 
 
-class _FoldingInterpreter(_Interpreter):
+class _FoldingInterpreter(Interpreter):
     """An interpreter that prepares whole subgraphs for folding.
 
     Preparation continues after a refused node and after a dynamic result. Dynamic results and results of refused nodes keep an
@@ -403,13 +377,11 @@ class _FoldingInterpreter(_Interpreter):
         return self._foldings[index].freeze()
 
     def _prepare(self, subgraph: KernelSubgraph) -> None:
-        from .folding import Folding  # imported here because few commands need folding
-
         folding = self._foldings[subgraph.graph.index] = Folding(subgraph)
         self._preparing.append(subgraph)
         subgraph.failure = None
         for position, node in enumerate(subgraph.nodes):
-            running = KernelNode(self.model, node, subgraph.tensors, self, self.release, self._elements)
+            running = self.running(subgraph, node)
             try:
                 _run_kernel(running)
                 is_prepared = True
@@ -420,19 +392,8 @@ class _FoldingInterpreter(_Interpreter):
         self._preparing.pop()
 
 
-_Interface = tuple[tuple[str, tuple[int, ...], Allocation, float, int], ...]
-
-
-def _interface(subgraph: KernelSubgraph) -> _Interface:
-    tensors = [subgraph.tensors[index] for index in (*subgraph.inputs, *subgraph.outputs) if index >= 0]
-    return tuple([(tensor.type, tensor.shape, tensor.allocation, tensor.scale, tensor.zero_point) for tensor in tensors])
-
-
 def _first_dynamic(
     subgraph: KernelSubgraph, indices: tuple[int, ...], node: int | None, cause: int | None
 ) -> DynamicTensor | None:
-    tensors = subgraph.tensors
-    for index in indices:
-        if index >= 0 and tensors[index].allocation is Allocation.DYNAMIC:
-            return DynamicTensor(index, node, cause, index)
-    return None
+    dynamic = next((index for index in indices if index >= 0 and subgraph.tensors[index].is_dynamic), None)
+    return None if dynamic is None else DynamicTensor(dynamic, node, cause, dynamic)

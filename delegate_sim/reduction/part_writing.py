@@ -31,8 +31,7 @@ from ..fixing.flatbuffer.model_writing import check_writable
 from ..foundation.late_numpy import np
 from ..graph.reachability import called_subgraphs, subgraphs_from
 from ..model import schema
-from ..model.control_dependencies import METADATA_NAME
-from ..model.model import Model, Node, Signature, Tensor
+from ..model.model import CONTROL_DEPENDENCIES, Model, Node, Signature, Tensor
 from ..model.options import FileTable
 from ..model.schema import NUMPY_TYPES
 from .failures import neutral_name
@@ -246,7 +245,7 @@ class _PartFile:
         root.fields["subgraphs"] = NewReferences(subgraphs)
         if not self._is_neutral(ContentKind.METADATA):
             root.fields["description"] = string(model.description)
-            kept = [(name, span) for name, span in model.metadata.items() if name != METADATA_NAME]
+            kept = [(name, span) for name, span in model.metadata.items() if name != CONTROL_DEPENDENCIES]
             numbers = {name: self._data(("metadata", name), span[1], partial(self._bytes, *span)) for name, span in kept}
             root.fields["metadata"] = NewReferences(
                 [NewTable("Metadata", {"name": string(name), "buffer": number}) for name, number in numbers.items()]

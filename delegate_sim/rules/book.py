@@ -54,7 +54,7 @@ class Unknown:
     """The delegate's own message, which may contain the placeholder ``{op}``."""
 
 
-class _Asked(NamedTuple):
+class _PreparedCheck(NamedTuple):
     finder: Callable[[NodeView, Any], str | None]
     code: str
     kind: str
@@ -65,7 +65,7 @@ class _Asked(NamedTuple):
 
 class _Checks(NamedTuple):
     early: Callable[[NodeView, Any], str | None] | None
-    checks: tuple[_Asked, ...]
+    checks: tuple[_PreparedCheck, ...]
     accepted: Callable[[NodeView], Verdict]
     """A function that returns the verdict on a node that meets all checks."""
 
@@ -104,10 +104,6 @@ class RuleBook(Generic[T]):
         return {}
 
     @functools.cached_property
-    def _found(self) -> dict[str, OpRule[T]]:
-        return {}
-
-    @functools.cached_property
     def rules(self) -> Rules[T]:
         """All rules by operator, builtin operators first. This attribute loads the rules of every operator family."""
         return MappingProxyType({**_joined(self.families), **self.custom})
@@ -143,13 +139,13 @@ class RuleBook(Generic[T]):
             refusal = self.excluded(node, target)
             if refusal is not None:
                 return Verdict(False, (refusal,))
-        asked = self._asked(node.op, node.node.is_custom, target)
-        if asked is None:
+        rule = self._checks_for(node.op, node.node.is_custom, target)
+        if rule is None:
             return Verdict(False, (self.unsupported(node),))
-        if asked.early is not None and asked.early(node, target) is None:
-            return asked.accepted(node)
+        if rule.early is not None and rule.early(node, target) is None:
+            return rule.accepted(node)
         reasons: list[Reason] = []
-        for check in asked.checks:
+        for check in rule.checks:
             problem = check.finder(node, target)
             if problem is not None:
                 problem = shortened(problem)
@@ -157,7 +153,7 @@ class RuleBook(Generic[T]):
                 reasons.append(Reason(check.code, name, f"{problem}; needs {check.needed}", problem, check.needed, check.hint))
                 if self.policy is Policy.FIRST_FAILURE:
                     break
-        return Verdict(False, tuple(reasons)) if reasons else asked.accepted(node)
+        return Verdict(False, tuple(reasons)) if reasons else rule.accepted(node)
 
     def verdicts(self, graph: Graph, nodes: Iterable[int], target: T) -> dict[int, Verdict]:
         """Return the verdicts on nodes of a graph, by node index."""
@@ -230,32 +226,25 @@ class RuleBook(Generic[T]):
             raise ValueError(f"{self.delegate} has no words for the kind {kind.name}")
         return self._by_name[kind.name]
 
-    def _asked(self, op: str, is_custom: bool, target: T) -> _Checks | None:
+    def _checks_for(self, op: str, is_custom: bool, target: T) -> _Checks | None:
         key = (op, is_custom, target if self.key is None else self.key(target))
-        try:
-            return self._kept[key]
-        except KeyError:
+        if key not in self._kept:
             if len(self._kept) >= _MOST_KEPT:
                 self._kept.clear()
-            counting = self._kept[key] = self._counting(op, is_custom, target)
-            return counting
+            self._kept[key] = self._applying(op, is_custom, target)
+        return self._kept[key]
 
     def _builtin(self, op: str) -> OpRule[T] | None:
-        rule = self._found.get(op)
-        if rule is None:
-            rule = next((family[op] for family in self.families if op in family), None)
-            if rule is not None:
-                self._found[op] = rule
-        return rule
+        return next((family[op] for family in self.families if op in family), None)
 
-    def _counting(self, op: str, is_custom: bool, target: T) -> _Checks | None:
+    def _applying(self, op: str, is_custom: bool, target: T) -> _Checks | None:
         rule = self.rule_of(op, is_custom=is_custom)
         if rule is None or (rule.introduced is not None and not target.release.is_at_least(rule.introduced)):
             return None
         early = rule.accepted_early
         applying = [check for check in rule.checks if _counts(check, target)]
         checks = [
-            _Asked(
+            _PreparedCheck(
                 check.finder,
                 self.code_of(check.kind),
                 check.native or self.native_of(check.kind),
@@ -269,12 +258,8 @@ class RuleBook(Generic[T]):
         return _Checks(
             early.finder if early is not None and _counts(early, target) else None,
             tuple(checks),
-            functools.partial(operands.malformed_verdict, is_counted=is_counted) if self.reads_operands else _accepted,
+            functools.partial(operands.malformed_verdict, is_counted=is_counted) if self.reads_operands else lambda _: ACCEPTED,
         )
-
-
-def _accepted(_: NodeView) -> Verdict:
-    return ACCEPTED
 
 
 def _counts(check: Check[T], target: T) -> bool:
@@ -283,16 +268,12 @@ def _counts(check: Check[T], target: T) -> bool:
 
 def _joined(families: Iterable[Rules[T]]) -> dict[str, OpRule[T]]:
     joined: dict[str, OpRule[T]] = {}
-    for op, rule in _entries(families):
-        if op in joined:
-            raise ValueError(f"two rules for {op}")
-        joined[op] = rule
-    return joined
-
-
-def _entries(families: Iterable[Rules[T]]) -> Iterator[tuple[str, OpRule[T]]]:
     for family in families:
-        yield from family.items()
+        for op, rule in family.items():
+            if op in joined:
+                raise ValueError(f"two rules for {op}")
+            joined[op] = rule
+    return joined
 
 
 OTHERS = "any other operator"

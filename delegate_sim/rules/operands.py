@@ -7,7 +7,7 @@ after the delegate's own checks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..graph.graph import NodeView
@@ -125,6 +125,11 @@ def stored_integers(node: NodeView, tensor: Tensor) -> list[int]:
     if "INT" in tensor.type:
         return as_list(values)
     return as_list(read_as(values, "<i4")) if values.nbytes % _WORD == 0 else []
+
+
+def int32_halves(numbers: Sequence[int]) -> list[int]:
+    """Return both halves of each INT64 number, lower half first, as a delegate reads them that takes them for INT32 numbers."""
+    return [half for number in numbers for half in ((number & 0xFFFFFFFF ^ 0x80000000) - 0x80000000, number >> 32)]
 
 
 NEEDED = "the operands and results that the operator requires"

@@ -4,7 +4,7 @@ A ``Check`` states a demand. If a node fails the check, the check describes the 
 refusal.
 
 ``delegates/NAME/rules/FAMILY.py`` has a delegate's rules for one family, and some files have the rules of several small families.
-Such a file is imported only if a model has an operator of its families. ``model/operator_families.py`` lists the families and
+Such a file is imported only if a model has an operator of its families. ``model/schema.py`` lists the families and
 their operators.
 """
 
@@ -23,7 +23,7 @@ from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, overload
 
 from ..foundation.columns import LIST, Column, Declared, attributes, within
 from ..graph.graph import NodeView
-from ..model.operator_families import FAMILIES
+from ..model.schema import FAMILIES
 from ..releases.catalogue import Release, parse_release
 from .kinds import Kind
 

@@ -119,31 +119,6 @@ def is_grouped(node: NodeView) -> bool:
     return source.rank > 0 and source.shape[3:4] != weights.shape[3:4]
 
 
-def is_dilated(node: NodeView) -> bool:
-    """Return whether a dilation factor is not 1."""
-    return bool(node.options.dilation_w_factor != 1 or node.options.dilation_h_factor != 1)
-
-
-def has_two_inputs(node: NodeView) -> bool:
-    """Return whether the node has exactly two operands. An omitted bias is a third operand."""
-    return len(node.inputs) == 2
-
-
-def has_fourth_input(node: NodeView) -> bool:
-    """Return whether the node has a fourth operand that is not omitted."""
-    return len(node.inputs) == 4 and node.input(3).type != "NO_TYPE"
-
-
-def has_sparse_weights(node: NodeView) -> bool:
-    """Return whether the second operand is stored as a sparse tensor."""
-    return node.input(1).sparsity is not None
-
-
-def has_operand_of_rank_5(node: NodeView) -> bool:
-    """Return whether one of the first three operands has exactly five dimensions."""
-    return any(node.input(position).rank == 5 for position in range(3))
-
-
 unquantized_int16_data = all_of(input_is("INT16"), negated(quantized_scales(0)))
 not_power_of_two = negated(option_set("pot_scale_int16"))
 full_lstm = option_equals("kernel_type", 0)

@@ -27,15 +27,10 @@ from .conditions import (
     broadcasts_above_rank_4,
     either_is,
     full_lstm,
-    has_fourth_input,
-    has_operand_of_rank_5,
-    has_sparse_weights,
-    has_two_inputs,
     hybrid_recurrent,
     hybrid_weights,
     input_is,
     integer_weights,
-    is_dilated,
     is_grouped,
     is_per_channel,
     negated,
@@ -111,9 +106,9 @@ _FULLY_CONNECTED = (
     Demand(13, "int4-weights", integer_weights("INT16", "INT4"), given=("int16-type",)),
     Demand(12, "per-channel", all_of(hybrid_weights(1, "INT2"), scale_for_each_slice(1, 0)), given=("hybrid-weights",)),
     _quantized_bias(11, "INT8", *_SUB_BYTE),
-    Demand(8, "sparse-weights", has_sparse_weights),
+    Demand(8, "sparse-weights", lambda node: node.input(1).sparsity is not None),
     Demand(7, "int16-type", integer_weights("INT16", "INT16")),
-    Demand(6, "missing-bias", has_two_inputs),
+    Demand(6, "missing-bias", lambda node: len(node.inputs) == 2),  # an omitted bias is a third operand
     Demand(5, "keep-num-dims", option_set("keep_num_dims")),
     Demand(10, "int4-weights", integer_weights("INT8", "INT4"), given=("int8-type",)),
     Demand(4, "int8-type", integer_weights("INT8", "INT8", *_SUB_BYTE)),
@@ -138,13 +133,13 @@ _DEPTHWISE_CONV_2D = (
     Demand(4, "hybrid-weights", hybrid_weights(1)),
     Demand(7, "int4-weights", integer_weights("INT8", "INT4"), given=("int8-type",)),
     Demand(3, "int8-type", integer_weights("INT8", "INT8", "INT4")),
-    Demand(2, "dilation", is_dilated),
+    Demand(2, "dilation", lambda node: (node.options.dilation_w_factor, node.options.dilation_h_factor) != (1, 1)),
 )
 
 _TRANSPOSE_CONV = (
     _quantized_bias(5, "INT8"),
     Demand(4, "fused-activation", option_set("fused_activation_function")),
-    Demand(3, "transposed-convolution-bias", has_fourth_input),
+    Demand(3, "transposed-convolution-bias", lambda node: len(node.inputs) == 4 and node.input(3).type != "NO_TYPE"),
     *_types((2, "INT8"), at=1),
 )
 
@@ -246,7 +241,11 @@ _UNPACK = (
     *_types((5, "FLOAT16"), (5, "BFLOAT16")),
 )
 
-_SELECT = (*_types((4, "UINT32")), Demand(3, "high-rank", has_operand_of_rank_5), *_INT8_DATA)
+_SELECT = (
+    *_types((4, "UINT32")),
+    Demand(3, "high-rank", lambda node: 5 in [node.input(position).rank for position in range(3)]),
+    *_INT8_DATA,
+)
 
 _TOPK_V2 = (
     *_types((3, "INT16")),

@@ -12,7 +12,7 @@ from delegate_sim import analyze, analyze_micro, load
 from delegate_sim.diagnosis.advice.surroundings import Surroundings
 from delegate_sim.inference.inputs import generated_inputs
 from delegate_sim.inference.models import _ends
-from delegate_sim.model.control_dependencies import control_dependencies
+from delegate_sim.model.model import control_dependencies
 from delegate_sim.model.numbers import StoredNumbers
 from delegate_sim.prepare.preparation import prepare
 from delegate_sim_cli.main import program

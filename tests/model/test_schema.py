@@ -8,6 +8,7 @@ import tflite
 
 from delegate_sim.model import schema
 from delegate_sim.model.reader import load
+from delegate_sim.model.schema import FAMILIES, FAMILY_OF
 from fixtures.builder import ModelBuilder
 from tools import schema as generator
 
@@ -130,3 +131,12 @@ def test_what_is_newer_than_the_schema_has_a_name_all_the_same():
     assert not schema.table_fields("UNKNOWN(77)")
     with pytest.raises(KeyError, match="NoSuchEnum"):
         schema.enum_names("NoSuchEnum")
+
+
+WITHOUT_FAMILY = {"CUSTOM", "PLACEHOLDER_FOR_GREATER_OP_CODES"}
+
+
+def test_every_builtin_operator_is_in_one_family():
+    operators = [op for family in FAMILIES.values() for op in family]
+    assert len(operators) == len(set(operators))
+    assert FAMILY_OF.keys() == set(schema.enum_names("BuiltinOperator").values()) - WITHOUT_FAMILY

@@ -13,7 +13,7 @@ import pytest
 
 import delegate_sim
 from delegate_sim.delegates.registry import APPLIED_BY_DEFAULT, DELEGATE_NAMES, find_delegate
-from delegate_sim.model.operator_families import FAMILIES, FAMILY_OF
+from delegate_sim.model.schema import FAMILIES, FAMILY_OF
 from delegate_sim.releases.catalogue import KNOWN_RELEASES, parse_release
 from delegate_sim.rules.operands import INPUT
 from delegate_sim.rules.vocabulary import has_elements
@@ -50,15 +50,20 @@ def family_files():
 
 @functools.cache
 def keys_of(path):
-    """The operators that stand as literal keys in a module's dictionaries, or in the rows of a table."""
+    """The operators that stand as literal keys in a module, also in ``dict.fromkeys``, or in the rows of a table."""
     if path.suffix == ".json":
         rows = json.loads(path.read_text(encoding="utf-8"))
         if isinstance(rows, dict):
             return tuple([op for lists in rows.values() for ops in lists.values() for op in ops])
         return tuple([op for row in rows for op in row["operators"]])
-    dictionaries = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Dict)]
-    keys = [key for dictionary in dictionaries for key in dictionary.keys if isinstance(key, ast.Constant)]
-    return tuple(key.value for key in keys if isinstance(key.value, str))
+    nodes = [*ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
+    keys = [key for node in nodes if isinstance(node, ast.Dict) for key in node.keys]
+    keys += [key for node in nodes if is_fromkeys(node) and isinstance(node.args[0], ast.Tuple) for key in node.args[0].elts]
+    return tuple(key.value for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str))
+
+
+def is_fromkeys(node):
+    return isinstance(node, ast.Call) and ast.unparse(node.func) == "dict.fromkeys"
 
 
 def definitions(kinds):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from delegate_sim.model.operator_families import FAMILIES
+from delegate_sim.model.schema import FAMILIES
 from delegate_sim.rules.rule import LazyRules, OpRule, family_rules, modules_of_families, with_change
 
 ADD, MUL = OpRule(()), OpRule(())

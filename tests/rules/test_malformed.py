@@ -9,8 +9,8 @@ import pytest
 from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.graph.graph import file_graphs
-from delegate_sim.model.operator_families import FAMILY_OF
 from delegate_sim.model.reader import load
+from delegate_sim.model.schema import FAMILY_OF
 from delegate_sim.prepare.preparation import has_kernel, prepare
 from delegate_sim.releases.catalogue import NEWEST
 from delegate_sim.rules import operands

@@ -11,8 +11,9 @@ import numpy as np
 from delegate_sim.model import schema
 from delegate_sim.model.model import Allocation, Node, Tensor
 from delegate_sim.model.options import Options
-from delegate_sim.prepare.kernel import ComputedElements, KernelNode, KernelTensor
+from delegate_sim.prepare.kernel import ComputedElements, KernelNode
 from delegate_sim.prepare.kernels import find_kernel
+from delegate_sim.prepare.tensors import KernelTensor
 from delegate_sim.releases.catalogue import NEWEST, Release
 from tests.support import graphs
 from tests.support.graphs import MODEL

@@ -21,7 +21,7 @@ WITH_CONDITION = VERSION.when(from_level(29))
 
 gpu_rule("P", VERSION, ALLOW_QUANT_OPS, *where_given(INPUT, ALLOW_QUANT_OPS))
 xnnpack_rule("V", VERSION, *of_type(INPUT, FLOAT), *counting_from("", VERSION), *in_method("M", VERSION))
-unary(FLOAT, FLOAT, VERSION)
+unary(FLOAT, VERSION)
 vx_rule("M", VERSION)
 hexagon_rule(VERSION)
 coreml_rule(VERSION)
@@ -37,7 +37,7 @@ xnnpack_rule("V", min_level(29))  # type: ignore[arg-type]
 xnnpack_rule("V", *counting_from("", min_level(29)))  # type: ignore[arg-type]
 xnnpack_rule("V", *in_method("M", min_level(29)))  # type: ignore[arg-type]
 xnnpack_rule("V", ALLOW_QUANT_OPS)  # type: ignore[arg-type]
-unary(FLOAT, FLOAT, min_level(29))  # type: ignore[arg-type]
+unary(FLOAT, min_level(29))  # type: ignore[arg-type]
 _reduction(min_level(29))  # type: ignore[arg-type]
 vx_rule("M", min_level(29))  # type: ignore[arg-type]
 hexagon_rule(min_level(29))  # type: ignore[arg-type]

@@ -21,11 +21,10 @@ from ...graph.graph import Graph, NodeView
 from ...graph.partition import Subset
 from ...refusal import Refusal
 from .compute_library import CPU_ACC
-from .demands import ASSERTION, NOT_BUILT, DemandProblem, Query, read_layers
-from .inference import INFERRED
+from .demands import ASSERTION, NOT_BUILT, DemandProblem, read_layers
 from .rules import RULES
 from .steps import BACKENDS, ArmnnTarget, Layer, VisitRule
-from .tensors import PER_CHANNEL, Info, Thrown, info_of
+from .tensors import INFERRED, PER_CHANNEL, Info, Query, Thrown, info_of
 
 
 def _other_bias_type(call: Query) -> str | None:

@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from .demands import Backend, Query, read_layers, unknown_sizes
-from .inference import padded_shape, strided_shape, transposed_convolution_shape
-from .tensors import PER_CHANNEL, Info, Thrown
+from .demands import Backend, read_layers, unknown_sizes
+from .tensors import PER_CHANNEL, Info, Query, Thrown, padded_shape, strided_shape, transposed_convolution_shape
 
 _EIGHT_BITS = ("UINT8", "INT8")
 _FLOATS_AND_EIGHT_BITS = (*_EIGHT_BITS, "FLOAT16", "FLOAT32")

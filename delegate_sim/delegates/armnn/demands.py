@@ -17,14 +17,13 @@ import json
 import pkgutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
 from ...graph.graph import NodeView
 from ...rules.kinds import HYBRID, OPERATOR, QUANTIZATION, RANK, SHAPE, TENSOR_TYPE, Kind, kinds_in
 from ...rules.operands import listed
 from ...rules.rule import Repository, Source
-from .tensors import Info
+from .tensors import Info, Query
 
 ARMNN = Repository("ARM-software/armnn", "ef0f3e7ac2d49d5eb36adb45c12b3b64fb8dd46f")
 CLASSIC = Source(ARMNN, "delegate/classic/src/armnn_delegate.cpp", "ArmnnSubgraph::VisitNode")
@@ -38,41 +37,6 @@ ASSERTION = _FAILURES["armnn-assertion"]
 FALLBACK_DISABLED = _FAILURES["armnn-fallback-disabled"]
 KINDS = tuple(_RULES.values())
 """Every kind of problem in the rules, with the delegate's wording."""
-
-
-class Query(NamedTuple):
-    """A question to a backend: whether it supports a layer with these tensors and values."""
-
-    inputs: tuple[Info, ...]
-    outputs: tuple[Info, ...]
-    weights: Info | None = None
-    bias: Info | None = None
-    values: Mapping[str, Any] = MappingProxyType({})
-
-    @property
-    def input(self) -> Info:
-        """The first operand."""
-        return next(iter(self.inputs))
-
-    @property
-    def second(self) -> Info:
-        """The second operand."""
-        _, second, *_ = self.inputs
-        return second
-
-    @property
-    def output(self) -> Info:
-        """The first result."""
-        return next(iter(self.outputs))
-
-    @property
-    def tensors(self) -> tuple[Info, ...]:
-        """The operands and the first result."""
-        return (*self.inputs, *self.outputs[:1])
-
-    def part(self, name: str) -> Any:
-        """Return a tensor or a value by name, or None if the call lacks it."""
-        return self.values[name] if name in self.values else getattr(self, name, None)
 
 
 @dataclass(frozen=True, slots=True)

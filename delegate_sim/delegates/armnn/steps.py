@@ -23,8 +23,8 @@ from ...releases.catalogue import NEWEST, Release
 from ...rules.kinds import SHAPE
 from ...rules.rule import Check, Condition, OpRule, Source
 from .compute_library import CPU_ACC
-from .demands import ARMNN, Backend, LayerDemand, Query, read_layers
-from .tensors import PER_CHANNEL, Info, Thrown
+from .demands import ARMNN, Backend, LayerDemand, read_layers
+from .tensors import PER_CHANNEL, Info, Query, Thrown
 
 _FLOATS = ("FLOAT32", "FLOAT16")
 _NUMBERS = (*_FLOATS, "INT8", "UINT8", "INT16")

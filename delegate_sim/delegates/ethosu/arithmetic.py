@@ -16,25 +16,31 @@ from .checks import (
     ETHOSU_DELEGATE,
     FUSED,
     SAME_QUANTIZATIONS,
-    SAME_SHAPE,
-    SAME_TYPE,
     SIGNED,
     bias,
+    constraint,
+    either_shape,
     ethosu_rule,
     input_types,
+    same_type,
     size,
     upstream,
 )
 from .windows import CONSTANT_WEIGHTS
 
-_PLAIN = ethosu_rule()
 _POSITIVE_BETA = upstream(
     "ConstraintBetaRange",
     check(ATTRIBUTE, "beta at least 0", lambda node: None if node.options.beta >= 0 else f"beta {node.options.beta:g}"),
 )
 
 
-def _mixed_types(node: NodeView) -> str | None:
+@constraint(
+    "ConstraintInOutTypesValid",
+    TENSOR_TYPE,
+    "inputs of the same type; with UINT8 inputs, a UINT8 or INT32 output; with other inputs, an output that is not UINT8",
+    "quantize the model fully to INT8",
+)
+def _types_that_fit(node: NodeView) -> str | None:
     first, second, result = node.input(0).type, node.input(1).type, node.output(0).type
     if first != second:
         return f"{first} and {second} inputs"
@@ -42,18 +48,12 @@ def _mixed_types(node: NodeView) -> str | None:
     return None if allows_result else f"{first} inputs and {result} output"
 
 
-_SAME_SIGN = upstream(
-    "ConstraintInOutTypesValid",
-    check(
-        TENSOR_TYPE,
-        "inputs of the same type; with UINT8 inputs, a UINT8 or INT32 output; with other inputs, an output that is not UINT8",
-        _mixed_types,
-        "quantize the model fully to INT8",
-    ),
+@constraint(
+    "ConstraintBroadcastShapes",
+    BROADCAST,
+    "in each dimension, equal input sizes or one input size of 1, and the larger size in the output",
 )
-
-
-def _other_broadcast(node: NodeView) -> str | None:
+def _broadcast_shapes(node: NodeView) -> str | None:
     if len(node.node.inputs) == 1:
         return None
     first, second, result = node.input(0).shape, node.input(1).shape, node.output(0).shape
@@ -63,17 +63,8 @@ def _other_broadcast(node: NodeView) -> str | None:
     return None
 
 
-_BROADCAST = upstream(
-    "ConstraintBroadcastShapes",
-    check(
-        BROADCAST,
-        "in each dimension, equal input sizes or one input size of 1, and the larger size in the output",
-        _other_broadcast,
-    ),
-)
-
-_BINARY = ethosu_rule(*SAME_SHAPE, *_SAME_SIGN, *FUSED, *_BROADCAST, operands=(0, 1), scalar_inputs=True, int32=True)
-_EXTREMUM = ethosu_rule(*SAME_SHAPE, *SAME_TYPE, *SAME_QUANTIZATIONS, *_BROADCAST, operands=(0, 1), scalar_inputs=True)
+_BINARY = ethosu_rule(either_shape, _types_that_fit, *FUSED, _broadcast_shapes, operands=(0, 1), scalar_inputs=True, int32=True)
+_EXTREMUM = ethosu_rule(either_shape, same_type, *SAME_QUANTIZATIONS, _broadcast_shapes, operands=(0, 1), scalar_inputs=True)
 
 
 def _vector(node: NodeView) -> str | None:
@@ -164,27 +155,15 @@ CUSTOM_RULES: dict[str, OpRule[object]] = {
 }
 
 RULES = {
-    "GELU": _PLAIN,
-    "HARD_SWISH": ethosu_rule(*EIGHT_BITS, *SAME_TYPE),
-    "LEAKY_RELU": _PLAIN,
-    "LOGISTIC": _PLAIN,
-    "PRELU": ethosu_rule(operands=(0, 1)),
-    "RELU": _PLAIN,
-    "RELU6": _PLAIN,
-    "RELU_N1_TO_1": _PLAIN,
-    "SOFTMAX": ethosu_rule(*SAME_TYPE, *SAME_SHAPE, *_POSITIVE_BETA, batches=True),
-    "TANH": _PLAIN,
-    "ABS": ethosu_rule(),
-    "ADD": _BINARY,
+    **dict.fromkeys(("ABS", "GELU", "LEAKY_RELU", "LOG", "LOGISTIC", "RELU", "RELU6", "RELU_N1_TO_1", "TANH"), ethosu_rule()),
+    **dict.fromkeys(("ADD", "MUL", "SUB"), _BINARY),
+    **dict.fromkeys(("MAXIMUM", "MINIMUM"), _EXTREMUM),
+    **dict.fromkeys(("PRELU", "SQUARED_DIFFERENCE"), ethosu_rule(operands=(0, 1))),
+    "HARD_SWISH": ethosu_rule(*EIGHT_BITS, same_type),
+    "SOFTMAX": ethosu_rule(same_type, either_shape, *_POSITIVE_BETA, batches=True),
     "EXP": ethosu_rule(*SIGNED),
-    "LOG": ethosu_rule(),
-    "MAXIMUM": _EXTREMUM,
-    "MINIMUM": _EXTREMUM,
-    "MUL": _BINARY,
     "RSQRT": ethosu_rule(*input_types("ConstraintInputInt8", INPUT, "INT8")),
-    "SQUARED_DIFFERENCE": ethosu_rule(operands=(0, 1)),
-    "SUB": _BINARY,
     "QUANTIZE": ethosu_rule(scalar_inputs=True, scalar_outputs=True, strings=True),
     "FULLY_CONNECTED": ethosu_rule(*FUSED, *_OPERANDS, *CONSTANT_WEIGHTS, *bias(2), weights=(1,), batches=True),
-    "UNIDIRECTIONAL_SEQUENCE_LSTM": ethosu_rule(*SIGNED, *SAME_TYPE, *_LSTM, *_WEIGHTS, weights=(1,)),
+    "UNIDIRECTIONAL_SEQUENCE_LSTM": ethosu_rule(*SIGNED, same_type, *_LSTM, *_WEIGHTS, weights=(1,)),
 }

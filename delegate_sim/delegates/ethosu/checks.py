@@ -10,7 +10,7 @@ to every operand.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 
 from ...foundation.limits import element_count
@@ -18,9 +18,9 @@ from ...graph.graph import NodeView, fused_activation
 from ...model.model import Tensor
 from ...model.numbers import FlatNumbers, as_list, bounds
 from ...rules import kinds
-from ...rules.kinds import ACTIVATION, OPERAND_VALUE, QUANTIZATION, RANK, SHAPE, TENSOR_TYPE, by_reshape
-from ...rules.operands import INPUT, Operand, at_least, listed, operand
-from ...rules.rule import Check, OpRule, Repository, Source, op_rule
+from ...rules.kinds import ACTIVATION, OPERAND_VALUE, QUANTIZATION, RANK, SHAPE, TENSOR_TYPE, Kind, by_reshape
+from ...rules.operands import INPUT, Operand, at_least, int32_halves, listed, operand
+from ...rules.rule import Check, NodeFinder, OpRule, Repository, Source, op_rule
 from ...rules.vocabulary import TensorDemand, check, inputs, of_tensors, operand_count, outputs, rank, typed, where, where_given
 
 _KINDS = kinds.kinds_in("delegates/ethosu", "rules")
@@ -172,6 +172,11 @@ def upstream(symbol: str, *checks: Check[object]) -> tuple[Check[object], ...]:
     return tuple(one.from_source(SOURCE.with_symbol(symbol)) for one in checks)
 
 
+def constraint(symbol: str, kind: Kind, needed: str, hint: str = "") -> Callable[[NodeFinder], Check[object]]:
+    """Return a decorator that makes the check of a ``Constraint`` function from a function that describes the actual value."""
+    return lambda find: check(kind, needed, find, hint).from_source(SOURCE.with_symbol(symbol))
+
+
 def reads(which: Operand) -> Check[object]:
     """Require that the model file contains the value of an operand. Without this value, the delegate crashes."""
 
@@ -195,12 +200,7 @@ def int32_values(node: NodeView, which: Operand) -> list[int]:
     """
     tensor = which.tensor(node)
     values = values_of(node, tensor)
-    return halves(values)[: len(values)] if tensor.type == "INT64" else values
-
-
-def halves(values: Sequence[int]) -> list[int]:
-    """Return the lower and the upper half of each INT64 number, as INT32 numbers."""
-    return [half for value in values for half in ((value & 0xFFFFFFFF ^ 0x80000000) - 0x80000000, value >> 32)]
+    return int32_halves(values)[: len(values)] if tensor.type == "INT64" else values
 
 
 def size(tensor: Tensor, axis: int) -> int:
@@ -229,14 +229,11 @@ FUSED = upstream(
 )
 
 
-def _other_type(node: NodeView) -> str | None:
+@constraint("ConstraintMatchingInOutTypes", TENSOR_TYPE, "input and output of the same type", _QUANTIZE_FULLY)
+def same_type(node: NodeView) -> str | None:
+    """Describe input and output of different types."""
     source, result = node.input(0).type, node.output(0).type
     return None if source == result else f"{source} input and {result} output"
-
-
-SAME_TYPE = upstream(
-    "ConstraintMatchingInOutTypes", check(TENSOR_TYPE, "input and output of the same type", _other_type, _QUANTIZE_FULLY)
-)
 
 
 def _other_quantization(node: NodeView, *tensors: Tensor) -> str | None:
@@ -278,28 +275,22 @@ SAME_QUANTIZATIONS = upstream(
 )
 
 
-def _other_count(node: NodeView) -> str | None:
+@constraint(
+    "ConstraintMatchingInOutElements", SHAPE, "as many elements in the output as in the input", "fix the shapes before converting"
+)
+def same_element_count(node: NodeView) -> str | None:
+    """Describe input and output with different numbers of elements."""
     source, result = node.input(0), node.output(0)
     same = element_count(source.shape) == element_count(result.shape)
     return None if same else f"input of shape {list(source.shape)} and output of shape {list(result.shape)}"
 
 
-SAME_COUNT = upstream(
-    "ConstraintMatchingInOutElements",
-    check(SHAPE, "as many elements in the output as in the input", _other_count, "fix the shapes before converting"),
-)
-
-
-def _no_same_shape(node: NodeView) -> str | None:
+@constraint("ConstraintMatchingEitherShapes", SHAPE, "an input of the output's shape", "broadcast only one of the operands")
+def either_shape(node: NodeView) -> str | None:
+    """Describe inputs that do not have the shape of the output."""
     result = node.output(0).shape
     sources = [tensor.shape for tensor in node.inputs[:2]]
     return None if result in sources else f"inputs of shapes {listed(map(str, map(list, sources)))}, output {list(result)}"
-
-
-SAME_SHAPE = upstream(
-    "ConstraintMatchingEitherShapes",
-    check(SHAPE, "an input of the output's shape", _no_same_shape, "broadcast only one of the operands"),
-)
 
 
 def input_types(symbol: str, which: Operand, *types: str) -> tuple[Check[object], ...]:

@@ -6,17 +6,16 @@ import math
 
 from ...graph.graph import NodeView
 from ...rules.kinds import ATTRIBUTE, OPERAND_VALUE, RANK, READS_BEYOND_OPERANDS, SHAPE, TENSOR_TYPE, by_reshape
-from ...rules.operands import OUTPUT, exactly, operand
+from ...rules.operands import OUTPUT, exactly, int32_halves, operand
 from ...rules.vocabulary import check, constant, inputs, operand_count, option, typed, unset
 from .checks import (
     EIGHT_BITS,
     FUSED,
-    SAME_COUNT,
     SAME_QUANTIZATION,
     ethosu_rule,
-    halves,
     int32_values,
     reads,
+    same_element_count,
     size,
     upstream,
     values_of,
@@ -300,7 +299,7 @@ def _other_output(node: NodeView) -> str | None:
     """
     source, result, paddings = node.input(0), node.output(0), node.input(1)
     values = values_of(node, paddings)
-    numbers = halves(values) if paddings.type == "INT64" else values
+    numbers = int32_halves(values) if paddings.type == "INT64" else values
     pairs = [sum(numbers[at : at + 2]) for at in range(0, len(numbers), 2)]
     # bounded: the paddings are a constant in the file
     met = all(size(result, axis) == size(source, axis) + pairs[axis] for axis in range(paddings.shape[0]))
@@ -320,11 +319,11 @@ RULES = {
     "ARG_MAX": ethosu_rule(*EIGHT_BITS, *_ARG_MAX, scalar_inputs=True, int32=True, all_types=True, unquantized=True),
     "MEAN": ethosu_rule(*_MEAN, scalar_inputs=True),
     "BATCH_TO_SPACE_ND": _PLAIN,
-    "EXPAND_DIMS": ethosu_rule(*SAME_QUANTIZATION, *SAME_COUNT, scalar_inputs=True),
-    "RESHAPE": ethosu_rule(*_RESHAPE, *SAME_QUANTIZATION, *SAME_COUNT, batches=True),
+    "EXPAND_DIMS": ethosu_rule(*SAME_QUANTIZATION, same_element_count, scalar_inputs=True),
+    "RESHAPE": ethosu_rule(*_RESHAPE, *SAME_QUANTIZATION, same_element_count, batches=True),
     "SHAPE": ethosu_rule(int32=True, unquantized=True, batches=True),
     "SPACE_TO_BATCH_ND": _PLAIN,
-    "SQUEEZE": ethosu_rule(*SAME_QUANTIZATION, *SAME_COUNT, batches=True),
+    "SQUEEZE": ethosu_rule(*SAME_QUANTIZATION, same_element_count, batches=True),
     "TRANSPOSE": ethosu_rule(*_TRANSPOSE, operands=(0, 1), int32=True, unquantized=True),
     "SLICE": ethosu_rule(*_SLICE, batches=True),
     "STRIDED_SLICE": ethosu_rule(*_STRIDED, batches=True),

@@ -8,7 +8,7 @@ from ...model.model import Tensor
 from ...rules.kinds import ATTRIBUTE, OPERAND_VALUE, RANK, SHAPE, TENSOR_TYPE
 from ...rules.operands import exactly, operand
 from ...rules.vocabulary import check, constant, operand_count, typed
-from .checks import FUSED, SAME_TYPE, bias, ethosu_rule, int32_values, reads, size, upstream
+from .checks import FUSED, bias, constraint, ethosu_rule, int32_values, reads, same_type, size, upstream
 
 _STRIDES = range(1, 4)
 
@@ -35,12 +35,10 @@ def is_valid_padding(node: NodeView) -> bool:
     return is_global_pooling(node) or node.options.padding == schema.enum_values("Padding")["VALID"]
 
 
-def _large_stride(node: NodeView) -> str | None:
+@constraint("ConstraintStrideRange", ATTRIBUTE, "strides of 1 to 3", "use strides of 1 to 3")
+def _stride_range(node: NodeView) -> str | None:
     across, down = strides(node)
     return None if across in _STRIDES and down in _STRIDES else f"strides {across} (across) and {down} (down)"
-
-
-STRIDES = upstream("ConstraintStrideRange", check(ATTRIBUTE, "strides of 1 to 3", _large_stride, "use strides of 1 to 3"))
 
 
 def _reduced(stride: int, width: int) -> int:
@@ -54,49 +52,48 @@ def _reduced(stride: int, width: int) -> int:
     return stride // folded
 
 
-def allows_wide_stride(node: NodeView, source: int = 0) -> bool:
+def _allows_wide_stride(node: NodeView) -> bool:
     """Return whether both strides are 1 to 3, or the horizontal stride can be reduced to 1 to 3.
 
     Upstream also allows any stride along a dimension of size 1. By mistake, it tests the dimension of the input instead of the
     dimension of the output.
     """
     across, down = strides(node)
-    height, width = size(node.input(source), 1), size(node.input(source), 2)
+    height, width = size(node.input(0), 1), size(node.input(0), 2)
     return (height == 1 or down in _STRIDES) and (width == 1 or (across >= 1 and _reduced(across, width) <= 3))
 
 
-def _wide_stride(node: NodeView) -> str | None:
+@constraint(
+    "ConstraintStrideWidthNoUpperLimit",
+    ATTRIBUTE,
+    "strides of 1 to 3, or a horizontal stride that divides the width or is a multiple of 2 or 3",
+    "use strides of 1 to 3",
+)
+def _stride_width(node: NodeView) -> str | None:
     across, down = strides(node)
     text = f"strides {across} (across) and {down} (down) on an input of shape {list(node.input(0).shape)}"
-    return None if allows_wide_stride(node) else text
+    return None if _allows_wide_stride(node) else text
 
 
-WIDE_STRIDES = upstream(
-    "ConstraintStrideWidthNoUpperLimit",
-    check(
-        ATTRIBUTE,
-        "strides of 1 to 3, or a horizontal stride that divides the width or is a multiple of 2 or 3",
-        _wide_stride,
-        "use strides of 1 to 3",
-    ),
+@constraint(
+    "ConstraintStrideRangeNoPadding", ATTRIBUTE, "VALID padding, or a horizontal stride of at most 3", "use strides of 1 to 3"
 )
-
-
-def _padded_stride(node: NodeView) -> str | None:
+def _stride_without_padding(node: NodeView) -> str | None:
     across, _ = strides(node)
-    met = allows_wide_stride(node) and (is_valid_padding(node) or across <= 3)
+    met = _allows_wide_stride(node) and (is_valid_padding(node) or across <= 3)
     return None if met else f"horizontal stride {across} with SAME padding"
 
-
-UNPADDED_WIDE_STRIDES = upstream(
-    "ConstraintStrideRangeNoPadding",
-    check(ATTRIBUTE, "VALID padding, or a horizontal stride of at most 3", _padded_stride, "use strides of 1 to 3"),
-)
 
 LARGEST_DILATED_HEIGHT = 64
 
 
-def _large_dilated_filter(node: NodeView) -> str | None:
+@constraint(
+    "ConstraintDilatedRange",
+    SHAPE,
+    f"a dilated filter of height 1 to {LARGEST_DILATED_HEIGHT} with at most {LARGEST_DILATED_HEIGHT**2} elements",
+    "use a smaller filter or less dilation",
+)
+def _dilated_filter(node: NodeView) -> str | None:
     options, weights = node.options, node.input(1)
     across, down = (getattr(options, f"dilation_{side}_factor", 1) for side in "wh")
     if node.op == "TRANSPOSE_CONV":
@@ -106,16 +103,6 @@ def _large_dilated_filter(node: NodeView) -> str | None:
     return None if met else f"a dilated filter of {height} * {width}"
 
 
-DILATED_FILTER = upstream(
-    "ConstraintDilatedRange",
-    check(
-        SHAPE,
-        f"a dilated filter of height 1 to {LARGEST_DILATED_HEIGHT} with at most {LARGEST_DILATED_HEIGHT**2} elements",
-        _large_dilated_filter,
-        "use a smaller filter or less dilation",
-    ),
-)
-
 WEIGHTS = operand(1, "weights")
 CONSTANT_WEIGHTS = upstream(
     "ConstraintWeights",
@@ -124,7 +111,8 @@ CONSTANT_WEIGHTS = upstream(
 )
 
 
-def _uneven_groups(node: NodeView) -> str | None:
+@constraint("ConstraintConvGroupsIfmDepth", SHAPE, "groups that divide the input's channels and the number of filters evenly")
+def _even_groups(node: NodeView) -> str | None:
     """Return the numbers of channels and filters unless the channels can be divided into groups.
 
     If the filter has more channels than the input, upstream divides by 0. On the board's processor, this division gives 0.
@@ -136,26 +124,18 @@ def _uneven_groups(node: NodeView) -> str | None:
     return None if met else f"{depth} input channels, {filter_depth} filter channels and {filters} filters"
 
 
-_GROUPS = upstream(
-    "ConstraintConvGroupsIfmDepth",
-    check(SHAPE, "groups that divide the input's channels and the number of filters evenly", _uneven_groups),
+@constraint(
+    "ConstraintDepthMultiplier",
+    ATTRIBUTE,
+    "a depth multiplier of 1 unless the input has one channel",
+    "use a depth multiplier of 1",
 )
-
-
-def _other_multiplier(node: NodeView) -> str | None:
+def _depth_multiplier(node: NodeView) -> str | None:
     multiplier = node.options.depth_multiplier
     channels = size(node.input(0), 3), size(node.output(0), 3)
     return (
         None if multiplier <= 1 or channels == (1, multiplier) else f"depth multiplier {multiplier} with {channels[0]} channels"
     )
-
-
-_MULTIPLIER = upstream(
-    "ConstraintDepthMultiplier",
-    check(
-        ATTRIBUTE, "a depth multiplier of 1 unless the input has one channel", _other_multiplier, "use a depth multiplier of 1"
-    ),
-)
 
 
 def _other_transposed_stride(node: NodeView) -> str | None:
@@ -195,6 +175,7 @@ _TRANSPOSED = upstream(
 _LARGEST_HEIGHT = 256
 _LARGEST_PRODUCT = 256 * 256
 _PADDED_SIZES = range(1, 9)
+_SMALLER = "use a smaller window, or several consecutive poolings"
 
 
 def _window(node: NodeView) -> str:
@@ -209,7 +190,14 @@ def _is_large(node: NodeView) -> bool:
     return not 1 <= node.options.filter_height * node.options.filter_width <= _LARGEST_PRODUCT
 
 
-def _large_average_window(node: NodeView) -> str | None:
+@constraint(
+    "ConstraintFilterRangeValidPad",
+    ATTRIBUTE,
+    f"a window of at most 8 * 8 with SAME padding; with VALID padding, at most {_LARGEST_HEIGHT} high and at most "
+    f"{_LARGEST_PRODUCT:,} elements",
+    _SMALLER,
+)
+def _average_window(node: NodeView) -> str | None:
     options = node.options
     if is_valid_padding(node):
         return _window(node) if _is_large(node) or _is_tall(node) else None
@@ -217,17 +205,6 @@ def _large_average_window(node: NodeView) -> str | None:
     return f"{_window(node)} with SAME padding" if wide or options.filter_height not in _PADDED_SIZES else None
 
 
-_SMALLER = "use a smaller window, or several consecutive poolings"
-_AVERAGE_WINDOW = upstream(
-    "ConstraintFilterRangeValidPad",
-    check(
-        ATTRIBUTE,
-        f"a window of at most 8 * 8 with SAME padding; with VALID padding, at most {_LARGEST_HEIGHT} high and at most "
-        f"{_LARGEST_PRODUCT:,} elements",
-        _large_average_window,
-        _SMALLER,
-    ),
-)
 _MAXIMUM_WINDOW = (
     *upstream(
         "ConstraintFilterHeightRange",
@@ -308,18 +285,21 @@ _SIZE_CHECKS = upstream(
 )
 
 
-def _both(node: NodeView) -> str | None:
+@constraint(
+    "ConstraintResizeAttrs", ATTRIBUTE, "at most one of align_corners and half_pixel_centers", "use one of the two settings"
+)
+def _one_setting(node: NodeView) -> str | None:
     options = node.options
     return "align_corners and half_pixel_centers" if options.align_corners and options.half_pixel_centers else None
 
 
-_ATTRIBUTES = upstream(
-    "ConstraintResizeAttrs",
-    check(ATTRIBUTE, "at most one of align_corners and half_pixel_centers", _both, "use one of the two settings"),
+@constraint(
+    "ConstraintResizebiHalfPixelCentersDims",
+    SHAPE,
+    "an output twice as large as the input if half_pixel_centers is set",
+    "resize by 2",
 )
-
-
-def _half_pixels(node: NodeView) -> str | None:
+def _doubled_half_pixels(node: NodeView) -> str | None:
     source, result = node.input(0), node.output(0)
     if not node.options.half_pixel_centers or _is_single(source):
         return None
@@ -327,23 +307,18 @@ def _half_pixels(node: NodeView) -> str | None:
     return None if doubles else f"an output of {list(result.shape)} from an input of {list(source.shape)}"
 
 
-_HALF_PIXELS = upstream(
-    "ConstraintResizebiHalfPixelCentersDims",
-    check(SHAPE, "an output twice as large as the input if half_pixel_centers is set", _half_pixels, "resize by 2"),
-)
-
 RULES = {
     "CONV_2D": ethosu_rule(
-        *FUSED, *WIDE_STRIDES, *DILATED_FILTER, *CONSTANT_WEIGHTS, *bias(2), *_GROUPS, weights=(1,), per_channel=True
+        *FUSED, _stride_width, _dilated_filter, *CONSTANT_WEIGHTS, *bias(2), _even_groups, weights=(1,), per_channel=True
     ),
     "DEPTHWISE_CONV_2D": ethosu_rule(
-        *FUSED, *STRIDES, *DILATED_FILTER, *CONSTANT_WEIGHTS, *bias(2), *_MULTIPLIER, weights=(1,), per_channel=True
+        *FUSED, _stride_range, _dilated_filter, *CONSTANT_WEIGHTS, *bias(2), _depth_multiplier, weights=(1,), per_channel=True
     ),
     "TRANSPOSE_CONV": ethosu_rule(
-        *STRIDES, *DILATED_FILTER, *CONSTANT_WEIGHTS, *bias(3), *_TRANSPOSED, operands=(2,), weights=(1,), per_channel=True
+        _stride_range, _dilated_filter, *CONSTANT_WEIGHTS, *bias(3), *_TRANSPOSED, operands=(2,), weights=(1,), per_channel=True
     ),
-    "AVERAGE_POOL_2D": ethosu_rule(*SAME_TYPE, *FUSED, *WIDE_STRIDES, *UNPADDED_WIDE_STRIDES, *_AVERAGE_WINDOW),
-    "MAX_POOL_2D": ethosu_rule(*SAME_TYPE, *FUSED, *STRIDES, *_MAXIMUM_WINDOW),
-    "RESIZE_BILINEAR": ethosu_rule(*_FACTOR, *_SIZE_CHECKS, *_ATTRIBUTES, *_HALF_PIXELS),
-    "RESIZE_NEAREST_NEIGHBOR": ethosu_rule(*_FACTOR, *_SIZE_CHECKS, *_ATTRIBUTES),
+    "AVERAGE_POOL_2D": ethosu_rule(same_type, *FUSED, _stride_width, _stride_without_padding, _average_window),
+    "MAX_POOL_2D": ethosu_rule(same_type, *FUSED, _stride_range, *_MAXIMUM_WINDOW),
+    "RESIZE_BILINEAR": ethosu_rule(*_FACTOR, *_SIZE_CHECKS, _one_setting, _doubled_half_pixels),
+    "RESIZE_NEAREST_NEIGHBOR": ethosu_rule(*_FACTOR, *_SIZE_CHECKS, _one_setting),
 }

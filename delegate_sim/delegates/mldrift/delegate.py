@@ -21,7 +21,7 @@ from ...graph.graph import Graph, NodeView, index_in_graph
 from ...graph.partition import Subset, partition
 from ...graph.unstable_sort import llvm_sorted
 from ...model.model import Model, Tensor
-from ...model.operator_families import FAMILY_OF
+from ...model.schema import FAMILY_OF
 from ...refusal import Refusal
 from ...releases.catalogue import NEWEST, Release, ReleaseNote
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT, Kind

@@ -173,7 +173,7 @@ class Inlining:
         """The graph with all composites inlined so far."""
         if not self._is_current:
             self._nodes = [self._renamed(node) for node in self._nodes]
-            plan = [index for position in self._graph.execution_plan for index in self._in_place_of(position)]
+            plan = [index for position in self._graph.execution_plan for index in self._added.get(position, (position,))]
             self._graph = replace(
                 self._graph,
                 tensors=tuple(self._tensors),
@@ -227,9 +227,6 @@ class Inlining:
                 inputs=tuple([tensor if tensor < 0 else own.get(tensor, first + tensor) for tensor in inner.inputs]),
                 outputs=tuple([tensor if tensor < 0 else first + tensor for tensor in inner.outputs]),
             )
-
-    def _in_place_of(self, position: int) -> Sequence[int]:
-        return self._added.get(position, (position,))
 
     def _renamed(self, node: Node) -> Node:
         if self._new_names.keys().isdisjoint(node.inputs):

@@ -6,9 +6,11 @@ Source: ``PartitionModel`` and ``PartitionSubgraph`` (``litert/compiler/plugin/c
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from heapq import heapify, heappop, heappush
 
 from ...graph.graph import Graph
 from ...graph.partition import Subset
@@ -16,7 +18,8 @@ from ...refusal import Refusal
 from ...releases.catalogue import Release, parse_release
 from ...rules.rule import Reason, Verdict
 from ..decision import Decision
-from .composites import COMPOSITE, CPU_CALL, NPU_CALL, Composite, Inlining, composite_of, is_cpu_call
+from ..options import OptionValues
+from .composites import COMPOSITE, NPU_CALL, Composite, Inlining, composite_of, is_cpu_call
 from .loader import ISLANDS, plugin_refusal
 
 DEFAULT, WEAKLY_CONNECTED = "default", "weakly_connected"
@@ -25,28 +28,16 @@ STRATEGIES = (DEFAULT, WEAKLY_CONNECTED)
 NodeGroup = tuple[int, ...]
 
 
-def grouped(graph: Graph, selected: Collection[int], strategy: str) -> tuple[NodeGroup, ...]:
-    """Return the selected nodes in groups. The nodes of each group are in running order."""
-    return weakly_connected(graph, selected) if strategy == WEAKLY_CONNECTED else runs(graph, selected)
-
-
-def runs(graph: Graph, selected: Collection[int]) -> tuple[NodeGroup, ...]:
+def _runs(graph: Graph, selected: Collection[int]) -> tuple[NodeGroup, ...]:
     """Group the selected nodes that are consecutive in the execution plan."""
-    groups: list[list[int]] = []
-    is_open = False
-    for index in graph.execution_plan:
-        if index in selected:
-            if not is_open:
-                groups.append([])
-            groups[-1].append(index)
-        is_open = index in selected
-    return tuple(map(tuple, groups))
+    parts = itertools.groupby(graph.execution_plan, selected.__contains__)
+    return tuple([tuple(nodes) for is_selected, nodes in parts if is_selected])
 
 
-def weakly_connected(graph: Graph, selected: Collection[int]) -> tuple[NodeGroup, ...]:
+def _weakly_connected(graph: Graph, selected: Collection[int]) -> tuple[NodeGroup, ...]:
     """Group the selected nodes. If one selected node reads a result of another, one group contains both nodes.
 
-    The nodes of a group need not be consecutive in the execution plan.
+    The nodes of a group are in running order, but need not be consecutive in the execution plan.
     """
     parents = {index: index for index in graph.execution_plan if index in selected}
 
@@ -109,8 +100,6 @@ def _dependency_order(graph: Graph, steps: Sequence[NodeGroup]) -> list[int] | N
             after[source].add(number)
     if all(source < number for number, sources in enumerate(before) for source in sources):
         return list(range(len(steps)))
-    from heapq import heapify, heappop, heappush
-
     waiting = [len(sources) for sources in before]
     ready = [number for number, count in enumerate(waiting) if not count]
     heapify(ready)
@@ -164,14 +153,6 @@ Ask = Callable[[Graph, Mapping[int, tuple[int, int]]], PluginAnswer]
 
 
 @dataclass(frozen=True, slots=True)
-class Strategy:
-    """The name of the grouping strategy, and the maximum number of groups. If the maximum is 0, there is no limit."""
-
-    name: str = DEFAULT
-    limit: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class Partitioned:
     """The result of partitioning one subgraph: the decision, LiteRT's log lines, and the failure, if any."""
 
@@ -180,13 +161,14 @@ class Partitioned:
     failure: Refusal | None = None
 
 
-def partition_subgraph(graph: Graph, ask: Ask, strategy: Strategy, release: Release, cpu_call: Reason) -> Partitioned:
+def partition_subgraph(graph: Graph, ask: Ask, options: OptionValues, release: Release, cpu_call: Reason) -> Partitioned:
     """Ask a plugin to select nodes. Inline unselected composites, ask the plugin again, and group the selected nodes."""
+    strategy, limit = options["partition_strategy"], options["max_partitions"]
     lines: list[str] = []
     answer = ask(graph, {})
     lines += answer.lines
     if answer.failure is not None:
-        return Partitioned(_undecided(graph, answer), tuple(lines), answer.failure)
+        return Partitioned(Decision(graph, answer.verdicts), tuple(lines), answer.failure)
     composites = _composites(graph, release)
     work = Inlining(graph)
     to_inline = [
@@ -202,20 +184,21 @@ def partition_subgraph(graph: Graph, ask: Ask, strategy: Strategy, release: Rele
         answer = ask(graph, work.tensor_places)
         lines += answer.lines
         if answer.failure is not None:
-            return Partitioned(_undecided(graph, answer), tuple(lines), answer.failure)
+            return Partitioned(Decision(graph, answer.verdicts), tuple(lines), answer.failure)
         composites = _composites(graph, release)
-    verdicts = _without_cpu_calls(answer.verdicts, composites, release, cpu_call)
+    cpu_calls = [index for index, composite in composites.items() if is_cpu_call(composite, release)]
+    verdicts = {**answer.verdicts, **dict.fromkeys(cpu_calls, Verdict(False, (cpu_call,)))} if cpu_calls else answer.verdicts
     selected = {index for index in graph.execution_plan if verdicts[index].is_supported}
-    lines.append(STRATEGY_LINE.format(strategy=STRATEGIES.index(strategy.name)))
-    if not graph.execution_plan and strategy.name == DEFAULT:
+    lines.append(STRATEGY_LINE.format(strategy=STRATEGIES.index(strategy)))
+    if not graph.execution_plan and strategy == DEFAULT:
         lines.append(EMPTY_LINE)
-    groups = grouped(graph, selected, strategy.name)
+    groups = (_weakly_connected if strategy == WEAKLY_CONNECTED else _runs)(graph, selected)
     npu_calls = [index for index, composite in composites.items() if composite.name == NPU_CALL and index not in selected]
     total = len(graph.execution_plan)
-    verdicts = _inline_late(work, composites, verdicts, release)
+    verdicts = _inline_late(work, {index: composites[index] for index in cpu_calls}, verdicts)
     decision = _decided(work.graph, verdicts, groups, npu_calls, work)
-    if strategy.limit and len(groups) > strategy.limit and release.is_at_least(_LIMIT_SINCE):
-        failure = plugin_refusal(ISLANDS, graph, ISLANDS_LINE.format(found=len(groups), limit=strategy.limit))
+    if limit and len(groups) > limit and release.is_at_least(_LIMIT_SINCE):
+        failure = plugin_refusal(ISLANDS, graph, ISLANDS_LINE.format(found=len(groups), limit=limit))
         undone = replace(decision, nodes=(), subsets=None, preview=())
         return Partitioned(undone, (*lines, failure.message), failure)
     # LiteRT logs this line after each partition of a graph that cannot be sorted. The order of partitions is unpredictable.
@@ -230,32 +213,15 @@ def _composites(graph: Graph, release: Release) -> dict[int, Composite]:
     return {index: composite for index, composite in composites if composite is not None}
 
 
-def _without_cpu_calls(
-    verdicts: Mapping[int, Verdict], composites: Mapping[int, Composite], release: Release, reason: Reason
-) -> Mapping[int, Verdict]:
-    cpu_calls = {
-        index: Verdict(False, (reason,))
-        for index, composite in composites.items()
-        if composite.name == CPU_CALL and is_cpu_call(composite, release)
-    }
-    return {**verdicts, **cpu_calls} if cpu_calls else verdicts
-
-
-def _inline_late(
-    work: Inlining, composites: Mapping[int, Composite], verdicts: Mapping[int, Verdict], release: Release
-) -> Mapping[int, Verdict]:
+def _inline_late(work: Inlining, cpu_calls: Mapping[int, Composite], verdicts: Mapping[int, Verdict]) -> Mapping[int, Verdict]:
     result = dict(verdicts)
-    for index, composite in composites.items():
+    for index, composite in cpu_calls.items():
         first = work.node_count
-        if is_cpu_call(composite, release) and work.inline(index, composite.body):
+        if work.inline(index, composite.body):
             reasons = result.pop(index)
             # bounded: nodes of bodies, which the reader counted
             result |= dict.fromkeys(range(first, work.node_count), reasons)
     return result
-
-
-def _undecided(graph: Graph, answer: PluginAnswer) -> Decision:
-    return Decision(graph, answer.verdicts)
 
 
 def _decided(
@@ -281,10 +247,3 @@ def _decided(
         warnings=warnings,
         groups=tuple([tuple([work.places.get(index, (graph.index, index)) for index in group]) for group in groups]),
     )
-
-
-def selected_subgraphs(graphs: Sequence[Graph], chosen: Sequence[int], skipped: frozenset[int]) -> Iterator[int]:
-    """Yield, in order, the indices of the subgraphs that LiteRT gives to a plugin."""
-    for index, _ in enumerate(graphs):
-        if index not in skipped and (not chosen or index in chosen):
-            yield index

@@ -19,7 +19,7 @@ from ..options import Option, OptionValues, integer, text
 from ..traits import LogTraits, ReleaseHistory
 from .composites import COMPOSITE, bodies, body_decisions, composite_of
 from .loader import CPU_CALL, ISLANDS, LOADER_KINDS, SOC, file_facts, loaded
-from .partitioning import DEFAULT, STRATEGIES, Ask, PluginAnswer, Strategy, partition_subgraph, selected_subgraphs
+from .partitioning import DEFAULT, STRATEGIES, Ask, PluginAnswer, partition_subgraph
 from .rules import NpuTarget
 
 
@@ -90,11 +90,8 @@ def subgraph_numbers(value: Any) -> tuple[int, ...]:
 
 def soc_option(default: str, known: Sequence[str], note: str) -> Option:
     """Return the option that names the SoC."""
-    return Option("soc", _soc, default, f"the SoC to compile for: {', '.join(known)}; {note}", choices=tuple(known))
-
-
-def _soc(value: Any) -> str:
-    return text(value) or ""
+    description = f"the SoC to compile for: {', '.join(known)}; {note}"
+    return Option("soc", lambda value: text(value) or "", default, description, choices=tuple(known))
 
 
 COMMON_OPTIONS = (
@@ -142,8 +139,7 @@ class NpuPlugin(CompilerPlugin):
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
         """Return the decision about one subgraph as if it were a whole model."""
-        partitioned = partition_subgraph(graph, self._ask(graph, options, release), _strategy(options), release, self._cpu_call)
-        return partitioned.decision
+        return partition_subgraph(graph, self._ask(graph, options, release), options, release, self._cpu_call).decision
 
     def decide_model(
         self, graphs: Sequence[Graph], options: OptionValues, release: Release = NEWEST, ended: frozenset[str] = frozenset()
@@ -156,9 +152,10 @@ class NpuPlugin(CompilerPlugin):
         if found_by_loader.failure is not None:
             return ModelDecision(tuple(decisions), found_by_loader.lines, warnings, found_by_loader.failure)
         lines = list(found_by_loader.lines)
-        for index in selected_subgraphs(graphs, options["subgraphs"], bodies(model, release)):
+        inner, chosen = bodies(model, release), options["subgraphs"]
+        for index in [index for index, _ in enumerate(graphs) if index not in inner and (not chosen or index in chosen)]:
             ask = self._ask(graphs[index], options, release, ended)
-            partitioned = partition_subgraph(graphs[index], ask, _strategy(options), release, self._cpu_call)
+            partitioned = partition_subgraph(graphs[index], ask, options, release, self._cpu_call)
             # If the plugin failed before it checked nodes, there are no verdicts, and therefore no decision.
             decisions[index] = partitioned.decision if partitioned.failure is None or partitioned.decision.verdicts else None
             lines += partitioned.lines
@@ -229,7 +226,3 @@ class NpuPlugin(CompilerPlugin):
         if code == SOC.name:
             yield {"soc": self.options[0].default}
         yield from super().remedies(code, options)
-
-
-def _strategy(options: OptionValues) -> Strategy:
-    return Strategy(options["partition_strategy"], options["max_partitions"])

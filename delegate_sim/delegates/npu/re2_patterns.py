@@ -1,9 +1,9 @@
 r"""Patterns of RE2, matched in time that grows with the length of the text.
 
 A pattern is compiled into a nondeterministic automaton. Matching follows all of its states at once, one character after the
-other, and keeps the steps that were already taken. Python's ``re`` only tests positions, because it takes exponential time for
-some patterns, and milliseconds to compile a class with a wide range. The package ``google-re2`` is not used, because only the op
-filters of one plugin need RE2.
+other, and keeps the steps that were already taken. Sets of characters are ranges. Python's ``re`` only tests positions, because
+it takes exponential time for some patterns, and milliseconds to compile a class with a wide range. The package ``google-re2`` is
+not used, because only the op filters of one plugin need RE2.
 
 Source: RE2's documented syntax (google/re2, ``doc/syntax.txt``). Unlike ``re``, RE2 has no back references, lookaround, atomic
 groups or possessive repetitions. RE2 limits repetition counts, and products of nested counts, to 1000 (``RepetitionWalker``,
@@ -13,12 +13,84 @@ groups or possessive repetitions. RE2 limits repetition counts, and products of 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from ...foundation.work_budget import spend_steps, work_budget
-from .re2_characters import CLASSES, ESCAPED_CLASSES, LAST, CharacterSet, Range, character_set, only, others, with_other_case
+
+Range: TypeAlias = "tuple[int, int]"
+"""The first and the last character of a range."""
+LAST = 0x10FFFF
+_LETTERS = 26
+_TO_OTHER_CASE = ((ord("A"), ord("a") - ord("A")), (ord("a"), ord("A") - ord("a")))
+"""The first letter of each case, and the distance to the same letter of the other case."""
+
+
+@dataclass(frozen=True, slots=True)
+class CharacterSet:
+    """A set of characters. ``bounds`` has the first character of each range and the one after the range, in order."""
+
+    bounds: tuple[int, ...]
+
+    def has(self, character: str) -> bool:
+        """Return whether a character is in the set."""
+        return bisect_right(self.bounds, ord(character)) % 2 == 1
+
+
+def _ranges(ends: str) -> tuple[Range, ...]:
+    return tuple([(ord(first), ord(last)) for first, last in zip(ends[::2], ends[1::2], strict=True)])
+
+
+CLASSES = {
+    "alnum": _ranges("09AZaz"),
+    "alpha": _ranges("AZaz"),
+    "ascii": _ranges("\x00\x7f"),
+    "blank": _ranges("\t\t  "),
+    "cntrl": _ranges("\x00\x1f\x7f\x7f"),
+    "digit": _ranges("09"),
+    "graph": _ranges("!~"),
+    "lower": _ranges("az"),
+    "print": _ranges(" ~"),
+    "punct": _ranges("!/:@[`{~"),
+    "space": _ranges("\t\r  "),
+    "upper": _ranges("AZ"),
+    "word": _ranges("09AZ__az"),
+    "xdigit": _ranges("09AFaf"),
+}
+"""The ranges of classes such as ``[:alnum:]``."""
+ESCAPED_CLASSES = {"d": CLASSES["digit"], "w": CLASSES["word"], "s": _ranges("\t\n\f\r  ")}
+"""The ranges of classes such as ``\\d``."""
+
+
+def others(ranges: Sequence[Range]) -> Sequence[Range]:
+    """Return ranges of all characters that are in none of the ranges."""
+    bounds = [0, *character_set(ranges).bounds, LAST + 1]
+    return [(first, after - 1) for first, after in zip(bounds[::2], bounds[1::2], strict=True) if first < after]
+
+
+def with_other_case(ranges: Sequence[Range]) -> Sequence[Range]:
+    """Return the ranges, and ranges of their ASCII letters in the other case."""
+    shifted = [
+        (max(first, letter) + distance, min(last, letter + _LETTERS - 1) + distance)
+        for first, last in ranges
+        for letter, distance in _TO_OTHER_CASE
+        if first < letter + _LETTERS and last >= letter
+    ]
+    return [*ranges, *shifted]
+
+
+def character_set(ranges: Sequence[Range]) -> CharacterSet:
+    """Return the set of the characters in ranges, which may overlap, in any order."""
+    bounds: list[int] = []
+    for first, last in sorted(ranges):
+        if bounds and first <= bounds[-1]:
+            bounds[-1] = max(bounds[-1], last + 1)
+        else:
+            bounds += (first, last + 1)
+    return CharacterSet(tuple(bounds))
+
 
 _MOST_REPEATS = 1000
 _MOST_KEPT = 1 << 20
@@ -173,7 +245,11 @@ class _Parser:
         elif character == "(":
             self._open()
         elif character == ")":
-            self._close()
+            if len(self.groups) == 1:
+                raise _Invalid
+            group = self.groups.pop()
+            self.groups[-1].alternatives[-1].append(group)
+            self.position += 1
         elif character == "|":
             self.groups[-1].alternatives.append([])
             self.position += 1
@@ -183,9 +259,9 @@ class _Parser:
             is_end_of_text = character == "$" and not self.groups[-1].flags & re.MULTILINE
             self._add_position(r"\Z" if is_end_of_text else character, 1)
         elif character == ".":
-            self._add(others([] if self.groups[-1].flags & re.DOTALL else only(ord("\n"))), 1)
+            self._add(others([] if self.groups[-1].flags & re.DOTALL else [(ord("\n"), ord("\n"))]), 1)
         else:
-            self._add(only(ord(character)), 1)
+            self._add([(ord(character), ord(character))], 1)
 
     def _add(self, ranges: Sequence[Range], length: int, *, is_negated: bool = False) -> None:
         spend_steps(_STEPS_FOR_A_UNIT + _STEPS_FOR_A_RANGE * len(ranges), ACTIVITY)
@@ -236,27 +312,20 @@ class _Parser:
         self.groups.append(_Alternatives(flags))
         self.position += length
 
-    def _close(self) -> None:
-        if len(self.groups) == 1:
-            raise _Invalid
-        group = self.groups.pop()
-        self.groups[-1].alternatives[-1].append(group)
-        self.position += 1
-
     def _escape(self) -> None:
         following = self.pattern[self.position + 1 : self.position + 2]
         if following == "Q":
             end = self.pattern.find(r"\E", self.position)
             quoted = self.pattern[self.position + 2 : end if end >= 0 else None]
             for character in quoted:
-                self._add(only(ord(character)), 0)
+                self._add([(ord(character), ord(character))], 0)
             self.position += len(quoted) + (4 if end >= 0 else 2)
         elif following in ("A", "z"):
             self._add_position(r"\A" if following == "A" else r"\Z", 2)
         elif following in ("b", "B"):
             self._add_position(r"\b" if following == "b" else r"(?!\b)", 2)  # in re, \B does not match an empty text
         else:
-            self._add(self._escaped_class() or only(self._escaped_character()), 0)
+            self._add(self._escaped_class() or [(code := self._escaped_character(), code)], 0)
 
     def _escaped_class(self) -> Sequence[Range]:
         following = self.pattern[self.position + 1 : self.position + 2]

@@ -38,7 +38,6 @@ from .op_filters import UNPARSABLE, UNREADABLE, FilterFile, OpFilters, filter_fi
 from .plugin import COMMON_OPTIONS, NpuPlugin, log_traits, soc_option
 from .rules import BOOKS, NpuTarget, mapped_types
 
-_GOOGLE_SOCS = tuple(SOCS["google"])
 _UNSUPPORTED = ("Tensor_G3", "Tensor_G4")
 """The SoCs that the plugin knows, but that Google's SDK does not support (LiteRT#8943)."""
 _SDK = "https://ai.google.dev/edge/litert/next/tensor-sdk"
@@ -80,9 +79,9 @@ class GooglePlugin(NpuPlugin):
         opened=("liblitert_plugin_compiler.so",),
     )
     remedies_if_not_compiled = GOOGLE_REMEDIES
-    socs = _GOOGLE_SOCS
+    socs = tuple(SOCS["google"])
     options = (
-        soc_option("Tensor_G5", _GOOGLE_SOCS, f"{_DEFAULT_SOC} if empty; changes no verdict"),
+        soc_option("Tensor_G5", socs, f"{_DEFAULT_SOC} if empty; changes no verdict"),
         *COMMON_OPTIONS,
         Option(
             "op_filters",
@@ -107,7 +106,7 @@ class GooglePlugin(NpuPlugin):
     def fault(self, graph: Graph, options: OptionValues, release: Release) -> Refusal | None:
         """Return a failure if the plugin does not know the SoC, or if the op filters cannot be read."""
         soc = _soc(options)
-        if soc not in _GOOGLE_SOCS:
+        if soc not in self.socs:
             return plugin_refusal(SOC, graph, f"Invalid soc model for device type: {soc}")
         fault = _filters_of(options).fault if release.is_at_least(_FILTERS_SINCE) else ""
         if not fault:
@@ -190,7 +189,6 @@ def _filters_of(options: OptionValues) -> OpFilters:
     return OpFilters() if file is None else _filters(file)
 
 
-_INTEL_SOCS = tuple(SOCS["intel"])
 _REFUSED_DIMENSIONS = 6
 _COUNT_LINE = "TOPK_V2 with non-constant K is not supported on NPU; leaving op on CPU."
 _COUNT_SINCE = parse_release("litert-2.2.0")
@@ -215,8 +213,8 @@ class IntelPlugin(NpuPlugin):
         "ai-edge-litert-sdk-intel, then python -c 'import ai_edge_litert_sdk_intel'",
         compiled_line="Model export done",
     )
-    socs = _INTEL_SOCS
-    options = (soc_option("PTL", _INTEL_SOCS, "has no effect before the compiler runs"), *COMMON_OPTIONS)
+    socs = tuple(SOCS["intel"])
+    options = (soc_option("PTL", socs, "has no effect before the compiler runs"), *COMMON_OPTIONS)
     further_kinds = MappingProxyType(kinds_by_code(*LOADER_KINDS, INPUT_RANK, ISLANDS))
     history = ReleaseHistory("litert-2.1.5", starts_at_known=True)
 
@@ -242,7 +240,6 @@ class IntelPlugin(NpuPlugin):
         yield f"op type {node.builtin_code} is not supported"
 
 
-_MEDIATEK_SOCS = tuple(SOCS["mediatek"])
 _CAST = "INT64"
 """The type of the constants that the plugin casts to INT32, with a warning."""
 CLOSED_SINCE = "8.2.24"
@@ -265,8 +262,8 @@ class MediatekPlugin(NpuPlugin):
         opened=("libneuron_adapter.so",),
         relative_library="external/neuro_pilot/v8_latest/host/lib/libneuron_adapter.so",
     )
-    socs = _MEDIATEK_SOCS
-    options = (soc_option("mt6991", _MEDIATEK_SOCS, "may be empty; changes no verdict"), *COMMON_OPTIONS)
+    socs = tuple(SOCS["mediatek"])
+    options = (soc_option("mt6991", socs, "may be empty; changes no verdict"), *COMMON_OPTIONS)
     further_kinds = MappingProxyType(kinds_by_code(*LOADER_KINDS, SOC, ISLANDS))
 
     def warnings(self, options: OptionValues, release: Release) -> Iterator[str]:
@@ -280,7 +277,7 @@ class MediatekPlugin(NpuPlugin):
     def fault(self, graph: Graph, options: OptionValues, release: Release) -> Refusal | None:
         """Return a failure if the plugin does not know the SoC."""
         soc = options["soc"]
-        if not soc or soc in _MEDIATEK_SOCS:
+        if not soc or soc in self.socs:
             return None
         return plugin_refusal(SOC, graph, f"Unexpected SoC model: {soc}")
 
@@ -294,9 +291,6 @@ class MediatekPlugin(NpuPlugin):
             return
         for fault in mapped_types(graph.view(node), target):
             yield fault.error_line if isinstance(fault, Refusal) else fault
-
-
-_SAMSUNG_SOCS = tuple(SOCS["samsung"])
 
 
 class SamsungPlugin(NpuPlugin):
@@ -317,8 +311,8 @@ class SamsungPlugin(NpuPlugin):
         compiled_line="Compile output: ",
     )
     remedies_if_not_compiled = SAMSUNG_REMEDIES
-    socs = _SAMSUNG_SOCS
-    options = (soc_option("E9965", _SAMSUNG_SOCS, "has no effect before the compiler runs"), *COMMON_OPTIONS)
+    socs = tuple(SOCS["samsung"])
+    options = (soc_option("E9965", socs, "has no effect before the compiler runs"), *COMMON_OPTIONS)
     history = ReleaseHistory("litert-2.1.5", starts_at_known=True)
 
     def warnings(self, options: OptionValues, release: Release) -> Iterator[str]:
@@ -329,7 +323,6 @@ class SamsungPlugin(NpuPlugin):
         )
 
 
-_QUALCOMM_SOCS = tuple(SOCS["qualcomm"])
 _SHOWN = 6
 
 
@@ -353,7 +346,10 @@ class QualcommPlugin(Delegate):
         compiled_line="Graph composed",
         is_closed=True,
     )
-    options = (soc_option("SM8750", _QUALCOMM_SOCS[:_SHOWN], f"LiteRT lists {len(_QUALCOMM_SOCS)} SoCs"), *COMMON_OPTIONS)
+    options = (
+        soc_option("SM8750", tuple(SOCS["qualcomm"])[:_SHOWN], f"LiteRT lists {len(SOCS['qualcomm'])} SoCs"),
+        *COMMON_OPTIONS,
+    )
 
 
 DELEGATES: Mapping[str, Delegate] = {

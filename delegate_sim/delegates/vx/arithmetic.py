@@ -10,8 +10,6 @@ from .checks import EIGHT_BITS, is_affine, not_of_type, of_inputs, of_outputs, v
 
 _SIMPLE = vx_rule("SimpleOpMapper")
 
-_LOGICAL = vx_rule("LogicalOpMapper")
-
 
 def _narrows_int16(node: NodeView) -> bool:
     source, result = node.input(0), node.output(0)
@@ -160,49 +158,22 @@ _QUANTIZE = (
 )
 
 RULES = {
-    "ELU": _SIMPLE,
-    "GELU": _SIMPLE,
-    "HARD_SWISH": _SIMPLE,
+    **dict.fromkeys(("ELU", "GELU", "HARD_SWISH", "LOGISTIC", "RELU", "RELU6", "RELU_N1_TO_1", "TANH"), _SIMPLE),
+    **dict.fromkeys(("ABS", "EXP", "FLOOR", "FLOOR_DIV", "LOG", "NEG", "RSQRT", "SIN", "SQRT", "SQUARE"), _SIMPLE),
+    **dict.fromkeys(("EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL", "LOGICAL_NOT", "NOT_EQUAL"), _SIMPLE),
+    **dict.fromkeys(("ADD", "DIV", "MUL", "SUB"), _ARITHMETIC),
+    **dict.fromkeys(("LOGICAL_AND", "LOGICAL_OR"), vx_rule("LogicalOpMapper")),
+    **dict.fromkeys(("SELECT", "SELECT_V2"), _SELECT),
     "L2_NORMALIZATION": vx_rule("L2NormalizationMapper"),
     "LEAKY_RELU": vx_rule("LeakyReluMapper"),
     "LOCAL_RESPONSE_NORMALIZATION": vx_rule("LocalResponseNormalizationMapper"),
-    "LOGISTIC": _SIMPLE,
     "PRELU": vx_rule("PreluMapper"),
-    "RELU": _SIMPLE,
-    "RELU6": _SIMPLE,
-    "RELU_N1_TO_1": _SIMPLE,
     "SOFTMAX": vx_rule("SoftmaxMapper"),
-    "TANH": _SIMPLE,
-    "ABS": _SIMPLE,
-    "ADD": _ARITHMETIC,
     "ADD_N": vx_rule("AddNMapper"),
-    "DIV": _ARITHMETIC,
-    "EQUAL": _SIMPLE,
-    "EXP": _SIMPLE,
-    "FLOOR": _SIMPLE,
-    "FLOOR_DIV": _SIMPLE,
-    "GREATER": _SIMPLE,
-    "GREATER_EQUAL": _SIMPLE,
-    "LESS": _SIMPLE,
-    "LESS_EQUAL": _SIMPLE,
-    "LOG": _SIMPLE,
-    "LOGICAL_AND": _LOGICAL,
-    "LOGICAL_NOT": _SIMPLE,
-    "LOGICAL_OR": _LOGICAL,
     "MAXIMUM": vx_rule("SimpleOpWithBroadcastNoActivationMapper"),
     "MINIMUM": vx_rule("MinimumMapper"),
-    "MUL": _ARITHMETIC,
-    "NEG": _SIMPLE,
-    "NOT_EQUAL": _SIMPLE,
     "POW": vx_rule("PowMapper::IsOpSupported", _POW),
-    "RSQRT": _SIMPLE,
-    "SELECT": _SELECT,
-    "SELECT_V2": _SELECT,
-    "SIN": _SIMPLE,
-    "SQRT": _SIMPLE,
-    "SQUARE": _SIMPLE,
     "SQUARED_DIFFERENCE": vx_rule("SquareDifferenceMapper::IsOpSupported", *_SQUARED_DIFFERENCE),
-    "SUB": _ARITHMETIC,
     "CAST": vx_rule(
         "CastMapper::IsOpSupported",
         check(TENSOR_TYPE, "any types except COMPLEX64, UINT32 and UINT16", _cast_types, in_code("cast between other types")),

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ...graph.graph import NodeView
 from ...model.model import Tensor
 from ...releases.catalogue import NEWEST, Release
 from ...rules import kinds, vocabulary
@@ -83,10 +82,6 @@ def _empty_or_too_large(tensor: Tensor) -> str | None:
     return f"has shape {list(shape)}" if 0 in shape or max(shape[1:], default=0) > MAX_SIZE else None
 
 
-def _empty(tensor: Tensor) -> str | None:
-    return f"has shape {list(tensor.shape)}" if 0 in tensor.shape else None
-
-
 _INPUT_SIZES = (
     TensorDemand(
         kinds.RANK, f"inputs of rank at most {MAX_RANK}", _too_many_dimensions, by_reshape("fold dimensions with RESHAPE")
@@ -100,7 +95,12 @@ _INPUT_SIZES = (
 )
 _OUTPUTS = of_outputs(
     not_of_type("INT16", "INT64", side="outputs", hint="convert with INT32 for indices, and quantize activations to 8 bits"),
-    TensorDemand(kinds.SHAPE, "outputs without a dimension of size 0", _empty, "remove empty tensors from the model"),
+    TensorDemand(
+        kinds.SHAPE,
+        "outputs without a dimension of size 0",
+        lambda tensor: f"has shape {list(tensor.shape)}" if 0 in tensor.shape else None,
+        "remove empty tensors from the model",
+    ),
 )
 _NO_INT64_OR_STRING = not_of_type(
     "INT64", "STRING", hint="convert with INT32 for axes, shapes and indices, and with 8-bit or float activations"
@@ -118,27 +118,24 @@ def vx_rule(mapper: str, *checks: Check[VxTarget], int64_inputs: bool = False) -
     return OpRule((*(_COMMON_BUT_INT64 if int64_inputs else _COMMON), *checks), source=source)
 
 
-def _is_without_dimensions(node: NodeView) -> bool:
-    """Return whether the output has rank 0. The delegate treats a shape of rank 0 as unknown."""
-    return not node.output(0).rank
-
-
+# The delegate treats a shape of rank 0 as unknown.
 OUTPUT_WITH_DIMENSIONS = refused_if(
-    DYNAMIC_SHAPE, "an output with at least one dimension", _is_without_dimensions, "an output without dimensions"
+    DYNAMIC_SHAPE, "an output with at least one dimension", lambda node: not node.output(0).rank, "an output without dimensions"
 )
 SAME_TYPES = same_type(
     operand(0, "input"), operand(1, "weights"), hint="quantize fully, or keep weights and activations in float"
 )
 
 
-def quantized_8_bits() -> TensorDemand:
-    """Require that 8-bit operands have quantization parameters (any type except ``kTfLiteNoQuantization``)."""
+def _unscaled(tensor: Tensor) -> str | None:
+    unscaled = tensor.quantization is None and tensor.type in EIGHT_BITS
+    return f"is {tensor.type} without quantization parameters" if unscaled else None
 
-    def find(tensor: Tensor) -> str | None:
-        unscaled = tensor.quantization is None and tensor.type in EIGHT_BITS
-        return f"is {tensor.type} without quantization parameters" if unscaled else None
 
-    return TensorDemand(kinds.QUANTIZATION, "quantization parameters for 8-bit inputs", find, "quantize the model, or use float")
+QUANTIZED_8_BITS = TensorDemand(
+    kinds.QUANTIZATION, "quantization parameters for 8-bit inputs", _unscaled, "quantize the model, or use float"
+)
+"""The demand that 8-bit operands have quantization parameters (any type except ``kTfLiteNoQuantization``)."""
 
 
 def is_affine(tensor: Tensor) -> bool:

@@ -13,10 +13,10 @@ from .checks import (
     DYNAMIC_SHAPE,
     EIGHT_BITS,
     OUTPUT_WITH_DIMENSIONS,
+    QUANTIZED_8_BITS,
     SAME_TYPES,
     not_of_type,
     of_inputs,
-    quantized_8_bits,
     vx_rule,
 )
 
@@ -43,10 +43,8 @@ def _dilation(node: NodeView) -> str | None:
 
 _NO_DILATION = check(ATTRIBUTE, "no dilation", _dilation, "use a larger filter instead of dilation")
 
-_POOL = vx_rule("Pool2dMapper::IsOpSupported")
-
 _RESIZE = vx_rule(
-    "ResizeMapper::IsOpSupported", constant(operand(1, "size")), *of_inputs(quantized_8_bits(), positions=slice(0, 1))
+    "ResizeMapper::IsOpSupported", constant(operand(1, "size")), *of_inputs(QUANTIZED_8_BITS, positions=slice(0, 1))
 )
 """The rule for resizing. Upstream also checks that a constant size has data. This check never fails and is omitted here."""
 
@@ -101,7 +99,7 @@ CUSTOM_RULES = {
             "build the layer from builtin operators",
         ),
     ),
-    "vsi-npu": vx_rule("NBGOpMap"),
+    COMPILED_NETWORK: vx_rule("NBGOpMap"),
 }
 
 
@@ -113,17 +111,15 @@ ARGUMENT_WITH_DIMENSIONS = refused_if(
     "give the input one more dimension, so that the result has one",
 )
 
-_ARGUMENT = vx_rule("ArgOpMapper::IsOpSupported", ARGUMENT_WITH_DIMENSIONS)
-_REDUCTION = vx_rule("ReduceOpMapper::IsOpSupported", constant(operand(1, "axis")))
 
+_CONSTANT_SHAPE = refused_if(
+    CONSTANT,
+    "a constant shape if the shape is an operand",
+    lambda node: len(node.node.inputs) == 2 and not node.input(1).is_constant,
+    "shape is not constant",
+)
 
-def _computed_shape(node: NodeView) -> bool:
-    return len(node.node.inputs) == 2 and not node.input(1).is_constant
-
-
-_CONSTANT_SHAPE = refused_if(CONSTANT, "a constant shape if the shape is an operand", _computed_shape, "shape is not constant")
-
-_BLOCKS = of_inputs(not_of_type("INT32", hint=in_code("cast to float around the operator")), quantized_8_bits())
+_BLOCKS = of_inputs(not_of_type("INT32", hint=in_code("cast to float around the operator")), QUANTIZED_8_BITS)
 _RANK_4 = rank(INPUT, 4)
 
 
@@ -167,32 +163,25 @@ _SLICE = (
 )
 
 
-def _is_dynamic(node: NodeView) -> bool:
-    """Return whether the first result has a dynamic type (``kTfLiteDynamic``): STRING, RESOURCE or VARIANT."""
-    return node.output(0).allocation is Allocation.DYNAMIC
-
-
 _SPLIT = (
     refused_if(
         DYNAMIC_SHAPE,
         "an output that is not allocated at run time",
-        _is_dynamic,
+        # kTfLiteDynamic: STRING, RESOURCE or VARIANT
+        lambda node: node.output(0).allocation is Allocation.DYNAMIC,
         "an output that is allocated at run time",
         "convert with another type for this tensor",
     ),
-    *of_inputs(quantized_8_bits()),
+    *of_inputs(QUANTIZED_8_BITS),
 )
 
 
-def _unknown_mirror_mode(node: NodeView) -> bool:
-    return not node.options.table or node.options.mode not in (0, 1)
-
-
-_MIRROR_PAD = (
-    OUTPUT_WITH_DIMENSIONS,
-    refused_if(ATTRIBUTE, "mode REFLECT or SYMMETRIC", _unknown_mirror_mode, "an unknown mode"),
+_MIRROR_MODE = refused_if(
+    ATTRIBUTE,
+    "mode REFLECT or SYMMETRIC",
+    lambda node: not node.options.table or node.options.mode not in (0, 1),
+    "an unknown mode",
 )
-
 
 _EMBEDDING_LOOKUP = refused_if(
     HYBRID,
@@ -212,10 +201,8 @@ RULES = {
     "CONV_3D": vx_rule("Conv3dMapper::IsOpSupported", _NO_DILATION, SAME_TYPES, constant(operand(1, "filter"))),
     "DEPTHWISE_CONV_2D": vx_rule("DepthwiseConv2dMapper::IsOpSupported", SAME_TYPES),
     "TRANSPOSE_CONV": vx_rule("TransposeConvMapper::IsOpSupported", OUTPUT_WITH_DIMENSIONS),
-    "AVERAGE_POOL_2D": _POOL,
-    "MAX_POOL_2D": _POOL,
-    "RESIZE_BILINEAR": _RESIZE,
-    "RESIZE_NEAREST_NEIGHBOR": _RESIZE,
+    **dict.fromkeys(("AVERAGE_POOL_2D", "MAX_POOL_2D"), vx_rule("Pool2dMapper::IsOpSupported")),
+    **dict.fromkeys(("RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR"), _RESIZE),
     "BATCH_MATMUL": vx_rule("BatchMatmul::IsOpSupported", NO_INT32_OUTPUT, _NO_FLOAT_WITH_INT8, NOT_BOTH_ADJOINT),
     "FULLY_CONNECTED": vx_rule(
         "FullyConnectedMapper::IsOpSupported",
@@ -260,14 +247,10 @@ RULES = {
         typed(_CELL_STATE, ("FLOAT16", "INT16"), hint="quantize to 8 bits"),
     ),
     "UNIDIRECTIONAL_SEQUENCE_RNN": vx_rule("UnidirectionalSequenceRnn::IsOpSupported", _FLOAT_WEIGHTS),
-    "ARG_MAX": _ARGUMENT,
-    "ARG_MIN": _ARGUMENT,
-    "MEAN": _REDUCTION,
-    "REDUCE_ANY": _REDUCTION,
-    "REDUCE_MAX": _REDUCTION,
-    "REDUCE_MIN": _REDUCTION,
-    "REDUCE_PROD": _REDUCTION,
-    "SUM": _REDUCTION,
+    **dict.fromkeys(("ARG_MAX", "ARG_MIN"), vx_rule("ArgOpMapper::IsOpSupported", ARGUMENT_WITH_DIMENSIONS)),
+    **dict.fromkeys(
+        ("MEAN", "REDUCE_ANY", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_PROD", "SUM"), vx_rule("ReduceOpMapper::IsOpSupported", AXIS)
+    ),
     "BATCH_TO_SPACE_ND": vx_rule("Batch2Space::IsOpSupported", _RANK_4, _TWO_BLOCKS, OUTPUT_WITH_DIMENSIONS),
     "DEPTH_TO_SPACE": vx_rule("Depth2SpaceMapper::IsOpSupported", *_BLOCKS),
     "EXPAND_DIMS": vx_rule("ExpandDimsMapper::IsOpSupported", AXIS),
@@ -288,7 +271,7 @@ RULES = {
     "SPLIT": vx_rule("SplitMapper::IsOpSupported", *_SPLIT),
     "SPLIT_V": vx_rule("SplitVMapper::IsOpSupported", *_SPLIT),
     "UNPACK": vx_rule("UnpackMapper"),
-    "MIRROR_PAD": vx_rule("MirrorPadMapper::IsOpSupported", *_MIRROR_PAD),
+    "MIRROR_PAD": vx_rule("MirrorPadMapper::IsOpSupported", OUTPUT_WITH_DIMENSIONS, _MIRROR_MODE),
     "PAD": vx_rule("PadMapper::IsOpSupported", OUTPUT_WITH_DIMENSIONS),
     "EMBEDDING_LOOKUP": vx_rule("EmbeddingLookup::IsOpSupported", _EMBEDDING_LOOKUP),
     "GATHER": vx_rule("Gather::IsOpSupported"),

@@ -52,23 +52,6 @@ Measured with ``tflite-runtime`` 2.14.0 (wrong) and ``ai-edge-litert`` 1.0.1 (ri
 """
 
 
-def number_risks(graph: Graph, subset: Subset, release: Release) -> Iterator[Refusal]:
-    """Yield each PRELU of a partition that has one slope and several channels, for which XNNPACK computes other numbers.
-
-    Source: ``create_prelu_operator`` (``src/subgraph/prelu.c`` of google/XNNPACK), before and after commit 1005cb0406.
-    """
-    if release.is_at_least(_RIGHT_FROM):
-        return
-    for index in subset.nodes:
-        node = graph.view(graph.nodes[index])
-        if node.op == "PRELU" and not node.node.is_custom:
-            source, slope = node.input(0), node.input(1)
-            channels = source.shape[-1] if source.shape else 1
-            if slope.element_count == 1 and channels > 1:
-                risk = NUMBER_KINDS["xnnpack-numbers-prelu-slope"].failure(slope, index, needed=channels)
-                yield replace(risk, effect=Effect.PERHAPS_WRONG_NUMBERS) if release.is_at_least(_MAY_BE_RIGHT_FROM) else risk
-
-
 _OPERATORS: Mapping[str, str] = {
     "Average Pooling": "AVERAGE_POOL_2D",
     "Batch Matrix Multiply": "BATCH_MATMUL",
@@ -85,16 +68,6 @@ _OPERATORS: Mapping[str, str] = {
     "Transpose": "TRANSPOSE",
 }
 _DEPTHWISE_KERNEL = "DWConv"
-
-
-def profiled_operator(name: str) -> str:
-    """Return the TFLite operator of a name, or an empty string if no single operator has this name.
-
-    >>> profiled_operator("Fully Connected (NC, F32) GEMM")
-    'FULLY_CONNECTED'
-    """
-    op = _OPERATORS.get(name.partition(" (")[0], "")
-    return "DEPTHWISE_CONV_2D" if op == "CONV_2D" and _DEPTHWISE_KERNEL in name else op
 
 
 def _bits(value: Any) -> int:
@@ -220,7 +193,8 @@ class XnnpackDelegate(Delegate):
 
     def profiled_operator(self, name: str) -> str:
         """Return the operator of a name in XNNPACK's profiler, or an empty string if no single operator has this name."""
-        return profiled_operator(name)
+        op = _OPERATORS.get(name.partition(" (")[0], "")
+        return "DEPTHWISE_CONV_2D" if op == "CONV_2D" and _DEPTHWISE_KERNEL in name else op
 
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
@@ -240,8 +214,20 @@ class XnnpackDelegate(Delegate):
             yield from ({name: True} for name in ("qs8", "qu8") if not _flags(options) & FLAGS[name])
 
     def number_risks(self, graph: Graph, subset: Subset, options: OptionValues, release: Release = NEWEST) -> Iterator[Refusal]:
-        """Yield the nodes of a partition that XNNPACK computes wrongly in old releases."""
-        return number_risks(graph, subset, release)
+        """Yield each PRELU of a partition that has one slope and several channels, for which XNNPACK computes other numbers.
+
+        Source: ``create_prelu_operator`` (``src/subgraph/prelu.c`` of google/XNNPACK), before and after commit 1005cb0406.
+        """
+        if release.is_at_least(_RIGHT_FROM):
+            return
+        for index in subset.nodes:
+            node = graph.view(graph.nodes[index])
+            if node.op == "PRELU" and not node.node.is_custom:
+                source, slope = node.input(0), node.input(1)
+                channels = source.shape[-1] if source.shape else 1
+                if slope.element_count == 1 and channels > 1:
+                    risk = NUMBER_KINDS["xnnpack-numbers-prelu-slope"].failure(slope, index, needed=channels)
+                    yield replace(risk, effect=Effect.PERHAPS_WRONG_NUMBERS) if release.is_at_least(_MAY_BE_RIGHT_FROM) else risk
 
     def shape_failure(
         self, decision: Decision, subset: Subset, prepared: Callable[[], Graph], release: Release = NEWEST

@@ -138,12 +138,8 @@ def _computed_before(node: NodeView) -> _Problem | None:
     return description, "expects constant expert weights and per_expert_scale"
 
 
-def _unusable_operand(node: NodeView) -> _Problem | None:
-    return next(_operand_problems(node, grouped=("int8", "int4")), None)
-
-
-def _unusable_operand_before_groups(node: NodeView) -> _Problem | None:
-    return next(_operand_problems(node, grouped=("int4",)), None)
+def _unusable_operand(*grouped: str) -> Finder:
+    return lambda node: next(_operand_problems(node, grouped), None)
 
 
 def _operand_problems(node: NodeView, grouped: Collection[str]) -> Iterator[_Problem]:
@@ -195,7 +191,7 @@ _SOURCE = Source(LITERT, "tflite/delegates/xnnpack/moe_delegate_kernel.cc", "Moe
 _ATTRIBUTES = _SOURCE.with_symbol("MoeExpertsDelegateKernel::Impl::ReadAttributes")
 
 
-def _demand(kind: Kind, needed: str, finder: Finder) -> Check[object]:
+def _demand(kind: Kind, needed: str, finder: Finder, since: str = "", until: str = "") -> Check[object]:
     def problem(node: NodeView) -> str | None:
         refusal = finder(node)
         return None if refusal is None else refusal[0]
@@ -204,7 +200,9 @@ def _demand(kind: Kind, needed: str, finder: Finder) -> Check[object]:
         refusal = finder(node)
         return "" if refusal is None else f"{EXPERTS} node #{node.node.index} {refusal[1]}"
 
-    return check(kind, needed, problem).saying(said).from_source(_ATTRIBUTES if kind is ATTRIBUTE else _SOURCE)
+    demand = check(kind, needed, problem).saying(said).from_source(_ATTRIBUTES if kind is ATTRIBUTE else _SOURCE)
+    demand = demand.from_release(since) if since else demand
+    return demand.before_release(until) if until else demand
 
 
 def is_mixture(node: Node, release: Release) -> bool:
@@ -217,16 +215,10 @@ def printed_lines(verdict: Verdict) -> tuple[str, ...]:
     return tuple([reason.kind for reason in verdict.reasons])
 
 
-def _before_quantized(check: Check[object]) -> Check[object]:
-    return check.before_release(_QUANTIZED_FROM)
-
-
-def _since_quantized(check: Check[object]) -> Check[object]:
-    return check.from_release(_QUANTIZED_FROM)
-
-
 _USABLE_OPERANDS = "constant weights and scales with the types and sizes in the attributes"
 _PATH = " for the XNNPACK prototype path"
+_ONLY_GELU = _other_activation(("gelu",), "only supports activation='gelu'")
+_GELU_OR_TANH = _other_activation(_ACTIVATIONS, "unsupported activation='{}'")
 
 MIXTURE: OpRule[Visit] = (
     op_rule(
@@ -234,27 +226,19 @@ MIXTURE: OpRule[Visit] = (
             _SOURCE.with_symbol("MoeExpertsDelegateKernel::Impl::ReadAttributeMap")
         ),
         _demand(ATTRIBUTE, f"the attributes {', '.join(_REQUIRED)}", _missing),
-        _before_quantized(_demand(ATTRIBUTE, "weight_type fp32", _other_weights("fp32", path=_PATH))),
-        _since_quantized(_demand(ATTRIBUTE, f"weight_type {', '.join(_WEIGHT_TYPES)}", _other_weights(*_WEIGHT_TYPES))),
-        _before_quantized(
-            _demand(ATTRIBUTE, "activation gelu, or none", _other_activation(("gelu",), "only supports activation='gelu'"))
-        ),
-        _since_quantized(
-            _demand(
-                ATTRIBUTE,
-                f"activation {' or '.join(_ACTIVATIONS)}, or none",
-                _other_activation(_ACTIVATIONS, "unsupported activation='{}'"),
-            )
-        ),
+        _demand(ATTRIBUTE, "weight_type fp32", _other_weights("fp32", path=_PATH), until=_QUANTIZED_FROM),
+        _demand(ATTRIBUTE, f"weight_type {', '.join(_WEIGHT_TYPES)}", _other_weights(*_WEIGHT_TYPES), since=_QUANTIZED_FROM),
+        _demand(ATTRIBUTE, "activation gelu, or none", _ONLY_GELU, until=_QUANTIZED_FROM),
+        _demand(ATTRIBUTE, f"activation {' or '.join(_ACTIVATIONS)}, or none", _GELU_OR_TANH, since=_QUANTIZED_FROM),
         _demand(ATTRIBUTE, "sizes above 0, and at most as many active experts as experts", _unusable_sizes),
-        _since_quantized(_demand(ATTRIBUTE, f"at most {_LARGEST} weights in a layer", _too_large)),
-        _before_quantized(_demand(OPERAND_COUNT, "7 operands and 1 result", _other_counts_before)),
-        _since_quantized(_demand(OPERAND_COUNT, "7 operands (10 if the weights are integers) and 1 result", _other_counts)),
-        _before_quantized(_demand(TENSOR_TYPE, "FLOAT32 tensors, and INT32 for the indices", _other_types_before)),
-        _before_quantized(_demand(CONSTANT, "weights and scales that are constants", _computed_before)),
-        _since_quantized(_demand(TENSOR_TYPE, "FLOAT32 activations and INT32 indices", _other_types)),
-        _since_quantized(_demand(SHAPE, _USABLE_OPERANDS, _unusable_operand_before_groups)).before_release(_GROUPED_FROM),
-        _demand(SHAPE, _USABLE_OPERANDS, _unusable_operand).from_release(_GROUPED_FROM),
+        _demand(ATTRIBUTE, f"at most {_LARGEST} weights in a layer", _too_large, since=_QUANTIZED_FROM),
+        _demand(OPERAND_COUNT, "7 operands and 1 result", _other_counts_before, until=_QUANTIZED_FROM),
+        _demand(OPERAND_COUNT, "7 operands (10 if the weights are integers) and 1 result", _other_counts, since=_QUANTIZED_FROM),
+        _demand(TENSOR_TYPE, "FLOAT32 tensors, and INT32 for the indices", _other_types_before, until=_QUANTIZED_FROM),
+        _demand(CONSTANT, "weights and scales that are constants", _computed_before, until=_QUANTIZED_FROM),
+        _demand(TENSOR_TYPE, "FLOAT32 activations and INT32 indices", _other_types, since=_QUANTIZED_FROM),
+        _demand(SHAPE, _USABLE_OPERANDS, _unusable_operand("int4"), since=_QUANTIZED_FROM, until=_GROUPED_FROM),
+        _demand(SHAPE, _USABLE_OPERANDS, _unusable_operand("int8", "int4"), since=_GROUPED_FROM),
     )
     .from_source(_SOURCE)
     .from_release(str(_KNOWN_FROM))

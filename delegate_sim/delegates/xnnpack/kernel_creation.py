@@ -29,7 +29,7 @@ from .shapes import (
     variable_read_twice,
     weights_of_other_shape,
 )
-from .target import Visit, datatype, kernel_failure, scales_of
+from .target import EIGHT_BIT_TYPES, Visit, datatype, kernel_failure, scales_of
 
 _FIRST_OPERAND_ONLY = frozenset(
     {"MEAN", "PAD", "REDUCE_MAX", "REDUCE_MIN", "RESHAPE", "RESIZE_BILINEAR", "SLICE", "STRIDED_SLICE", "SUM", "TRANSPOSE"}
@@ -185,19 +185,22 @@ def _same_parameters(kernel: _Kernel, node: NodeView) -> Refusal | None:
     """
     for source in map(kernel.tensor, kernel.operands(node.node)):
         for result in map(kernel.tensor, node.node.outputs):
-            is_quantized = result.type in ("INT8", "UINT8")
-            if is_quantized and (source.scale, source.zero_point) != (result.scale, result.zero_point):
-                description = f"{source.scale:g} and {source.zero_point} to {result.scale:g} and {result.zero_point}"
-                return kernel_failure("xnnpack-kernel-rescaling", node.node.index, op=node.op, found=description)
+            failure = _rescaled(node, source, result) if result.type in EIGHT_BIT_TYPES else None
+            if failure is not None:
+                return failure
     return None
+
+
+def _rescaled(node: NodeView, source: Tensor, result: Tensor) -> Refusal | None:
+    if (source.scale, source.zero_point) == (result.scale, result.zero_point):
+        return None
+    description = f"{source.scale:g} and {source.zero_point} to {result.scale:g} and {result.zero_point}"
+    return kernel_failure("xnnpack-kernel-rescaling", node.node.index, op=node.op, found=description)
 
 
 def _assigned(kernel: _Kernel, node: NodeView) -> Refusal | None:
     source, result = kernel.tensor(node.node.input(1)), kernel.tensor(node.node.input(0))
-    if source.type in ("INT8", "UINT8") and (source.scale, source.zero_point) != (result.scale, result.zero_point):
-        description = f"{source.scale:g} and {source.zero_point} to {result.scale:g} and {result.zero_point}"
-        return kernel_failure("xnnpack-kernel-rescaling", node.node.index, op=node.op, found=description)
-    return None
+    return _rescaled(node, source, result) if source.type in EIGHT_BIT_TYPES else None
 
 
 def _max_pooled(kernel: _Kernel, node: NodeView) -> Refusal | None:
@@ -314,14 +317,6 @@ def _split(kernel: _Kernel, node: NodeView) -> Refusal | None:
     return failure or uneven_split(node, kernel.inputs, kernel.release)
 
 
-def _reduced(kernel: _Kernel, node: NodeView) -> Refusal | None:
-    return missing_axis(node, kernel.inputs)
-
-
-def _attended(kernel: _Kernel, node: NodeView) -> Refusal | None:
-    return attention_of_other_shapes(node)
-
-
 def _multiplied(kernel: _Kernel, node: NodeView) -> Refusal | None:
     first, second = (kernel.datatype(index) for index in node.node.inputs[:2])
     output = kernel.datatype(node.node.output(0))
@@ -367,15 +362,14 @@ _DEFINE: dict[str, Callable[[_Kernel, NodeView], Refusal | None]] = {
     "DEPTH_TO_SPACE": _moved_blocks,
     "FULLY_CONNECTED": _fully_connected,
     "MAX_POOL_2D": _max_pooled,
-    "MEAN": _reduced,
-    "REDUCE_MAX": _reduced,
-    "REDUCE_MIN": _reduced,
+    **dict.fromkeys(("MEAN", "REDUCE_MAX", "REDUCE_MIN", "SUM"), lambda kernel, node: missing_axis(node, kernel.inputs)),
     "RESIZE_BILINEAR": _same_parameters,
     "SPACE_TO_DEPTH": _moved_blocks,
     "SPLIT": _split,
-    "STABLEHLO_COMPOSITE": _attended,
-    "SUM": _reduced,
+    "STABLEHLO_COMPOSITE": lambda _, node: attention_of_other_shapes(node),
     "TRANSPOSE": _transposed,
     "TRANSPOSE_CONV": _transpose_convolved,
 }
-_DEFINE_CUSTOM: dict[str, Callable[[_Kernel, NodeView], Refusal | None]] = {ATTENTION: _attended}
+_DEFINE_CUSTOM: dict[str, Callable[[_Kernel, NodeView], Refusal | None]] = {
+    ATTENTION: lambda _, node: attention_of_other_shapes(node)
+}

@@ -15,7 +15,7 @@ import math
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ...foundation.float32 import SMALLEST_NORMAL, quotient
+from ...foundation.float32 import SMALLEST_NORMAL
 from ...foundation.late_numpy import np
 from ...graph.graph import Graph, NodeView
 from ...model.model import Node, Quantization, Tensor
@@ -69,14 +69,9 @@ class XnnpackTarget(NamedTuple):
     @property
     def dynamic_quantization(self) -> bool:
         """Whether float activations are quantized at run time if the weights are integers."""
-        return _dynamic_quantization(self)
-
-
-@functools.lru_cache
-def _dynamic_quantization(target: XnnpackTarget) -> bool:
-    if target.release.is_at_least(DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM):
-        return not target.has("disable_dynamically_quantized_ops")
-    return target.has("enable_latest_operators")
+        if self.release.is_at_least(DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM):
+            return not self.has("disable_dynamically_quantized_ops")
+        return self.has("enable_latest_operators")
 
 
 KINDS = tuple(kinds_in("delegates/xnnpack", "rules").values())
@@ -205,11 +200,6 @@ def scales_of(tensor: Tensor) -> str:
 def only_scale(tensor: Tensor) -> float | None:
     """Return the scale of an 8-bit tensor with one scale, or None for all other tensors (``GetTensorScaleOrDefault``)."""
     return tensor.scale if tensor.type in EIGHT_BIT_TYPES and has_one_scale(tensor) else None
-
-
-def float32_ratio(numerator: float, denominator: float) -> float:
-    """Return the quotient of two numbers, computed in float32."""
-    return quotient(numerator, denominator)
 
 
 def other_parameters(tensor: Tensor, output: Tensor) -> str | None:

@@ -13,8 +13,7 @@ from ...foundation.late_numpy import ignoring_overflow, np
 from ...graph.graph import file_graphs
 from ...hypothetical.model_editing import Edited
 from ...model import schema
-from ...model.control_dependencies import METADATA_NAME
-from ...model.model import Model, Node, OperatorCode, Subgraph, Tensor
+from ...model.model import CONTROL_DEPENDENCIES, Model, Node, OperatorCode, Subgraph, Tensor
 from ...model.numbers import width_of
 from ...model.options import FileTable
 from ...model.precompiled import precompiled
@@ -116,7 +115,7 @@ class _Writer:
     def root(self) -> NewTable:
         """Return the flatbuffer table of the whole model."""
         file, model = self._file, self._change.model
-        if METADATA_NAME in self._original.metadata and not keeps_nodes(self._original, self._change):
+        if CONTROL_DEPENDENCIES in self._original.metadata and not keeps_nodes(self._original, self._change):
             raise FixError(
                 "the model cannot be rewritten: its metadata fixes the order of the nodes, which the change would break"
             )
@@ -125,7 +124,7 @@ class _Writer:
         subgraphs = file.children("subgraphs")
         root.fields["subgraphs"] = NewReferences([self._subgraph(graph, subgraphs[graph.index]) for graph in model.subgraphs])
         root.fields["buffers"] = NewReferences(self._buffers)
-        removed = self._original.metadata.keys() - model.metadata.keys() - {METADATA_NAME}
+        removed = self._original.metadata.keys() - model.metadata.keys() - {CONTROL_DEPENDENCIES}
         if removed:
             root.fields["metadata"] = NewReferences(
                 [Old(entry.position) for entry in file.children("metadata") if entry.value("name") not in removed]

@@ -1,4 +1,4 @@
-"""Rules on NNAPI's operations, by families of ``model/operator_families.py``.
+"""Rules on NNAPI's operations, by families of ``model/schema.py``.
 
 Upstream: common/types/src/Validation.cpp validateOperationButNotOperandsImpl; validators of single operations in
 common/types/operations/src.

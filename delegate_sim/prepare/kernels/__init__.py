@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from ...model.operator_families import FAMILY_OF
+from ...model.schema import FAMILY_OF
 from ...rules.rule import modules_of_families
 from ..kernel import KERNELS, Kernel
 

@@ -7,8 +7,9 @@ import itertools
 from ...graph.graph import fused_activation
 from ...model import schema
 from ...model.model import Allocation
-from ..kernel import KernelNode, KernelTensor, broadcast_shape, kernel
-from ..operands import affine_quantization, check_symmetric, only_operand, power_of_two_exponent
+from ..kernel import KernelNode, kernel
+from ..operands import check_symmetric
+from ..tensors import KernelTensor, affine_quantization, broadcast_shape, power_of_two_exponent
 
 _SOFTMAX_RESULTS = {"INT8": (1 / 256, -128), "INT16": (1 / 32768, 0)}
 _LOGISTIC_SCALES = {"UINT8": 1 / 256, "INT8": 1 / 256, "INT16": 1 / 32768}
@@ -24,7 +25,7 @@ _TANH_RESULT_EXPONENT = -15
 
 
 def _single_of_one_type(node: KernelNode) -> tuple[KernelTensor, KernelTensor]:
-    source, result = only_operand(node)
+    source, result = node.operands(1)
     node.ensure(source.type == result.type, "input and output have different types")
     return source, result
 
@@ -87,7 +88,7 @@ def prepare_logistic(node: KernelNode) -> None:
 @kernel("SOFTMAX")
 def prepare_softmax(node: KernelNode) -> None:
     """``kernels/activations.cc: SoftmaxPrepare``. Input and output may have different types."""
-    source, result = only_operand(node)
+    source, result = node.operands(1)
     node.ensure(source.rank >= 1, "the input is a scalar")
     if source.type == result.type and result.type in _SOFTMAX_RESULTS:
         scale, zero_point = _SOFTMAX_RESULTS[result.type]
@@ -110,8 +111,7 @@ def prepare_log_softmax(node: KernelNode) -> None:
 @kernel("PRELU", changed_in=("litert-2.0.2",))
 def prepare_prelu(node: KernelNode) -> None:
     """``kernels/activations.cc: PreluPrepare``. Newer releases do not check the type of alpha."""
-    node.ensure_counts(2, 1)
-    source, alpha, result = node.input(0), node.input(1), node.output()
+    source, alpha, result = node.operands(2)
     if not node.since("litert-2.0.2"):
         node.ensure(source.type == alpha.type, "input and alpha have different types")
     result.type = source.type
@@ -123,7 +123,7 @@ def prepare_prelu(node: KernelNode) -> None:
 @kernel("L2_NORMALIZATION", changed_in=("litert-2.1.6",))
 def prepare_l2_normalization(node: KernelNode) -> None:
     """``kernels/l2norm.cc: Prepare``."""
-    source, result = only_operand(node)
+    source, result = node.operands(1)
     if node.since("litert-2.1.6"):
         node.ensure(source.rank >= 1, "the input is a scalar")
     else:
@@ -138,7 +138,7 @@ def prepare_l2_normalization(node: KernelNode) -> None:
 @kernel("LOCAL_RESPONSE_NORMALIZATION")
 def prepare_local_response_normalization(node: KernelNode) -> None:
     """``kernels/local_response_norm.cc: Prepare``."""
-    source, result = only_operand(node)
+    source, result = node.operands(1)
     node.ensure(source.rank == 4, "the input does not have 4 dimensions")
     node.ensure_type(result, "FLOAT32")
     node.ensure(source.type == result.type, "input and output have different types")
@@ -166,7 +166,7 @@ _LATER_DEQUANTIZE_TYPES = {"tf-2.18": ("INT4",), "litert-2.1.0": ("INT2",), "lit
 @kernel("CAST")
 def prepare_cast(node: KernelNode) -> None:
     """``kernels/cast.cc: Prepare``. The result keeps its type from the model file. The type in the options is ignored."""
-    source, result = only_operand(node)
+    source, result = node.operands(1)
     node.resize(result, source.shape)
 
 
@@ -176,7 +176,7 @@ def prepare_bitcast(node: KernelNode) -> None:
 
     If the result's elements are smaller than the input's elements, the result has one more dimension than the input.
     """
-    source, result = only_operand(node)
+    source, result = node.operands(1)
     source_size, result_size = _unpacked_size(node, source), _unpacked_size(node, result)
     if source_size > result_size:
         node.resize(result, (*source.shape, source_size // result_size))
@@ -198,7 +198,7 @@ def _unpacked_size(node: KernelNode, tensor: KernelTensor) -> int:
 @kernel("QUANTIZE", changed_in=("litert-2.1.0", "litert-2.1.2", "litert-2.1.3"))
 def prepare_quantize(node: KernelNode) -> None:
     """``kernels/quantize.cc: Prepare``."""
-    source, result = only_operand(node)
+    source, result = node.operands(1)
     node.ensure(affine_quantization(result) is not None, "the output has no affine quantization")
     node.ensure_type(source, _QUANTIZE_TYPES)
     node.ensure_type(result, _QUANTIZE_TYPES[source.type], _LATER_QUANTIZE_TYPES.get(source.type, {}))
@@ -210,7 +210,7 @@ def prepare_quantize(node: KernelNode) -> None:
 @kernel("DEQUANTIZE", changed_in=_LATER_DEQUANTIZE_TYPES)
 def prepare_dequantize(node: KernelNode) -> None:
     """``kernels/dequantize.cc: Prepare``. If the operand is constant, the result is kept between invocations."""
-    source, result = only_operand(node)
+    source, result = node.operands(1)
     node.ensure_type(source, ("UINT8", "INT8", "INT16", "FLOAT16"), _LATER_DEQUANTIZE_TYPES)
     if source.type == "INT16":
         check_symmetric(node, source)
@@ -223,16 +223,15 @@ def prepare_dequantize(node: KernelNode) -> None:
 @kernel("FAKE_QUANT")
 def prepare_fake_quant(node: KernelNode) -> None:
     """``kernels/fake_quant.cc: Prepare``."""
-    source, result = only_operand(node)
+    source, result = node.operands(1)
     node.ensure(not node.options.narrow_range, "narrow_range is supported only for weights")
-    result.type = source.type
-    node.resize(result, source.shape)
+    node.make_like(result, source)
 
 
 @kernel("BUCKETIZE")
 def prepare_bucketize(node: KernelNode) -> None:
     """``kernels/bucketize.cc: Prepare``."""
-    source, result = only_operand(node)
+    source, result = node.operands(1)
     boundaries = node.options.boundaries
     is_sorted = not any(later < earlier for earlier, later in itertools.pairwise(boundaries))
     node.ensure(is_sorted, "the boundaries are not in order")
@@ -244,7 +243,7 @@ def prepare_bucketize(node: KernelNode) -> None:
 @kernel("DENSIFY")
 def prepare_densify(node: KernelNode) -> None:
     """``kernels/densify.cc: Prepare``. The result is kept between invocations."""
-    source, result = only_operand(node)
+    source, result = node.operands(1)
     node.ensure(source.type != "STRING", "strings cannot be sparse")
     node.ensure(source.is_constant, "the input is not constant")
     node.ensure(source.source.sparsity is not None, "the input is not sparse")

@@ -8,17 +8,9 @@ from typing import TYPE_CHECKING, Any
 from ...foundation.late_numpy import np
 from ...foundation.limits import element_count
 from ...graph.graph import fused_activation
-from ..kernel import PERSISTENT_SINCE, KernelNode, KernelTensor, broadcast_shape, kernel
-from ..operands import (
-    HALF_TYPES_LATER,
-    affine_quantization,
-    check_activation_range,
-    check_symmetric,
-    first_unknown,
-    known_array,
-    only_operand,
-    power_of_two_exponent,
-)
+from ..kernel import PERSISTENT_SINCE, KernelNode, kernel
+from ..operands import HALF_TYPES_LATER, check_activation_range, check_symmetric
+from ..tensors import KernelTensor, affine_quantization, broadcast_shape, first_unknown, known_array, power_of_two_exponent
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -51,8 +43,7 @@ _SELECT_MAX_RANK = 8
 
 
 def _pair_of_one_type(node: KernelNode) -> tuple[KernelTensor, KernelTensor, KernelTensor]:
-    node.ensure_counts(2, 1)
-    first, second, result = node.input(0), node.input(1), node.output()
+    first, second, result = node.operands(2)
     node.ensure(first.type == second.type, "the operands have different types")
     return first, second, result
 
@@ -192,19 +183,12 @@ def prepare_div(node: KernelNode) -> None:
     node.resize(result, shape)
 
 
-@kernel("MAXIMUM", "MINIMUM", "BITWISE_XOR", "RIGHT_SHIFT")
+@kernel(*_PAIR_TYPES, "MAXIMUM", "MINIMUM", "BITWISE_XOR", "RIGHT_SHIFT")
 def prepare_pair(node: KernelNode) -> None:
-    """``kernels/maximum_minimum.cc: Prepare``, ``kernels/bitwise_xor.cc: Prepare``, ``kernels/right_shift.cc: Prepare``."""
+    """``maximum_minimum.cc``, ``bitwise_xor.cc``, ``right_shift.cc``, ``pow.cc``, ``logical.cc``, ``floor_*.cc``."""
     first, second, result = _pair_of_one_type(node)
-    result.type = first.type
-    _resize_to_broadcast(node, first, second, result)
-
-
-@kernel(*_PAIR_TYPES)
-def prepare_pair_of_some_types(node: KernelNode) -> None:
-    """``kernels/pow.cc``, ``kernels/floor_div.cc``, ``kernels/floor_mod.cc``, ``kernels/logical.cc``: ``Prepare``."""
-    first, second, result = _pair_of_one_type(node)
-    node.ensure_type(first, _PAIR_TYPES[node.op])
+    if node.op in _PAIR_TYPES:
+        node.ensure_type(first, _PAIR_TYPES[node.op])
     result.type = first.type
     _resize_to_broadcast(node, first, second, result)
 
@@ -261,7 +245,7 @@ def prepare_unary(node: KernelNode) -> None:
 
 
 def _prepare_unary(node: KernelNode, types: Sequence[str], later: Mapping[str, Collection[str]]) -> None:
-    source, result = only_operand(node)
+    source, result = node.operands(1)
     node.ensure(source.type == result.type, "input and output have different types")
     node.ensure_type(source, types, later)
     if source.type == "INT8" or (source.type == "INT16" and source.quantization is not None):
@@ -281,33 +265,30 @@ def _check_unary_quantization(node: KernelNode, *tensors: KernelTensor) -> None:
 @kernel("CEIL")
 def prepare_ceil(node: KernelNode) -> None:
     """``kernels/ceil.cc: Prepare``."""
-    source, result = only_operand(node)
+    source, result = node.operands(1)
     node.ensure_type(source, "FLOAT32")
-    result.type = source.type
-    node.resize(result, source.shape)
+    node.make_like(result, source)
 
 
 @kernel("FLOOR", "ROUND", changed_in=HALF_TYPES_LATER)
 def prepare_rounding(node: KernelNode) -> None:
     """``kernels/floor.cc: Prepare``, ``kernels/round.cc: Prepare``."""
-    source, result = only_operand(node)
+    source, result = node.operands(1)
     node.ensure_type(source, "FLOAT32", HALF_TYPES_LATER)
-    result.type = source.type
-    node.resize(result, source.shape)
+    node.make_like(result, source)
 
 
 @kernel("NEG")
 def prepare_neg(node: KernelNode) -> None:
     """``kernels/neg.cc: Prepare``."""
-    source, result = only_operand(node)
-    result.type = source.type
-    node.resize(result, source.shape)
+    source, result = node.operands(1)
+    node.make_like(result, source)
 
 
 @kernel("EXP")
 def prepare_exp(node: KernelNode) -> None:
     """``kernels/exp.cc: Prepare``."""
-    source, result = only_operand(node)
+    source, result = node.operands(1)
     result.type = source.type
     if source.type == "INT16":
         check_symmetric(node, source, result)
@@ -339,8 +320,7 @@ def prepare_add_n(node: KernelNode) -> None:
 @kernel("SELECT", "SELECT_V2", changed_in=("litert-2.2.0",))
 def prepare_select(node: KernelNode) -> None:
     """``kernels/select.cc: SelectPrepare``."""
-    node.ensure_counts(3, 1)
-    condition, first, second, result = node.input(0), node.input(1), node.input(2), node.output()
+    condition, first, second, result = node.operands(3)
     node.ensure_type(condition, "BOOL")
     node.ensure(first.type == second.type, "the operands have different types")
     result.type = first.type

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from ...foundation.printable import counted
 from ...model import schema
 from ...model.model import OPTIONAL_TENSOR, Allocation
-from ..kernel import KernelNode, KernelSubgraph, KernelTensor, PrepareError, kernel
+from ..kernel import KernelNode, kernel
+from ..tensors import KernelSubgraph, KernelTensor, PrepareError
 
 _HANDLE_TYPES = ("RESOURCE", "VARIANT")
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...model.numbers import FlatNumbers, RepeatedNumber, distinct, fact_of
-from ..kernel import KernelNode, KernelTensor, kernel
+from ..kernel import KernelNode, kernel
 from ..operands import (
     INT16_MAX,
     INT32_MAX,
     UINT16_MAX,
-    affine_quantization,
     check_convolution_quantization,
     check_quantized_bias_type,
     check_symmetric,
@@ -23,6 +22,7 @@ from ..operands import (
     unchecked_output_size,
     weights_quantization,
 )
+from ..tensors import KernelTensor, affine_quantization
 
 _CONVOLVED_TYPES = ("FLOAT32", "UINT8", "INT8", "INT16")
 
@@ -356,8 +356,7 @@ def prepare_conv_3d_transpose(node: KernelNode) -> None:
         node.ensure_type(tensor, "FLOAT32")
     node.ensure_type(output_shape, "INT32")
     _check_conv_3d_bias(node, node.optional_input(3), weights.shape[3])
-    if not output_shape.is_constant_or_persistent:
-        node.set_dynamic(result, output_shape)
+    if node.is_left_dynamic(result, output_shape):
         return
 
     shape = output_shape.integers()

@@ -10,16 +10,16 @@ from ...foundation.float32 import float32, quotient
 from ...foundation.limits import element_count
 from ...model import schema
 from ...model.numbers import StoredNumbers, picked
-from ..kernel import PERSISTENT_SINCE, KernelNode, KernelTensor, kernel
-from ..operands import INT32_MAX, as_int32, first_unknown, known_elements, only_operand, positions_in
+from ..kernel import PERSISTENT_SINCE, KernelNode, kernel
+from ..operands import INT32_MAX
+from ..tensors import KernelTensor, as_int32, first_unknown, known_elements, positions_in
 
 
 @kernel("ZEROS_LIKE")
 def prepare_zeros_like(node: KernelNode) -> None:
     """``kernels/zeros_like.cc: Prepare``."""
-    source, result = only_operand(node)
-    result.type = source.type
-    node.resize(result, source.shape)
+    source, result = node.operands(1)
+    node.make_like(result, source)
 
 
 _BROADCAST_MAX_RANK = 8
@@ -33,15 +33,13 @@ _COPIED_WIDTHS = frozenset({8, 16, 32, 64})
 @kernel("BROADCAST_TO", changed_in=("litert-2.1.6",))
 def prepare_broadcast_to(node: KernelNode) -> None:
     """``kernels/broadcast_to.cc: Prepare``."""
-    node.ensure_counts(2, 1)
-    source, shape, result = node.input(0), node.input(1), node.output()
+    source, shape, result = node.operands(2)
     has_limit = not node.since("litert-2.1.6")
     node.ensure(source.rank <= _BROADCAST_MAX_RANK or not has_limit, "the input has more than 8 dimensions")
     node.ensure_type(shape, ("INT32", "INT64"))
     node.ensure(source.type == result.type, "input and output have different types")
     node.ensure(source.type != "STRING", "strings cannot be broadcast")
-    if not shape.is_constant_or_persistent:
-        node.set_dynamic(result, shape)
+    if node.is_left_dynamic(result, shape):
         return
     node.ensure(shape.rank == 1, "the shape is not a vector")
     node.ensure(source.rank <= shape.shape[0], "the shape has fewer dimensions than the input")
@@ -58,8 +56,7 @@ def prepare_broadcast_to(node: KernelNode) -> None:
 @kernel("BROADCAST_ARGS", changed_in=(PERSISTENT_SINCE,))
 def prepare_broadcast_args(node: KernelNode) -> None:
     """``kernels/broadcast_args.cc: Prepare``."""
-    node.ensure_counts(2, 1)
-    first, second, result = node.input(0), node.input(1), node.output()
+    first, second, result = node.operands(2)
     node.ensure_type(first, ("INT32", "INT64"))
     node.ensure(first.type == second.type, "the shapes have different types")
     node.ensure(first.type == result.type, "input and output have different types")
@@ -87,8 +84,7 @@ def prepare_tile(node: KernelNode) -> None:
     source, result, multiples = node.input(0), node.output(), node.input(1)
     node.ensure(source.type == result.type, "input and output have different types")
     node.ensure_type(multiples, ("INT32", "INT64"))
-    if not multiples.is_constant_or_persistent:
-        node.set_dynamic(result, multiples)
+    if node.is_left_dynamic(result, multiples):
         return
     node.ensure(multiples.element_count == source.rank, "the number of multiples differs from the number of dimensions")
     factors = multiples.integers()[: source.rank]
@@ -151,9 +147,7 @@ def prepare_range(node: KernelNode) -> None:
     node.ensure(start.type == limit.type == delta.type, "the operands have different types")
     result = node.output()
     result.type = start.type
-    unknown = first_unknown(start, limit, delta)
-    if unknown is not None:
-        node.set_dynamic(result, unknown)
+    if node.is_left_dynamic(result, start, limit, delta):
         return
     first, last, step = [operand.value()[:1].tolist()[0] for operand in (start, limit, delta)]
     size = _range_size(node, first, last, step)
@@ -196,8 +190,7 @@ def prepare_one_hot(node: KernelNode) -> None:
     node.ensure(depth.element_count == 1, "the depth is not a single number")
     node.ensure(on_value.element_count == 1 and off_value.element_count == 1, "a value is not a single number")
     node.ensure(off_value.type == on_value.type, "the values have different types")
-    if not depth.is_constant_or_persistent:
-        node.set_dynamic(result, depth)
+    if node.is_left_dynamic(result, depth):
         return
     size = as_int32(depth)[0]
     node.ensure(size >= 0, "the depth is negative")
@@ -207,11 +200,10 @@ def prepare_one_hot(node: KernelNode) -> None:
 @kernel("RANDOM_UNIFORM", "RANDOM_STANDARD_NORMAL")
 def prepare_random(node: KernelNode) -> None:
     """``kernels/random_ops.cc: Prepare``."""
-    shape, result = only_operand(node)
+    shape, result = node.operands(1)
     node.ensure_type(shape, "INT32")
     node.ensure(shape.rank == 1, "the shape is not a vector")
-    if unknown := first_unknown(shape):
-        node.set_dynamic(result, unknown)
+    if node.is_left_dynamic(result, shape):
         return
     node.resize(result, shape.integers()[: shape.element_count])
 
@@ -219,11 +211,9 @@ def prepare_random(node: KernelNode) -> None:
 @kernel("MULTINOMIAL")
 def prepare_multinomial(node: KernelNode) -> None:
     """``kernels/random_ops.cc: PrepareMultinomial``."""
-    node.ensure_counts(2, 1)
-    logits, sample_count, result = node.input(0), node.input(1), node.output()
+    logits, sample_count, result = node.operands(2)
     node.ensure_type(logits, "FLOAT32")
     node.ensure_type(sample_count, "INT32")
-    if unknown := first_unknown(logits, sample_count):
-        node.set_dynamic(result, unknown)
+    if node.is_left_dynamic(result, logits, sample_count):
         return
     node.resize(result, (logits.shape[0], sample_count.integers()[0]))

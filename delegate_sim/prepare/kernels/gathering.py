@@ -9,17 +9,9 @@ from ...foundation.late_numpy import np
 from ...foundation.limits import element_count
 from ...model import schema
 from ...model.numbers import FlatNumbers, StoredNumbers, as_list, bounds, picked
-from ..kernel import PERSISTENT_SINCE, KernelNode, KernelTensor, kernel
-from ..operands import (
-    HALF_TYPES_LATER,
-    INT32_MAX,
-    affine_quantization,
-    first_unknown,
-    has_unspecified_dimension,
-    known_elements,
-    only_operand,
-    wrapped,
-)
+from ..kernel import PERSISTENT_SINCE, KernelNode, kernel
+from ..operands import HALF_TYPES_LATER, INT32_MAX
+from ..tensors import KernelTensor, affine_quantization, first_unknown, has_unspecified_dimension, known_elements, wrapped
 
 _GATHER_TYPES = frozenset({"FLOAT32", "UINT8", "INT4", "INT8", "INT16", "INT64", "INT32", "BOOL", "STRING"})
 _GATHER_ND_TYPES = frozenset({"FLOAT32", "UINT8", "INT8", "INT16", "INT64", "INT32", "STRING", "BOOL"})
@@ -31,8 +23,7 @@ _SCATTER_ND_TYPES = frozenset({"FLOAT32", "UINT8", "BOOL", "INT8", "INT64", "INT
 @kernel("GATHER", changed_in=(PERSISTENT_SINCE, *HALF_TYPES_LATER))
 def prepare_gather(node: KernelNode) -> None:
     """``kernels/gather.cc: Prepare``."""
-    node.ensure_counts(2, 1)
-    source, positions, result = node.input(0), node.input(1), node.output()
+    source, positions, result = node.operands(2)
     node.ensure_type(positions, _INDEX_TYPES)
     result.type = source.type
     node.ensure_type(source, _GATHER_TYPES, HALF_TYPES_LATER)
@@ -84,8 +75,7 @@ def _gathered(
 @kernel("GATHER_ND", changed_in=HALF_TYPES_LATER)
 def prepare_gather_nd(node: KernelNode) -> None:
     """``kernels/gather_nd.cc: Prepare``."""
-    node.ensure_counts(2, 1)
-    source, indices, result = node.input(0), node.input(1), node.output()
+    source, indices, result = node.operands(2)
     node.ensure_type(source, _GATHER_ND_TYPES, HALF_TYPES_LATER)
     node.ensure_type(indices, _INDEX_TYPES)
     node.ensure(source.rank >= 1, "the input is a scalar")
@@ -105,8 +95,7 @@ def prepare_scatter_nd(node: KernelNode) -> None:
     node.ensure(indices.type == shape.type, "indices and shape have different types")
     result = node.output()
     result.type = updates.type
-    if not shape.is_constant_or_persistent:
-        node.set_dynamic(result, shape)
+    if node.is_left_dynamic(result, shape):
         return
     node.ensure_type(indices, "INT32")
     node.ensure(indices.rank >= 1 and updates.rank >= 1 and shape.rank == 1, "an operand has the wrong number of dimensions")
@@ -125,13 +114,10 @@ def _check_scatter_shapes(node: KernelNode, indices: Sequence[int], updates: Seq
 @kernel("SEGMENT_SUM", changed_in=("litert-2.2.0",))
 def prepare_segment_sum(node: KernelNode) -> None:
     """``kernels/segment_sum.cc: Prepare``."""
-    node.ensure_counts(2, 1)
-    data, segment_ids, result = node.input(0), node.input(1), node.output()
+    data, segment_ids, result = node.operands(2)
     node.ensure_type(data, ("INT32", "FLOAT32"))
     node.ensure_type(segment_ids, "INT32")
-    unknown = first_unknown(data, segment_ids)
-    if unknown is not None:
-        node.set_dynamic(result, unknown)
+    if node.is_left_dynamic(result, data, segment_ids):
         return
     if node.since("litert-2.2.0"):
         node.ensure(data.rank >= 1, "the operand with the data is a scalar")
@@ -146,8 +132,7 @@ def prepare_segment_sum(node: KernelNode) -> None:
 @kernel("UNSORTED_SEGMENT_PROD", "UNSORTED_SEGMENT_MAX", "UNSORTED_SEGMENT_MIN", "UNSORTED_SEGMENT_SUM")
 def prepare_unsorted_segment(node: KernelNode) -> None:
     """``kernels/unsorted_segment.cc: Prepare``."""
-    node.ensure_counts(3, 1)
-    data, segment_ids, num_segments, result = node.input(0), node.input(1), node.input(2), node.output()
+    data, segment_ids, num_segments, result = node.operands(3)
     node.ensure_type(data, ("INT32", "FLOAT32"))
     node.ensure_type(segment_ids, "INT32")
     node.ensure_type(num_segments, "INT32")
@@ -200,11 +185,10 @@ def prepare_topk_v2(node: KernelNode) -> None:
 @kernel("WHERE")
 def prepare_where(node: KernelNode) -> None:
     """``kernels/where.cc: Prepare``."""
-    condition, result = only_operand(node)
+    condition, result = node.operands(1)
     node.ensure_type(condition, _WHERE_TYPES)
     result.type = "INT64"
-    if not condition.is_constant_or_persistent:
-        node.set_dynamic(result, condition)
+    if node.is_left_dynamic(result, condition):
         return
     count = int(np.count_nonzero(condition.value()[: condition.element_count]))
     node.resize(result, (count, condition.rank))
@@ -213,8 +197,7 @@ def prepare_where(node: KernelNode) -> None:
 @kernel("UNIQUE", changed_in=("litert-2.1.6",))
 def prepare_unique(node: KernelNode) -> None:
     """``kernels/unique.cc: Prepare``."""
-    node.ensure_counts(1, 2)
-    source, values, indices = node.input(0), node.output(0), node.output(1)
+    source, values, indices = node.operands(1, 2)
     if node.since("litert-2.1.6"):
         node.ensure(node.options.table is not None, "there are no options")
         index_type = "INT64" if schema.tensor_type_name(node.options.idx_out_type) == "INT64" else "INT32"
@@ -228,8 +211,7 @@ def prepare_unique(node: KernelNode) -> None:
 @kernel("EMBEDDING_LOOKUP", changed_in=("litert-1.4.0", "litert-2.1.2"))
 def prepare_embedding_lookup(node: KernelNode) -> None:
     """``kernels/embedding_lookup.cc: Prepare``."""
-    node.ensure_counts(2, 1)
-    lookup, table, result = node.input(0), node.input(1), node.output()
+    lookup, table, result = node.operands(2)
     node.ensure_rank(lookup, 1)
     node.ensure_type(lookup, "INT32")
     node.ensure(table.rank >= 2, "the table has fewer than 2 dimensions")

@@ -8,14 +8,15 @@ from collections.abc import Sequence
 from ...foundation.printable import counted
 from ...model.model import Allocation
 from ...model.precompiled import custom_options
-from ..kernel import KernelNode, KernelTensor, PrepareError, kernel
-from ..operands import ensure_positive, first_unknown, only_operand, output_size, padding_of, unchecked_output_size
+from ..kernel import KernelNode, kernel
+from ..operands import ensure_positive, output_size, padding_of, unchecked_output_size
+from ..tensors import KernelTensor, PrepareError, first_unknown
 
 
 @kernel("CUSTOM:AudioSpectrogram")
 def prepare_audio_spectrogram(node: KernelNode) -> None:
     """``kernels/audio_spectrogram.cc: Prepare`` and ``kernels/internal/spectrogram.cc: Initialize``."""
-    source, result = only_operand(node)
+    source, result = node.operands(1)
     node.ensure(source.rank == 2, f"the input has {counted(source.rank, 'dimension')}, not 2")
     node.ensure_type(result, "FLOAT32")
     node.ensure_type(source, "FLOAT32")
@@ -32,8 +33,7 @@ def prepare_audio_spectrogram(node: KernelNode) -> None:
 @kernel("CUSTOM:Mfcc")
 def prepare_mfcc(node: KernelNode) -> None:
     """``kernels/mfcc.cc: Prepare``."""
-    node.ensure_counts(2, 1)
-    spectrogram, rate, result = node.input(0), node.input(1), node.output()
+    spectrogram, rate, result = node.operands(2)
     node.ensure(spectrogram.rank == 3, f"the spectrogram has {counted(spectrogram.rank, 'dimension')}, not 3")
     node.ensure(rate.element_count == 1, "the rate is not a single value")
     node.ensure_type(result, "FLOAT32")
@@ -53,8 +53,7 @@ def prepare_hadamard_rotation(node: KernelNode) -> None:
 @kernel("CUSTOM:NumericVerify")
 def prepare_numeric_verify(node: KernelNode) -> None:
     """``kernels/numeric_verify.cc: Prepare``."""
-    node.ensure_counts(2, 1)
-    quantized, reference, result = node.input(0), node.input(1), node.output()
+    quantized, reference, result = node.operands(2)
     node.ensure_type(quantized, ("UINT8", "INT8", "INT16", "FLOAT16"))
     node.ensure_type(reference, "FLOAT32")
     result.type = "FLOAT32"
@@ -127,8 +126,7 @@ def prepare_resize_nearest_neighbor(node: KernelNode) -> None:
 
 
 def _resized_to(node: KernelNode) -> list[int] | None:
-    node.ensure_counts(2, 1)
-    source, size, result = node.input(0), node.input(1), node.output()
+    source, size, result = node.operands(2)
     node.ensure_rank(source, 4)
     node.ensure_rank(size, 1)
     if node.op != "RESIZE_BILINEAR" or node.since("litert-2.2.0"):
@@ -192,7 +190,7 @@ _COMPLEX_PARTS = {"COMPLEX64": "FLOAT32", "COMPLEX128": "FLOAT64"}
 @kernel("REAL", "IMAG", "COMPLEX_ABS")
 def prepare_complex_part(node: KernelNode) -> None:
     """``kernels/complex_support.cc: Prepare``."""
-    source, result = only_operand(node)
+    source, result = node.operands(1)
     node.ensure_type(source, _COMPLEX_PARTS)
     node.ensure_type(result, _COMPLEX_PARTS[source.type])
     node.resize(result, source.shape)
@@ -201,15 +199,13 @@ def prepare_complex_part(node: KernelNode) -> None:
 @kernel("RFFT2D")
 def prepare_rfft2d(node: KernelNode) -> None:
     """``kernels/rfft2d.cc: Prepare``."""
-    node.ensure_counts(2, 1)
-    source, length, result = node.input(0), node.input(1), node.output()
+    source, length, result = node.operands(2)
     node.ensure(source.rank >= 2, f"the input has {counted(source.rank, 'dimension')}, fewer than 2")
     node.ensure_type(source, "FLOAT32")
     node.ensure(length.shape == (2,), "the lengths are not a vector of two elements")
     node.ensure_type(length, "INT32")
     result.type = "COMPLEX64"
-    if unknown := first_unknown(length):
-        node.set_dynamic(result, unknown)
+    if node.is_left_dynamic(result, length):
         return
     height, width = length.integers()[:2]
     for size in (height, width):

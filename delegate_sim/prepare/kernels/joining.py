@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from ...foundation.late_numpy import np
 from ...foundation.limits import element_count
 from ...model.numbers import StoredNumbers, kind_of
-from ..kernel import KernelNode, KernelTensor, kernel
-from ..operands import HALF_TYPES_LATER, INT32_MAX, as_int32, first_unknown, known_elements, wrapped
+from ..kernel import KernelNode, kernel
+from ..operands import HALF_TYPES_LATER, INT32_MAX
+from ..tensors import KernelTensor, as_int32, first_unknown, known_elements, wrapped
 
 _PACK_TYPES = frozenset({"INT32", "FLOAT32", "UINT8", "UINT32", "INT8", "INT16", "INT64"})
 _UNPACK_TYPES = frozenset({"INT32", "FLOAT32", "UINT8", "INT8", "INT16", "BOOL"})
@@ -75,21 +76,22 @@ def prepare_concatenation(node: KernelNode) -> None:
     sources = [node.input(position) for position in range(node.input_count)]
     is_known = first_unknown(*sources) is None
     if is_known and first.rank == 0 and first.type != "INT4":
-        _join_constant_scalars(node, sources)
+        node.ensure(all(source.rank == 0 for source in sources), "the inputs have different ranks")
+        node.set_persistent(node.output(), (len(sources),), _joined(sources, 1))
         return
     shape = _concatenated_shape(node, sources, axis)
     result = node.output()
     node.ensure(result.type == first.type, "input and output have different types")
-    _ensure_no_requantization(node, sources, result)
+    # The kernel rescales only UINT8 inputs.
+    if result.type == "INT8":
+        for source in sources:
+            _ensure_same_quantization(node, source, result)
+    elif result.type == "INT16":
+        node.ensure(all(tensor.zero_point == 0 for tensor in (*sources, result)), "a zero point of INT16 is not 0")
     if is_known:
         node.set_persistent(result, shape, _concatenated(node, sources, result, shape, axis))
     else:
         node.resize(result, shape)
-
-
-def _join_constant_scalars(node: KernelNode, sources: Sequence[KernelTensor]) -> None:
-    node.ensure(all(source.rank == 0 for source in sources), "the inputs have different ranks")
-    node.set_persistent(node.output(), (len(sources),), _joined(sources, 1))
 
 
 def _concatenated_shape(node: KernelNode, sources: Sequence[KernelTensor], axis: int) -> tuple[int, ...]:
@@ -108,18 +110,6 @@ def _concatenated_shape(node: KernelNode, sources: Sequence[KernelTensor], axis:
     size = sum(source.shape[axis] for source in sources)
     node.ensure(size <= INT32_MAX, "the size of the result overflows")
     return (*before, size, *after)
-
-
-def _ensure_no_requantization(node: KernelNode, sources: Sequence[KernelTensor], result: KernelTensor) -> None:
-    """Refuse the node if an INT8 input needs rescaling, or if an INT16 tensor has a zero point other than 0.
-
-    The kernel rescales only UINT8 inputs.
-    """
-    if result.type == "INT8":
-        for source in sources:
-            _ensure_same_quantization(node, source, result)
-    elif result.type == "INT16":
-        node.ensure(all(tensor.zero_point == 0 for tensor in (*sources, result)), "a zero point of INT16 is not 0")
 
 
 def _concatenated(

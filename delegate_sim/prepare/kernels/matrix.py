@@ -11,22 +11,18 @@ from ...foundation.limits import element_count
 from ...graph.graph import fused_activation
 from ...model import schema
 from ...model.precompiled import FlexbufferMap
-from ..kernel import PERSISTENT_SINCE, KernelNode, KernelTensor, broadcast_shape, kernel
+from ..kernel import PERSISTENT_SINCE, KernelNode, kernel
 from ..operands import (
     HYBRID_WEIGHT_TYPES,
     INT32_MAX,
-    affine_quantization,
     check_activation_range,
     check_product_scale,
     check_quantized_bias_type,
     check_same_quantization,
     check_symmetric,
-    first_unknown,
-    known_array,
-    only_operand,
     weights_quantization,
-    wrapped,
 )
+from ..tensors import KernelTensor, affine_quantization, broadcast_shape, first_unknown, known_array, wrapped
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -38,8 +34,7 @@ _CUMSUM_TYPES = ("INT32", "FLOAT32", "INT64")
 @kernel("CUMSUM")
 def prepare_cumsum(node: KernelNode) -> None:
     """``kernels/cumsum.cc: Prepare``."""
-    node.ensure_counts(2, 1)
-    source, axis, result = node.input(0), node.input(1), node.output()
+    source, axis, result = node.operands(2)
     node.ensure_type(source, _CUMSUM_TYPES)
     node.ensure_type(axis, "INT32")
     node.ensure(axis.element_count == 1, "the axis is not a single number")
@@ -62,8 +57,7 @@ _ARG_TYPES = frozenset({"FLOAT32", "UINT8", "INT8", "INT32", "BOOL"})
 @kernel("REDUCE_MAX", "REDUCE_MIN", "MEAN", "SUM", changed_in=("litert-2.2.0",))
 def prepare_reduction(node: KernelNode) -> None:
     """``kernels/reduce.cc: PrepareSimple, PrepareMeanOrSum``, without temporary tensors and multipliers."""
-    node.ensure_counts(2, 1)
-    source, axis, result = node.input(0), node.input(1), node.output()
+    source, axis, result = node.operands(2)
     node.ensure_type(axis, "INT32")
     node.ensure_type(source, _REDUCED_TYPES)
     if source.type == "INT16":
@@ -143,8 +137,7 @@ def prepare_arg_max(node: KernelNode) -> None:
     result.type = output_type
     node.ensure_type(source, _ARG_TYPES)
     node.ensure(source.rank >= 1, "the input is a scalar")
-    if not axis.is_constant_or_persistent:
-        node.set_dynamic(result, axis)
+    if node.is_left_dynamic(result, axis):
         return
     position = wrapped(axis.integers()[0], source.rank)
     node.ensure(0 <= position < source.rank, "the axis is out of range")
@@ -270,8 +263,7 @@ def _check_fully_connected_quantization(
 @kernel("BATCH_MATMUL", changed_in=("litert-2.1.4",))
 def prepare_batch_matmul(node: KernelNode) -> None:
     """``kernels/batch_matmul.cc: Prepare``."""
-    node.ensure_counts(2, 1)
-    left, right, result = node.input(0), node.input(1), node.output()
+    left, right, result = node.operands(2)
     _check_batch_matmul_types(node, left, right, result)
     node.ensure(2 <= left.rank <= 5 and 2 <= right.rank <= 5, "an input does not have 2 to 5 dimensions")
     rows, left_depth = left.shape[-2:]
@@ -300,7 +292,7 @@ def _check_batch_matmul_types(node: KernelNode, left: KernelTensor, right: Kerne
 @kernel("MATRIX_DIAG")
 def prepare_matrix_diag(node: KernelNode) -> None:
     """``kernels/matrix_diag.cc: Prepare``."""
-    source, result = only_operand(node)
+    source, result = node.operands(1)
     node.ensure(source.rank >= 1, "the input is a scalar")
     result.type = source.type
     node.resize(result, (*source.shape, source.shape[-1]))
@@ -312,5 +304,4 @@ def prepare_matrix_set_diag(node: KernelNode) -> None:
     node.ensure_counts(2, 1)
     source, result = node.input(0), node.output()
     node.ensure(source.rank >= 2, "the input has fewer than 2 dimensions")
-    result.type = source.type
-    node.resize(result, source.shape)
+    node.make_like(result, source)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ...model import schema
 from ...model.model import Allocation
-from ..kernel import KernelNode, KernelTensor, kernel
-from ..operands import affine_quantization
+from ..kernel import KernelNode, kernel
+from ..tensors import KernelTensor, affine_quantization
 
 _INPUT_TO_INPUT, _INPUT_TO_FORGET, _INPUT_TO_CELL, _INPUT_TO_OUTPUT = range(1, 5)
 _RECURRENT_TO_INPUT, _RECURRENT_TO_FORGET, _RECURRENT_TO_CELL, _RECURRENT_TO_OUTPUT = range(5, 9)
@@ -19,10 +19,7 @@ _OUTPUT_STATE, _CELL_STATE = range(18, 20)
 _INPUT_NORM, _FORGET_NORM, _CELL_NORM, _OUTPUT_NORM = range(20, 24)
 
 _BACKWARD = 17
-"""Distance in positions between an operand of the forward cell and the same operand of the backward cell.
-
-The distance holds for the operands from the weights to the projection.
-"""
+"""Distance between the same operand (from the weights to the projection) of the forward and the backward cell, in positions."""
 _FORWARD_OUTPUT_STATE, _FORWARD_CELL_STATE, _BACKWARD_OUTPUT_STATE, _BACKWARD_CELL_STATE = range(35, 39)
 _AUXILIARY_INPUT = 39
 _FORWARD_AUXILIARY_WEIGHTS, _BACKWARD_AUXILIARY_WEIGHTS = 40, 44
@@ -60,7 +57,7 @@ def prepare_svdf(node: KernelNode) -> None:
     if bias is not None:
         node.ensure(bias.shape[0] == units, "the bias does not have one element for each unit")
     node.ensure_shape(state, (batches, time_weights.shape[1] * filters))
-    node.resize(result, (batches, units))
+    node.resize(node.output(), (batches, units))
     if source.type == "INT8":
         for tensor in (source, feature_weights, state, time_weights, result):
             _ensure_affine(node, tensor)
@@ -70,7 +67,7 @@ def prepare_svdf(node: KernelNode) -> None:
 def prepare_rnn(node: KernelNode) -> None:
     """``kernels/basic_rnn.cc: Prepare``."""
     node.ensure_counts(5, 1)
-    source, weights, recurrent_weights, bias, state = (node.input(position) for position in range(5))
+    source, weights, recurrent_weights, bias, state = map(node.input, range(5))
     batches, input_size = source.shape[:2]
     _check_rnn_cell(node, source, input_size, (weights, recurrent_weights, bias))
     units = weights.shape[0]
@@ -82,7 +79,7 @@ def prepare_rnn(node: KernelNode) -> None:
 def prepare_unidirectional_sequence_rnn(node: KernelNode) -> None:
     """``kernels/unidirectional_sequence_rnn.cc: Prepare``."""
     node.ensure_counts(5, 1)
-    source, weights, recurrent_weights, bias, state = (node.input(position) for position in range(5))
+    source, weights, recurrent_weights, bias, state = map(node.input, range(5))
     if node.since("litert-2.1.6"):
         for tensor, rank in ((source, 3), (weights, 2), (recurrent_weights, 2), (bias, 1)):
             node.ensure_rank(tensor, rank)
@@ -92,9 +89,7 @@ def prepare_unidirectional_sequence_rnn(node: KernelNode) -> None:
     node.resize(node.output(), (*source.shape[:2], units))
 
 
-def _check_rnn_cell(
-    node: KernelNode, source: KernelTensor, input_size: int, cell: tuple[KernelTensor, KernelTensor, KernelTensor]
-) -> None:
+def _check_rnn_cell(node: KernelNode, source: KernelTensor, input_size: int, cell: Sequence[KernelTensor]) -> None:
     weights, recurrent_weights, bias = cell
     units = bias.shape[0]
     node.ensure(weights.shape[:2] == (units, input_size), "the shape of the weights does not match the input and the bias")
@@ -110,21 +105,23 @@ def _batches(node: KernelNode, source: KernelTensor) -> int:
 @kernel("BIDIRECTIONAL_SEQUENCE_RNN")
 def prepare_bidirectional_sequence_rnn(node: KernelNode) -> None:
     """``kernels/bidirectional_sequence_rnn.cc: Prepare``."""
-    merges_outputs = bool(node.options.merge_outputs)
-    node.ensure_counts(12, 1 if merges_outputs else 2)
+    node.ensure_counts(12, 1 if node.options.merge_outputs else 2)
     source = node.input(0)
     node.ensure_type(source, "FLOAT32")
     node.ensure_rank(source, 3)
     forward_units = _check_directed_rnn_cell(node, source, 1)
     backward_units = _check_directed_rnn_cell(node, source, 5)
-    _ensure_recurrent_size(node, 2, 0, forward_units)
-    _ensure_recurrent_size(node, 6, 1, backward_units)
+    for position, dimension, units in ((2, 0, forward_units), (6, 1, backward_units)):
+        size = node.input(position).shape[dimension]
+        node.ensure(size == units, "recurrent weights and bias have different sizes")
     _check_rnn_auxiliary_input(node, source, forward_units, backward_units)
-    if merges_outputs:
-        node.resize(node.output(), (*source.shape[:2], forward_units + backward_units))
-    else:
-        node.resize(node.output(0), (*source.shape[:2], forward_units))
-        node.resize(node.output(1), (*source.shape[:2], backward_units))
+    _resize_both_directions(node, source, forward_units, backward_units)
+
+
+def _resize_both_directions(node: KernelNode, source: KernelTensor, forward: int, backward: int) -> None:
+    sizes = (forward + backward,) if node.options.merge_outputs else (forward, backward)
+    for position, size in enumerate(sizes):
+        node.resize(node.output(position), (*source.shape[:2], size))
 
 
 def _check_directed_rnn_cell(node: KernelNode, source: KernelTensor, first: int) -> int:
@@ -134,11 +131,6 @@ def _check_directed_rnn_cell(node: KernelNode, source: KernelTensor, first: int)
     node.ensure(bias.shape[0] == units, "the bias does not have one element for each unit")
     node.ensure_shape(state, (_batches(node, source), units))
     return units
-
-
-def _ensure_recurrent_size(node: KernelNode, position: int, dimension: int, units: int) -> None:
-    size = node.input(position).shape[dimension]
-    node.ensure(size == units, "recurrent weights and bias have different sizes")
 
 
 def _check_rnn_auxiliary_input(node: KernelNode, source: KernelTensor, forward_units: int, backward_units: int) -> None:
@@ -154,34 +146,26 @@ def _check_rnn_auxiliary_input(node: KernelNode, source: KernelTensor, forward_u
         node.ensure(weights.shape[:2] == (units, size), "the shape of the auxiliary weights does not match the auxiliary input")
 
 
-@dataclass(frozen=True, slots=True)
-class _CellSizes:
+class _Cell(NamedTuple):
     inputs: int
     outputs: int
     cells: int
-
-
-@dataclass(frozen=True, slots=True)
-class _CellRules:
-    allows_diagonal_weights: bool
-    compares_weight_types: bool
-    is_integer: bool
+    allows_diagonal_weights: bool = False
+    compares_weight_types: bool = True
+    is_integer: bool = False
 
 
 @kernel("LSTM")
 def prepare_lstm(node: KernelNode) -> None:
     """``kernels/lstm.cc: Prepare``."""
-    kind = schema.enum_names("LSTMKernelType").get(node.options.kernel_type)
-    if kind == "BASIC":
-        _prepare_basic_lstm(node)
-    else:
-        _prepare_full_lstm(node)
+    is_basic = schema.enum_names("LSTMKernelType").get(node.options.kernel_type) == "BASIC"
+    (_prepare_basic_lstm if is_basic else _prepare_full_lstm)(node)
 
 
 def _prepare_basic_lstm(node: KernelNode) -> None:
     """``kernels/lstm.cc: basic::Prepare``."""
     node.ensure_counts(5, 4)
-    source, previous_activation, weights, bias, previous_state = (node.input(position) for position in range(5))
+    source, previous_activation, weights, bias, previous_state = map(node.input, range(5))
     node.ensure_rank(source, 2)
     node.ensure_rank(previous_activation, 2)
     batches, input_depth = source.shape
@@ -191,7 +175,7 @@ def _prepare_basic_lstm(node: KernelNode) -> None:
     node.ensure_shape(weights, (4 * activation_depth, total_depth))
     node.ensure_shape(bias, (4 * activation_depth,))
     node.ensure_shape(previous_state, (batches, activation_depth))
-    activation, state, concatenated, gates = (node.output(position) for position in range(4))
+    activation, state, concatenated, gates = map(node.output, range(4))
     node.resize(activation, previous_activation.shape)
     node.resize(state, previous_state.shape)
     node.resize(concatenated, (batches, total_depth))
@@ -211,12 +195,12 @@ def _prepare_full_lstm(node: KernelNode) -> None:
     node.ensure_shape(output_weights, (cells, inputs))
     node.ensure_rank(recurrent_weights, 2)
     node.ensure(recurrent_weights.shape[0] == cells, "the recurrent weights do not have one row for each cell")
-    sizes = _CellSizes(inputs, recurrent_weights.shape[1], cells)
-    rules = _CellRules(allows_diagonal_weights=False, compares_weight_types=True, is_integer=is_integer)
-    _check_lstm_cell(node, 0, sizes, rules)
+    cell = _Cell(inputs, recurrent_weights.shape[1], cells, is_integer=is_integer)
+    _check_lstm_cell(node, 0, cell)
     _check_layer_norm(node, cells, is_integer)
-    _check_lstm_states(node, batches, sizes)
-    node.resize(node.output(), (batches, sizes.outputs))
+    _ensure_state(node, _OUTPUT_STATE, batches * cell.outputs)
+    _ensure_state(node, _CELL_STATE, batches * cell.cells)
+    node.resize(node.output(), (batches, cell.outputs))
     if is_integer:
         _check_integer_lstm(node, (5, 12))
 
@@ -235,12 +219,12 @@ def prepare_unidirectional_sequence_lstm(node: KernelNode) -> None:
     if recurrent_weights.rank != 1:
         node.ensure_rank(recurrent_weights, 2)
         node.ensure(recurrent_weights.type == output_weights.type, "weights and recurrent weights have different types")
-    sizes = _CellSizes(inputs, recurrent_weights.shape[-1], cells)
-    rules = _CellRules(allows_diagonal_weights=True, compares_weight_types=False, is_integer=is_integer)
-    _check_lstm_cell(node, 0, sizes, rules)
+    cell = _Cell(inputs, recurrent_weights.shape[-1], cells, True, False, is_integer)
+    _check_lstm_cell(node, 0, cell)
     _check_layer_norm(node, cells, is_integer)
-    _check_lstm_states(node, _batches(node, source), sizes)
-    node.resize(node.output(), (*source.shape[:-1], sizes.outputs))
+    _ensure_state(node, _OUTPUT_STATE, _batches(node, source) * cell.outputs)
+    _ensure_state(node, _CELL_STATE, _batches(node, source) * cell.cells)
+    node.resize(node.output(), (*source.shape[:-1], cell.outputs))
     if is_integer:
         _check_integer_lstm(node, (5,))
 
@@ -248,32 +232,26 @@ def prepare_unidirectional_sequence_lstm(node: KernelNode) -> None:
 @kernel("BIDIRECTIONAL_SEQUENCE_LSTM", changed_in=("litert-2.3.0",))
 def prepare_bidirectional_sequence_lstm(node: KernelNode) -> None:
     """``kernels/bidirectional_sequence_lstm.cc: Prepare``."""
-    merges_outputs = bool(node.options.merge_outputs)
-    node.ensure_counts(48, 1 if merges_outputs else 2)
+    node.ensure_counts(48, 1 if node.options.merge_outputs else 2)
     source = node.input(0)
     node.ensure_type(source, "FLOAT32")
     node.ensure_rank(source, 3)
     forward = _directed_cell_sizes(node, source, 0)
     backward = _directed_cell_sizes(node, source, _BACKWARD)
-    rules = _CellRules(allows_diagonal_weights=False, compares_weight_types=True, is_integer=False)
-    for sizes in (forward, backward):
+    for cell in (forward, backward):
         # The kernel checks both cells twice: with the sizes of the forward cell, and then with the sizes of the backward cell.
-        _check_lstm_cell(node, 0, sizes, rules)
-        _check_lstm_cell(node, _BACKWARD, sizes, rules)
+        _check_lstm_cell(node, 0, cell)
+        _check_lstm_cell(node, _BACKWARD, cell)
     _check_lstm_auxiliary_input(node, source, forward.cells, backward.cells)
     batches = _batches(node, source)
     _ensure_state(node, _FORWARD_OUTPUT_STATE, batches * forward.outputs)
     _ensure_state(node, _FORWARD_CELL_STATE, batches * forward.cells)
     _ensure_state(node, _BACKWARD_OUTPUT_STATE, batches * backward.outputs)
     _ensure_state(node, _BACKWARD_CELL_STATE, batches * backward.cells)
-    if merges_outputs:
-        node.resize(node.output(), (*source.shape[:2], forward.outputs + backward.outputs))
-    else:
-        node.resize(node.output(0), (*source.shape[:2], forward.outputs))
-        node.resize(node.output(1), (*source.shape[:2], backward.outputs))
+    _resize_both_directions(node, source, forward.outputs, backward.outputs)
 
 
-def _directed_cell_sizes(node: KernelNode, source: KernelTensor, first: int) -> _CellSizes:
+def _directed_cell_sizes(node: KernelNode, source: KernelTensor, first: int) -> _Cell:
     output_weights = node.input(first + _INPUT_TO_OUTPUT)
     recurrent_weights = node.input(first + _RECURRENT_TO_OUTPUT)
     cells = output_weights.shape[0]
@@ -283,87 +261,85 @@ def _directed_cell_sizes(node: KernelNode, source: KernelTensor, first: int) -> 
     kind = node.input(_INPUT_TO_OUTPUT).type
     node.ensure(output_weights.type == recurrent_weights.type == kind, "the weights have different types")
     node.ensure(node.input(first + _INPUT_TO_FORGET).type == kind, "the weights have different types")
-    return _CellSizes(source.shape[2], recurrent_weights.shape[1], cells)
+    return _Cell(source.shape[2], recurrent_weights.shape[1], cells)
 
 
-def _check_lstm_cell(node: KernelNode, first: int, sizes: _CellSizes, rules: _CellRules) -> None:
+def _check_lstm_cell(node: KernelNode, first: int, cell: _Cell) -> None:
     """Check an LSTM cell with operands that begin at position ``first`` (``CheckInputTensorDimensions``)."""
     node.ensure(node.options.cell_clip >= 0 and node.options.proj_clip >= 0, "a clip is negative")
-    has_input_gate = _check_lstm_weights(node, first, sizes, rules)
-    _check_peephole_weights(node, first, sizes, rules, has_input_gate)
-    _check_lstm_biases(node, first, sizes, rules, has_input_gate)
-    _check_projection(node, first, sizes, rules)
+    has_input_gate = _check_lstm_weights(node, first, cell)
+    _check_peephole_weights(node, first, cell, has_input_gate)
+    _check_lstm_biases(node, first, cell, has_input_gate)
+    _check_projection(node, first, cell)
 
 
-def _check_lstm_weights(node: KernelNode, first: int, sizes: _CellSizes, rules: _CellRules) -> bool:
+def _check_lstm_weights(node: KernelNode, first: int, cell: _Cell) -> bool:
     forget_weights = node.input(first + _INPUT_TO_FORGET)
-    if rules.compares_weight_types:
+    if cell.compares_weight_types:
         node.ensure_type(forget_weights, _WEIGHT_TYPES)
     gate_weights = node.optional_input(first + _INPUT_TO_INPUT)
     recurrent_gate_weights = node.optional_input(first + _RECURRENT_TO_INPUT)
     for weights in (forget_weights, gate_weights, node.input(first + _INPUT_TO_CELL)):
         if weights is not None:
-            node.ensure_shape(weights, (sizes.cells, sizes.inputs))
-            same_type = not rules.compares_weight_types or weights.type == forget_weights.type
+            node.ensure_shape(weights, (cell.cells, cell.inputs))
+            same_type = not cell.compares_weight_types or weights.type == forget_weights.type
             node.ensure(same_type, "the weights have different types")
     for position in (_RECURRENT_TO_FORGET, _RECURRENT_TO_CELL):
-        _check_recurrent_weights(node, node.input(first + position), forget_weights, sizes, rules)
+        _check_recurrent_weights(node, node.input(first + position), forget_weights, cell)
     if recurrent_gate_weights is not None:
-        _check_recurrent_weights(node, recurrent_gate_weights, forget_weights, sizes, rules)
-        node.ensure(recurrent_gate_weights.shape[0] == sizes.cells, "the recurrent weights do not have one row for each cell")
+        _check_recurrent_weights(node, recurrent_gate_weights, forget_weights, cell)
+        node.ensure(recurrent_gate_weights.shape[0] == cell.cells, "the recurrent weights do not have one row for each cell")
     has_input_gate = gate_weights is not None
     node.ensure(has_input_gate == (recurrent_gate_weights is not None), "the input gate lacks some of its weights")
     return has_input_gate
 
 
-def _check_recurrent_weights(
-    node: KernelNode, weights: KernelTensor, forget_weights: KernelTensor, sizes: _CellSizes, rules: _CellRules
-) -> None:
+def _check_recurrent_weights(node: KernelNode, weights: KernelTensor, forget_weights: KernelTensor, cell: _Cell) -> None:
     """Check recurrent weights. A kernel that allows diagonal weights does not check the number of rows."""
-    if rules.allows_diagonal_weights and weights.rank == 1:
+    if cell.allows_diagonal_weights and weights.rank == 1:
         return
-    rows = weights.shape[0] if rules.allows_diagonal_weights else sizes.cells
-    node.ensure_shape(weights, (rows, sizes.outputs))
+    rows = weights.shape[0] if cell.allows_diagonal_weights else cell.cells
+    node.ensure_shape(weights, (rows, cell.outputs))
     node.ensure(weights.type == forget_weights.type, "the weights have different types")
 
 
-def _check_peephole_weights(node: KernelNode, first: int, sizes: _CellSizes, rules: _CellRules, has_input_gate: bool) -> None:
-    kind = "INT16" if rules.is_integer else node.input(first + _INPUT_TO_FORGET).type
+def _check_peephole_weights(node: KernelNode, first: int, cell: _Cell, has_input_gate: bool) -> None:
+    kind = "INT16" if cell.is_integer else node.input(first + _INPUT_TO_FORGET).type
     weights = [node.optional_input(first + position) for position in (_CELL_TO_INPUT, _CELL_TO_FORGET, _CELL_TO_OUTPUT)]
     for tensor in weights:
         if tensor is not None:
-            node.ensure_shape(tensor, (sizes.cells,))
+            node.ensure_shape(tensor, (cell.cells,))
             node.ensure_type(tensor, kind)
     to_input, to_forget, to_output = (tensor is not None for tensor in weights)
     is_complete = (to_input or not has_input_gate) and to_forget and to_output
     node.ensure(is_complete or not (to_input or to_forget or to_output), "some of the peephole weights are missing")
 
 
-def _check_lstm_biases(node: KernelNode, first: int, sizes: _CellSizes, rules: _CellRules, has_input_gate: bool) -> None:
+def _check_lstm_biases(node: KernelNode, first: int, cell: _Cell, has_input_gate: bool) -> None:
     positions = [_FORGET_BIAS, _CELL_BIAS, _OUTPUT_BIAS]
     if has_input_gate:
         positions.append(_INPUT_BIAS)
     else:
         node.ensure(node.optional_input(first + _INPUT_BIAS) is None, "there is a bias but no weights for the input gate")
     for position in positions:
-        _check_vector(node, node.input(first + position), sizes.cells, "INT32" if rules.is_integer else "FLOAT32")
+        _check_vector(node, first + position, cell.cells, "INT32" if cell.is_integer else "FLOAT32")
 
 
-def _check_vector(node: KernelNode, tensor: KernelTensor, size: int, kind: str) -> None:
-    node.ensure_shape(tensor, (size,))
-    node.ensure_type(tensor, kind)
+def _check_vector(node: KernelNode, position: int, size: int, kind: str) -> None:
+    node.ensure_shape(node.input(position), (size,))
+    node.ensure_type(node.input(position), kind)
 
 
-def _check_projection(node: KernelNode, first: int, sizes: _CellSizes, rules: _CellRules) -> None:
+def _check_projection(node: KernelNode, first: int, cell: _Cell) -> None:
     weights = node.optional_input(first + _PROJECTION_WEIGHTS)
     bias = node.optional_input(first + _PROJECTION_BIAS)
     if weights is not None:
-        node.ensure_shape(weights, (sizes.outputs, sizes.cells))
-        if rules.compares_weight_types:
+        node.ensure_shape(weights, (cell.outputs, cell.cells))
+        if cell.compares_weight_types:
             node.ensure_type(weights, node.input(first + _INPUT_TO_FORGET).type)
     if bias is not None:
         node.ensure(weights is not None, "there is a bias but no weights for the projection")
-        _check_vector(node, bias, sizes.outputs, "INT32" if rules.is_integer else "FLOAT32")
+        _check_vector(node, first + _PROJECTION_BIAS, cell.outputs, "INT32" if cell.is_integer else "FLOAT32")
 
 
 def _check_layer_norm(node: KernelNode, cells: int, is_integer: bool) -> None:
@@ -375,12 +351,7 @@ def _check_layer_norm(node: KernelNode, cells: int, is_integer: bool) -> None:
     else:
         node.ensure(node.optional_input(_INPUT_NORM) is None, "there are coefficients but no weights for the input gate")
     for position in positions:
-        _check_vector(node, node.input(position), cells, "INT16" if is_integer else "FLOAT32")
-
-
-def _check_lstm_states(node: KernelNode, batches: int, sizes: _CellSizes) -> None:
-    _ensure_state(node, _OUTPUT_STATE, batches * sizes.outputs)
-    _ensure_state(node, _CELL_STATE, batches * sizes.cells)
+        _check_vector(node, position, cells, "INT16" if is_integer else "FLOAT32")
 
 
 def _check_integer_lstm(node: KernelNode, intermediate_counts: tuple[int, ...]) -> None:

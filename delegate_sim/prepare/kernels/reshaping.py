@@ -7,17 +7,9 @@ from collections.abc import Sequence
 from ...foundation.limits import element_count
 from ...model import schema
 from ...model.numbers import StoredNumbers
-from ..kernel import PERSISTENT_SINCE, KernelNode, KernelTensor, kernel
-from ..operands import (
-    INT32_MAX,
-    as_int32,
-    check_same_quantization,
-    check_symmetric,
-    ensure_int32,
-    known_elements,
-    only_operand,
-    wrapped,
-)
+from ..kernel import PERSISTENT_SINCE, KernelNode, kernel
+from ..operands import INT32_MAX, check_same_quantization, check_symmetric, ensure_int32
+from ..tensors import KernelTensor, as_int32, known_elements, wrapped
 
 _REARRANGED_TYPES = ("FLOAT32", "UINT8", "INT8", "INT32", "INT64")
 
@@ -43,7 +35,7 @@ def prepare_space_to_depth(node: KernelNode) -> None:
 
 
 def _block_size(node: KernelNode) -> int:
-    source, result = only_operand(node)
+    source, result = node.operands(1)
     node.ensure_rank(source, 4)
     node.ensure_type(result, _REARRANGED_TYPES)
     node.ensure(source.type == result.type, "input and output have different types")
@@ -172,7 +164,7 @@ def _resolved_shape(node: KernelNode, source: Sequence[int], requested: Sequence
 @kernel("SQUEEZE")
 def prepare_squeeze(node: KernelNode) -> None:
     """``kernels/squeeze.cc: Prepare``."""
-    source, result = only_operand(node)
+    source, result = node.operands(1)
     node.ensure(source.rank <= _SQUEEZE_MAX_RANK, "the input has more than 8 dimensions")
     axes: Sequence[int] = node.options.squeeze_dims
     if axes:
@@ -187,14 +179,12 @@ def prepare_squeeze(node: KernelNode) -> None:
 @kernel("EXPAND_DIMS")
 def prepare_expand_dims(node: KernelNode) -> None:
     """``kernels/expand_dims.cc: Prepare``."""
-    node.ensure_counts(2, 1)
-    source, axis, result = node.input(0), node.input(1), node.output()
+    source, axis, result = node.operands(2)
     result.type = source.type
     check_same_quantization(node, source, result)
     if source.type == "INT16":
         node.ensure(source.zero_point == 0, "the zero point of INT16 is not 0")
-    if not axis.is_constant_or_persistent:
-        node.set_dynamic(result, axis)
+    if node.is_left_dynamic(result, axis):
         return
     node.ensure(axis.element_count == 1, "the axis is not a single number")
     node.ensure_type(axis, ("INT32", "INT64"))
@@ -206,7 +196,7 @@ def prepare_expand_dims(node: KernelNode) -> None:
 @kernel("SHAPE")
 def prepare_shape(node: KernelNode) -> None:
     """``kernels/shape.cc: Prepare``."""
-    source, result = only_operand(node)
+    source, result = node.operands(1)
     out_type = schema.tensor_type_name(node.options.out_type)
     node.ensure(out_type in ("INT32", "INT64"), "the type of the output is not INT32 or INT64")
     result.type = out_type
@@ -216,7 +206,7 @@ def prepare_shape(node: KernelNode) -> None:
 @kernel("RANK")
 def prepare_rank(node: KernelNode) -> None:
     """``kernels/rank.cc: Prepare``."""
-    source, result = only_operand(node)
+    source, result = node.operands(1)
     result.type = "INT32"
     node.set_persistent(result, (), StoredNumbers.of("<i4", [source.rank]))
 
@@ -224,14 +214,12 @@ def prepare_rank(node: KernelNode) -> None:
 @kernel("TRANSPOSE", changed_in=("litert-2.1.6",))
 def prepare_transpose(node: KernelNode) -> None:
     """``kernels/transpose.cc: Prepare``."""
-    node.ensure_counts(2, 1)
-    source, permutation, result = node.input(0), node.input(1), node.output()
+    source, permutation, result = node.operands(2)
     rank = source.rank
     limit = _TRANSPOSE_MAX_RANK if node.since("litert-2.1.6") else _TRANSPOSE_FORMER_MAX_RANK
     node.ensure(rank <= limit, f"the input has more than {limit} dimensions")
     node.ensure(source.type == result.type, "input and output have different types")
-    if not permutation.is_constant_or_persistent:
-        node.set_dynamic(result, permutation)
+    if node.is_left_dynamic(result, permutation):
         return
     node.ensure(permutation.shape == (rank,), "the permutation does not have one number for each dimension")
     axes = as_int32(permutation)[:rank]
@@ -293,8 +281,7 @@ def prepare_mirror_pad(node: KernelNode) -> None:
         check_same_quantization(node, source, result)
     if source.type == "INT16":
         node.ensure(source.zero_point == 0, "the zero point of INT16 is not 0")
-    if not paddings.is_constant_or_persistent:
-        node.set_dynamic(result, paddings)
+    if node.is_left_dynamic(result, paddings):
         return
     pairs = _pairs(paddings, source.rank) if paddings.type in ("INT32", "INT64") else [(0, 0) for _ in source.shape]
     if checks_more:

@@ -11,8 +11,9 @@ from ...foundation.float32 import float32, quotient
 from ...foundation.limits import element_count
 from ...model import schema
 from ...model.numbers import StoredNumbers, as_list, kind_of, picked, read_as
-from ..kernel import KernelNode, KernelTensor, kernel
-from ..operands import HALF_TYPES_LATER, INT32_MAX, first_unknown, has_unspecified_dimension, known_elements, positions_in
+from ..kernel import KernelNode, kernel
+from ..operands import HALF_TYPES_LATER, INT32_MAX
+from ..tensors import KernelTensor, first_unknown, has_unspecified_dimension, known_elements, positions_in
 
 _SMALLEST_INT32 = -(2**31)
 _SLICE_FORMER_MAX_RANK = 5
@@ -31,8 +32,7 @@ _REVERSE_SEQUENCE_TYPES = frozenset({"INT32", "FLOAT32", "UINT8", "INT16", "INT6
 @kernel("SLICE", changed_in=("litert-2.2.0", "litert-2.3.0"))
 def prepare_slice(node: KernelNode) -> None:
     """``kernels/slice.cc: Prepare``."""
-    node.ensure_counts(3, 1)
-    source, begin, size, result = node.input(0), node.input(1), node.input(2), node.output()
+    source, begin, size, result = node.operands(3)
     node.ensure(source.type == result.type, "input and output have different types")
     node.ensure_type(begin, ("INT32", "INT64"))
     node.ensure_type(size, ("INT32", "INT64"))
@@ -288,8 +288,7 @@ def prepare_dynamic_update_slice(node: KernelNode) -> None:
     node.ensure_counts(3, 1)
     node.ensure(source.type == update.type, "input and update have different types")
     node.ensure_type(start, ("INT32", "INT64"))
-    result.type = source.type
-    node.resize(result, source.shape)
+    node.make_like(result, source)
 
 
 @kernel("REVERSE_V2", changed_in=HALF_TYPES_LATER)

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from ...foundation.printable import counted
 from ...model import schema
-from ..kernel import KernelNode, KernelSubgraph, KernelTensor, kernel
-from ..operands import INT32_MAX, as_int32
+from ..kernel import KernelNode, kernel
+from ..operands import INT32_MAX
+from ..tensors import KernelSubgraph, KernelTensor, as_int32
 from .control_flow import called_tensor, ensure_callable, hand_over_inputs, pass_operands, return_results, shapes_of_outputs
 
 _INDEX_TYPES = ("INT32", "INT64")
@@ -36,18 +37,15 @@ def prepare_elementwise(node: KernelNode) -> None:
 @kernel("STABLEHLO_SHIFT_LEFT")
 def prepare_shift_left(node: KernelNode) -> None:
     """``kernels/stablehlo_shift_left.cc: Prepare``."""
-    node.ensure_counts(2, 1)
-    first, second, result = node.input(0), node.input(1), node.output()
+    first, second, result = node.operands(2)
     node.ensure(first.type == second.type, "the operands have different types")
-    result.type = first.type
-    node.resize(result, first.shape)
+    node.make_like(result, first)
 
 
 @kernel("STABLEHLO_GATHER", changed_in=("litert-2.1.6",))
 def prepare_gather(node: KernelNode) -> None:
     """``kernels/stablehlo_gather.cc: Prepare``. The result keeps its rank from the model file."""
-    node.ensure_counts(2, 1)
-    operand, start_indices, result = node.input(0), node.input(1), node.output()
+    operand, start_indices, result = node.operands(2)
     node.ensure_type(start_indices, _INDEX_TYPES)
     options = node.options
     if node.since("litert-2.1.6"):
@@ -150,8 +148,7 @@ def _extended(vector: Sequence[int], size: int) -> list[int]:
 @kernel("DILATE", changed_in=("litert-2.1.6",))
 def prepare_dilate(node: KernelNode) -> None:
     """``kernels/dilate.cc: Prepare``."""
-    node.ensure_counts(3, 1)
-    source, dilations, padding_value, result = node.input(0), node.input(1), node.input(2), node.output()
+    source, dilations, padding_value, result = node.operands(3)
     node.ensure(source.rank > 0, "the input is a scalar")
     if not node.since("litert-2.1.6"):
         node.ensure(source.rank <= _DILATE_FORMER_MAX_RANK, "the input has more than 6 dimensions")
@@ -286,8 +283,7 @@ def _share_scale(tensor: KernelTensor, other: KernelTensor) -> None:
 @kernel("STABLEHLO_RNG_BIT_GENERATOR")
 def prepare_rng_bit_generator(node: KernelNode) -> None:
     """``kernels/rng_bit_generator.cc: Prepare``. The random numbers keep their shape from the model file."""
-    node.ensure_counts(1, 2)
-    state, next_state, numbers = node.input(0), node.output(0), node.output(1)
+    state, next_state, numbers = node.operands(1, 2)
     node.ensure_type(state, "UINT64")
     node.ensure(state.rank == 1, "the state is not a vector")
     node.ensure_type(next_state, "UINT64")

@@ -10,12 +10,12 @@ import pytest
 
 from delegate_sim.delegates.armnn import builds, compute_library, rules, steps
 from delegate_sim.delegates.armnn.compute_library import CPU_ACC
-from delegate_sim.delegates.armnn.demands import LayerDemand, Query, layers_of
+from delegate_sim.delegates.armnn.demands import LayerDemand, layers_of
 from delegate_sim.delegates.armnn.rules import RULES
 from delegate_sim.delegates.armnn.rules.checks import PROBLEMS
 from delegate_sim.delegates.armnn.rules.questions import QUESTIONS
 from delegate_sim.delegates.armnn.steps import BACKENDS, CPU_REF, Layer
-from delegate_sim.delegates.armnn.tensors import Info
+from delegate_sim.delegates.armnn.tensors import Info, Query
 
 MODULES = {"reference": steps, "compute_library": compute_library, "workloads": builds}
 ROW = {"refuses", "kind", "needed", "found", "says", "hint"}

@@ -10,7 +10,7 @@ from pathlib import Path
 from delegate_sim.delegates.gpu.build.model import KINDS
 from delegate_sim.delegates.gpu.delegate import DELEGATE
 from delegate_sim.delegates.gpu.rules import MODULES, RULES, layers
-from delegate_sim.model.operator_families import FAMILY_OF
+from delegate_sim.model.schema import FAMILY_OF
 
 
 def test_every_operator_that_is_accepted_has_a_parser():

@@ -9,7 +9,7 @@ import pytest
 from delegate_sim.delegates.nnapi.rules import RULES
 from delegate_sim.delegates.nnapi.target import FEATURE_LEVELS, NnapiTarget
 from delegate_sim.model import schema
-from delegate_sim.model.operator_families import FAMILIES
+from delegate_sim.model.schema import FAMILIES
 from delegate_sim.releases.catalogue import NEWEST
 from tests.support.delegates.nnapi_cases import (
     activation,

@@ -7,10 +7,11 @@ import pytest
 
 import delegate_sim
 from delegate_sim.delegates.npu.rules import BOOKS, NpuTarget
+from delegate_sim.delegates.registry import find_delegate
 from delegate_sim.model.model import Quantization
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
 from fixtures.builder import ModelBuilder
-from tests.support.delegates.npu_models import attributes, chain, run, selected, with_composites
+from tests.support.delegates.npu_models import SHAPE, attributes, chain, run, selected, with_composites
 from tests.support.graphs import arena, constant, node_view, quantized
 
 PLUGINS = ("npu-google", "npu-intel", "npu-mediatek", "npu-samsung")
@@ -278,3 +279,33 @@ def test_open_sizes_of_an_input_are_told(signature, count):
     graph.outputs(result)
     (run,) = delegate_sim.analyze(builder.bytes(), "npu-google").runs
     assert len([warning for warning in run.warnings if "open" in warning]) == count
+
+
+def crash_warned(builder):
+    return any("will crash" in warning for warning in run(builder, "npu-mediatek")["warnings"])
+
+
+def test_two_composites_with_one_body_crash():
+    assert crash_warned(with_composites([("odml.rms_norm", 1, b""), ("other", 1, b"")], [["RELU"]]))
+    assert not crash_warned(with_composites([("odml.rms_norm", 1, b""), ("other", 2, b"")], [["RELU"], ["RELU"]]))
+
+
+def test_a_result_of_an_inlined_body_that_nobody_reads_crashes():
+    def unread(name):
+        builder = with_composites([(name, 1, b"")], [["RELU"]])
+        body = builder._subgraphs[1]
+        body.node("TANH", (0,), (body.tensor("unread", "FLOAT32", SHAPE),))
+        return builder
+
+    assert crash_warned(unread("other"))
+    assert not crash_warned(unread("odml.rms_norm"))
+
+
+@pytest.mark.parametrize("name", ["npu-google", "npu-samsung"])
+def test_each_remedy_names_options_of_the_vendor_and_its_source(name):
+    vendor = name.partition("-")[2]
+    remedies = find_delegate(name).remedies_if_not_compiled
+    assert remedies
+    for remedy in remedies:
+        assert all(option.startswith(f"{vendor}_") and "=" in option for option in remedy.options.split())
+        assert remedy.source.startswith("https://")

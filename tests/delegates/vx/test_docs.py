@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from delegate_sim.delegates.registry import find_delegate
-from delegate_sim.delegates.vx.variants import NXP_RULES, RULES
+from delegate_sim.delegates.vx.delegate import NXP_RULES, RULES
 from tests.support.delegates.vx_cases import identity
 
 TEXT = (Path(__file__).resolve().parents[3] / "docs" / "vx.md").read_text(encoding="utf-8")

@@ -7,7 +7,7 @@ import pytest
 from delegate_sim.delegates.registry import find_delegate
 from delegate_sim.delegates.vx import layers
 from delegate_sim.delegates.vx.checks import NXP_VX_5_15_71, NXP_VX_6_6_3, VX_DELEGATE
-from delegate_sim.delegates.vx.variants import NXP_RULES, RULES
+from delegate_sim.delegates.vx.delegate import NXP_RULES, RULES
 from delegate_sim.graph.graph import NodeView
 from tests.support.delegates.cases import assert_explained
 from tests.support.delegates.vx_cases import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from delegate_sim.model.model import Allocation, Sparsity
-from delegate_sim.prepare.kernel import PrepareError
+from delegate_sim.prepare.tensors import PrepareError
 
 RELU, RELU_N1_TO_1, RELU6, TANH = 1, 2, 3, 4
 """Values of the schema's ActivationFunctionType, as options hold them."""

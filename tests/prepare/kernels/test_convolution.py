@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from delegate_sim.prepare.kernel import PrepareError
+from delegate_sim.prepare.tensors import PrepareError
 from delegate_sim.releases.catalogue import parse_release
 
 SAME, VALID = 0, 1

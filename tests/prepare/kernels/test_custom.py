@@ -6,7 +6,7 @@ import pytest
 from flatbuffers import flexbuffers
 
 from delegate_sim.model.model import Allocation
-from delegate_sim.prepare.kernel import PrepareError
+from delegate_sim.prepare.tensors import PrepareError
 
 
 class TestDetectionPostProcess:

@@ -6,8 +6,8 @@ import pytest
 
 from delegate_sim import load
 from delegate_sim.model.model import Allocation
-from delegate_sim.prepare.kernel import PrepareError
 from delegate_sim.prepare.preparation import prepare
+from delegate_sim.prepare.tensors import PrepareError
 from fixtures.builder import ModelBuilder
 
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from delegate_sim.model.model import Allocation
-from delegate_sim.prepare.kernel import KernelTensor, PrepareError
-from delegate_sim.prepare.operands import known_array
+from delegate_sim.prepare.tensors import KernelTensor, PrepareError, known_array
 from tests.support import graphs
 from tests.support.graphs import MODEL
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from delegate_sim.prepare.kernel import PrepareError
+from delegate_sim.prepare.tensors import PrepareError
 
 SAME, VALID = 0, 1
 """Values of the schema's Padding."""

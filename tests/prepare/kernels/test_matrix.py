@@ -6,7 +6,7 @@ import pytest
 from flatbuffers import flexbuffers
 
 from delegate_sim.model.model import Sparsity
-from delegate_sim.prepare.kernel import PrepareError
+from delegate_sim.prepare.tensors import PrepareError
 from delegate_sim.releases.catalogue import parse_release
 
 TANH = 4

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from delegate_sim.model.model import Allocation
-from delegate_sim.prepare.kernel import PrepareError
+from delegate_sim.prepare.tensors import PrepareError
 
 BASIC = 1
 """Value of the schema's LSTMKernelType."""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from delegate_sim.model.model import Quantization
-from delegate_sim.prepare.kernel import PrepareError
+from delegate_sim.prepare.tensors import PrepareError
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from delegate_sim import analyze
 from delegate_sim.model.model import Allocation
-from delegate_sim.prepare.kernel import PrepareError
+from delegate_sim.prepare.tensors import PrepareError
 from delegate_sim.releases.catalogue import parse_release
 from fixtures.builder import ModelBuilder
 

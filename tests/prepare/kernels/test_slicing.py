@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from delegate_sim.model.model import Allocation
-from delegate_sim.prepare.kernel import PrepareError
+from delegate_sim.prepare.tensors import PrepareError
 
 
 class TestSlice:

@@ -7,8 +7,8 @@ import pytest
 
 from delegate_sim.model.model import Allocation
 from delegate_sim.model.reader import load
-from delegate_sim.prepare.kernel import PrepareError
 from delegate_sim.prepare.preparation import prepare
+from delegate_sim.prepare.tensors import PrepareError
 from fixtures.builder import ModelBuilder
 
 

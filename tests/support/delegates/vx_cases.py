@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from delegate_sim.delegates.vx import layers
 from delegate_sim.delegates.vx.checks import VxTarget
-from delegate_sim.delegates.vx.variants import NXP_RULES, RULES
+from delegate_sim.delegates.vx.delegate import NXP_RULES, RULES
 from delegate_sim.graph.graph import NodeView
 from delegate_sim.model.model import Tensor
 from delegate_sim.rules.rule import Check

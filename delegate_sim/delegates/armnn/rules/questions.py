@@ -7,9 +7,8 @@ from typing import Any
 
 from ....foundation.limits import element_count
 from ....graph.graph import NodeView, fused_activation
-from ....rules.operands import operand, stored_integers
-from ..demands import Query
-from ..tensors import Info, Thrown, checked, info_of, input_info, input_infos, output_info
+from ....rules.operands import int32_halves, operand, stored_integers
+from ..tensors import Info, Query, Thrown, checked, info_of, input_info, input_infos, output_info
 
 LayerQuestion = Callable[[NodeView], Query | None]
 
@@ -40,10 +39,7 @@ def values_of(node: NodeView, position: int) -> list[int]:
     """
     tensor = node.input(position)
     numbers = stored_integers(node, tensor)
-    if tensor.type != "INT64":
-        return numbers
-    halves = [half for number in numbers for half in (number & 0xFFFFFFFF, number >> 32)]
-    return [half - (1 << 32) if half > 0x7FFFFFFF else half for half in halves[: len(numbers)]]
+    return int32_halves(numbers)[: len(numbers)] if tensor.type == "INT64" else numbers
 
 
 def fused(node: NodeView) -> Query | None:

@@ -17,7 +17,7 @@ from importlib import import_module
 
 from ....graph.graph import Graph, NodeView
 from ....graph.partition import Subset
-from ....model.operator_families import FAMILY_OF
+from ....model.schema import FAMILY_OF
 from ....refusal import Refusal, Refused
 from ....releases.catalogue import NEWEST, Release
 from ...gpu_compatibility.checks import CELL_STATE, OUTPUT_STATE, is_full_lstm

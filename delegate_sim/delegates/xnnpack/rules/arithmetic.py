@@ -12,22 +12,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ....foundation.float32 import quotient
 from ....graph.graph import NodeView
 from ....model.numbers import as_list
 from ....rules.kinds import ATTRIBUTE, CONSTANT, HYBRID, NEIGHBOR, OPERAND_VALUE, QUANTIZATION, SHAPE, TENSOR_TYPE
 from ....rules.operands import OUTPUT, Operand, at_most, between, operand
 from ....rules.rule import Check, OpRule, op_rule
 from ....rules.vocabulary import check, check_for_target, option, rank, unset, where
-from ..target import EIGHT_BIT_TYPES, Visit, datatype, densifies_constant, float32_ratio, is_normal, only_scale
+from ..target import EIGHT_BIT_TYPES, Visit, datatype, densifies_constant, is_normal, only_scale
 from .checks import (
     BOUNDING_ACTIVATION,
     EIGHT_BITS,
     FIRST,
-    FLOAT,
-    FLOAT16_ACTIVATIONS,
     FLOAT16_ARITHMETIC,
-    FLOAT16_LAYERS,
     FLOAT32,
+    FLOAT_ACTIVATIONS,
+    FLOAT_ARITHMETIC,
+    FLOAT_LAYERS,
     FLOAT_OR_8_BITS_ARITHMETIC,
     FLOAT_OR_8_BITS_LAYERS,
     FLOAT_OR_INT8,
@@ -53,36 +54,33 @@ from .checks import (
     xnnpack_rule,
 )
 
-_ACTIVATION_FLOAT = FLOAT.with_float16_from(FLOAT16_ACTIVATIONS)
-_FLOAT_OR_INT8 = FLOAT_OR_INT8.with_float16_from(FLOAT16_ARITHMETIC)
-_SOFTMAX_FLOAT = FLOAT.with_float16_from(FLOAT16_LAYERS)
-
 _LOWEST_NEGATIVE_SCALE = -127.99609375
 
 
-def _alpha(node: NodeView) -> str | None:
-    return None if is_normal(node.options.alpha) else f"alpha {node.options.alpha:g}"
-
-
-def _positive_scale(node: NodeView) -> float | None:
+def _scale_ratio(node: NodeView) -> float | None:
     source, output = only_scale(node.input(0)), only_scale(node.output(0))
-    if source is None or output is None or not is_normal(source) or not is_normal(output):
-        return None
-    return float32_ratio(source, output)
+    return None if source is None or output is None else quotient(source, output)
+
+
+def _unusable_ratio(node: NodeView) -> str | None:
+    ratio = _scale_ratio(node)
+    is_unusable = ratio is not None and (ratio < SMALLEST_CONVERSION or ratio > LARGEST_CONVERSION)
+    return f"input scale / output scale = {ratio:g}" if is_unusable else None
+
+
+def _has_normal_scales(node: NodeView) -> bool:
+    return all(scale is None or is_normal(scale) for scale in map(only_scale, (node.input(0), node.output(0))))
 
 
 def _unusable_positive_scale(node: NodeView) -> str | None:
-    ratio = _positive_scale(node)
-    if ratio is None or SMALLEST_CONVERSION <= ratio <= LARGEST_CONVERSION:
-        return None
-    return f"input scale / output scale = {ratio:g}"
+    return _unusable_ratio(node) if _has_normal_scales(node) else None
 
 
 def _unusable_negative_scale(node: NodeView) -> str | None:
-    positive = _positive_scale(node)
+    positive = _scale_ratio(node) if _has_normal_scales(node) else None
     if positive is None:
         return None
-    ratio = float32_ratio(positive * node.options.alpha, 1.0)
+    ratio = quotient(positive * node.options.alpha, 1.0)
     if _LOWEST_NEGATIVE_SCALE <= ratio <= LARGEST_CONVERSION and abs(ratio) >= SMALLEST_CONVERSION:
         return None
     return f"input scale * alpha / output scale = {ratio:g}"
@@ -96,11 +94,7 @@ def _not_one_for_each_channel(node: NodeView) -> str | None:
 _SLOPE_SHAPE = check(SHAPE, "a slope with size 1 in all dimensions except the last", _not_one_for_each_channel)
 _AT_LEAST_VECTOR = between(1, MAX_RANK)
 
-_UNARY = unary(_ACTIVATION_FLOAT, _ACTIVATION_FLOAT, shapes_from=SHAPES_FROM)
-_SIGMOID = unary(FLOAT_OR_8_BITS_ARITHMETIC, FLOAT_OR_8_BITS_ARITHMETIC, shapes_from=SHAPES_FROM)
-
-_UNARY_FLOAT = FLOAT.with_float16_from(FLOAT16_ACTIVATIONS)
-_FLOAT = FLOAT.with_float16_from(FLOAT16_ARITHMETIC)
+_UNARY = unary(FLOAT_ACTIVATIONS, shapes_from=SHAPES_FROM)
 
 _LARGEST_SCALE = 256.0
 _SMALLEST_SUM_SCALE = 1.0 / 1024.0
@@ -120,10 +114,9 @@ def _sum_scale(which: Operand) -> Check[object]:
         tensor, output = which.tensor(node), node.output(0)
         if tensor.type not in EIGHT_BIT_TYPES:
             return None
-        ratio = float32_ratio(tensor.scale, output.scale)
-        return (
-            (f"{which.name} scale / output scale = {ratio:g}") if ratio < _SMALLEST_SUM_SCALE or ratio >= _LARGEST_SCALE else None
-        )
+        ratio = quotient(tensor.scale, output.scale)
+        is_unusable = ratio < _SMALLEST_SUM_SCALE or ratio >= _LARGEST_SCALE
+        return f"{which.name} scale / output scale = {ratio:g}" if is_unusable else None
 
     needed = f"{which.name} scale / output scale from 1/1024 to below 256 for 8-bit types"
     data = ("scale to the output's", *which.data, _SMALLEST_SUM_SCALE, _LARGEST_SCALE)
@@ -134,12 +127,9 @@ def _product_scale(node: NodeView) -> str | None:
     first, second, output = node.input(0), node.input(1), node.output(0)
     if first.type not in EIGHT_BIT_TYPES:
         return None
-    ratio = float32_ratio(float32_ratio(first.scale * second.scale, 1.0), output.scale)
-    return (
-        (f"product of the input scales / output scale = {ratio:g}")
-        if ratio < _SMALLEST_PRODUCT_SCALE or ratio >= _LARGEST_SCALE
-        else None
-    )
+    ratio = quotient(quotient(first.scale * second.scale, 1.0), output.scale)
+    is_unusable = ratio < _SMALLEST_PRODUCT_SCALE or ratio >= _LARGEST_SCALE
+    return f"product of the input scales / output scale = {ratio:g}" if is_unusable else None
 
 
 _PRODUCT = check(
@@ -149,10 +139,7 @@ _PRODUCT = check(
     data=("product of scales to the output's", _SMALLEST_PRODUCT_SCALE, _LARGEST_SCALE),
 ).from_source(method("CheckTensorsInputProductOutputScale"))
 
-_ARITHMETIC_UNARY = unary(_UNARY_FLOAT, _UNARY_FLOAT, shapes_from=SHAPES_FROM)
-_NEWER_UNARY = _ARITHMETIC_UNARY.from_release("litert-1.3.0")
 _SUM = binary(FLOAT_OR_8_BITS_ARITHMETIC, _ONE_TYPE, _sum_scale(FIRST), _sum_scale(SECOND), BOUNDING_ACTIVATION)
-_EXTREMUM = binary(_FLOAT, shapes_from=SHAPES_FROM)
 
 
 def _is_requantized(node: NodeView) -> bool:
@@ -161,13 +148,7 @@ def _is_requantized(node: NodeView) -> bool:
 
 
 def _unusable_requantization(node: NodeView) -> str | None:
-    if not _is_requantized(node):
-        return None
-    source, output = only_scale(node.input(0)), only_scale(node.output(0))
-    if source is None or output is None:
-        return None
-    ratio = float32_ratio(source, output)
-    return f"input scale / output scale = {ratio:g}" if ratio < SMALLEST_CONVERSION or ratio > LARGEST_CONVERSION else None
+    return _unusable_ratio(node) if _is_requantized(node) else None
 
 
 def _unknown_conversion(node: NodeView) -> str | None:
@@ -204,7 +185,7 @@ _UNPACKS_CONSTANT = check_for_target(
 ).from_source(_UNPACKING)
 
 
-def _no_constant_to_densify(node: NodeView) -> str | None:
+def _no_sparse_constant(node: NodeView) -> str | None:
     if densifies_constant(node):
         return None
     source = node.input(0)
@@ -212,7 +193,7 @@ def _no_constant_to_densify(node: NodeView) -> str | None:
     return f"{' '.join(words)} {source.type} to {node.output(0).type}"
 
 
-_DEQUANTIZE = unary(EIGHT_BITS, FLOAT.with_float16_from(FLOAT16_ARITHMETIC))
+_DEQUANTIZE = unary(EIGHT_BITS, outputs=FLOAT_ARITHMETIC)
 
 _AXES = operand(1, "axes")
 
@@ -265,21 +246,25 @@ _OF_IMAGE = check(OPERAND_VALUE, "axes 1 and 2 of an input of rank 4", _beyond_i
 _8_BITS_OF_IMAGE = where(lambda node: node.input(0).type in EIGHT_BIT_TYPES, "with an 8-bit input", _OF_IMAGE)
 _FLOAT_ONLY = counting_before("litert-1.1.0", *in_method(FLOAT_OR_8_BITS_LAYERS.function, *of_type(INPUT, FLOAT32)))
 
-_REDUCTION_EXTREMUM = _reduction().from_release("litert-1.3.0")
-
 RULES = {
-    "ELU": unary(_FLOAT_OR_INT8, _FLOAT_OR_INT8, shapes_from=SHAPES_FROM),
+    **dict.fromkeys(
+        ("ABS", "CEIL", "FLOOR", "HARD_SWISH", "NEG", "RELU", "RELU6", "RELU_N1_TO_1", "ROUND", "RSQRT", "SQRT"), _UNARY
+    ),
+    **dict.fromkeys(("COS", "EXP", "SIN"), _UNARY.from_release("litert-1.3.0")),
+    **dict.fromkeys(("LOGISTIC", "TANH"), unary(FLOAT_OR_8_BITS_ARITHMETIC, shapes_from=SHAPES_FROM)),
+    "ELU": unary(FLOAT_OR_INT8.with_float16_from(FLOAT16_ARITHMETIC), shapes_from=SHAPES_FROM),
     "GELU": unary(
-        _ACTIVATION_FLOAT,
-        _ACTIVATION_FLOAT,
+        FLOAT_ACTIVATIONS,
         unset("approximate", hint="convert with the exact GELU").before_release("litert-1.2.0"),
         shapes_from=SHAPES_FROM,
     ),
-    "HARD_SWISH": _UNARY,
     "LEAKY_RELU": unary(
         FLOAT_OR_8_BITS_ARITHMETIC,
-        FLOAT_OR_8_BITS_ARITHMETIC,
-        check(ATTRIBUTE, "an alpha that is a finite, normal number other than 0", _alpha),
+        check(
+            ATTRIBUTE,
+            "an alpha that is a finite, normal number other than 0",
+            lambda node: None if is_normal(node.options.alpha) else f"alpha {node.options.alpha:g}",
+        ),
         check(
             QUANTIZATION,
             "input scale / output scale from 1/256 to 128 for 8-bit types",
@@ -294,45 +279,26 @@ RULES = {
         ),
         shapes_from=SHAPES_FROM,
     ),
-    "LOGISTIC": _SIGMOID,
     "PRELU": binary(
-        FLOAT.with_float16_from(FLOAT16_ARITHMETIC),
+        FLOAT_ARITHMETIC,
         *counting_before("litert-1.3.0", *in_method("VisitBinaryNode", *shaped(INPUT, _AT_LEAST_VECTOR), _SLOPE_SHAPE)),
         stored_or_unpacked(operand(1, "slope")),
         *counting_before("litert-1.3.0", *in_method("VisitBinaryNode", *shaped(OUTPUT, _AT_LEAST_VECTOR))),
         shapes_from=SHAPES_FROM,
     ),
-    "RELU": _UNARY,
-    "RELU6": _UNARY,
-    "RELU_N1_TO_1": _UNARY,
     "SOFTMAX": xnnpack_rule(
-        "VisitSoftmaxNode", option("beta", 1), operands(1), *of_types(INPUT, _SOFTMAX_FLOAT), *of_types(OUTPUT, _SOFTMAX_FLOAT)
+        "VisitSoftmaxNode", option("beta", 1), operands(1), *of_types(INPUT, FLOAT_LAYERS), *of_types(OUTPUT, FLOAT_LAYERS)
     ),
-    "TANH": _SIGMOID,
-    "ABS": _ARITHMETIC_UNARY,
-    "ADD": _SUM,
-    "CEIL": _ARITHMETIC_UNARY,
-    "COS": _NEWER_UNARY,
-    "DIV": binary(_FLOAT, BOUNDING_ACTIVATION),
-    "EXP": _NEWER_UNARY,
-    "FLOOR": _ARITHMETIC_UNARY,
-    "LOG": _ARITHMETIC_UNARY.from_release("litert-2.1.6"),
-    "MAXIMUM": _EXTREMUM,
-    "MINIMUM": _EXTREMUM,
+    **dict.fromkeys(("ADD", "SUB"), _SUM),
+    "DIV": binary(FLOAT_ARITHMETIC, BOUNDING_ACTIVATION),
+    "LOG": _UNARY.from_release("litert-2.1.6"),
+    **dict.fromkeys(("MAXIMUM", "MINIMUM"), binary(FLOAT_ARITHMETIC, shapes_from=SHAPES_FROM)),
     "MUL": binary(FLOAT_OR_8_BITS_ARITHMETIC, _ONE_TYPE, _PRODUCT, BOUNDING_ACTIVATION),
-    "NEG": _ARITHMETIC_UNARY,
-    "ROUND": _ARITHMETIC_UNARY,
-    "RSQRT": _ARITHMETIC_UNARY,
-    "SIN": _NEWER_UNARY,
-    "SQRT": _ARITHMETIC_UNARY,
-    "SQUARE": unary(_UNARY_FLOAT, _UNARY_FLOAT),
-    "SQUARED_DIFFERENCE": binary(_FLOAT),
-    "SUB": _SUM,
+    "SQUARE": unary(FLOAT_ACTIVATIONS),
+    "SQUARED_DIFFERENCE": binary(FLOAT_ARITHMETIC),
     "DENSIFY": op_rule(
         check(
-            CONSTANT,
-            "a sparse constant of type FLOAT32, FLOAT16 or INT8, and an output of the same type",
-            _no_constant_to_densify,
+            CONSTANT, "a sparse constant of type FLOAT32, FLOAT16 or INT8, and an output of the same type", _no_sparse_constant
         ),
         _ACCEPTED_READERS,
     ).from_source(PREPARATION.with_branch("kTfLiteBuiltinDensify &&")),
@@ -340,7 +306,6 @@ RULES = {
         _DEQUANTIZE, checks=(_ACCEPTED_READERS, *_DEQUANTIZE.checks), accepted_early=_UNPACKS_CONSTANT
     ).from_source(method("VisitUnaryNode"), _UNPACKING),
     "QUANTIZE": unary(
-        FLOAT_OR_8_BITS_ARITHMETIC,
         FLOAT_OR_8_BITS_ARITHMETIC,
         check(
             QUANTIZATION,
@@ -355,7 +320,6 @@ RULES = {
         ),
     ),
     "MEAN": _reduction(*_8_BITS_OF_IMAGE),
-    "REDUCE_MAX": _REDUCTION_EXTREMUM,
-    "REDUCE_MIN": _REDUCTION_EXTREMUM,
+    **dict.fromkeys(("REDUCE_MAX", "REDUCE_MIN"), _reduction().from_release("litert-1.3.0")),
     "SUM": _reduction(*_FLOAT_ONLY, _OF_IMAGE),
 }

@@ -115,6 +115,9 @@ FLOAT_OR_INT8 = Types("CheckTensorFloatOrQInt8Type", ("FLOAT32", "FLOAT16"), sig
 FLOAT_OR_8_BITS = Types(
     "CheckTensorFloatOrQUInt8Type", ("FLOAT32", "FLOAT16"), signed=True, unsigned=True, scales_function=FLOAT32_OR_8_BITS.function
 )
+FLOAT_ACTIVATIONS = FLOAT.with_float16_from(FLOAT16_ACTIVATIONS)
+FLOAT_ARITHMETIC = FLOAT.with_float16_from(FLOAT16_ARITHMETIC)
+FLOAT_LAYERS = FLOAT.with_float16_from(FLOAT16_LAYERS)
 FLOAT_OR_8_BITS_ARITHMETIC = FLOAT_OR_8_BITS.with_float16_from(FLOAT16_ARITHMETIC)
 FLOAT_OR_8_BITS_LAYERS = FLOAT_OR_8_BITS.with_float16_from(FLOAT16_LAYERS)
 
@@ -164,28 +167,23 @@ def xnnpack_rule(function: str, *checks: Check[Visit]) -> OpRule[Visit]:
     return OpRule(checks).from_source(method(function))
 
 
-def unary(inputs: Types, outputs: Types, *checks: Check[Visit], shapes_from: str = "") -> OpRule[Visit]:
-    """Return the rule of a unary operator.
+def unary(types: Types, *checks: Check[Visit], outputs: Types | None = None, shapes_from: str = "") -> OpRule[Visit]:
+    """Return the rule of a unary operator. ``types`` are the types of input and output, if ``outputs`` does not differ.
 
-    Shapes are checked in release ``shapes_from`` and later releases. If ``shapes_from`` is empty, shapes are checked in all
-    releases.
+    If ``shapes_from`` is empty, shapes are checked in all releases, and otherwise from this release on.
     """
     return xnnpack_rule(
         "VisitUnaryNode",
         operands(1),
         *counting_from(shapes_from, *shaped(INPUT, ANY_RANK)),
-        *of_types(INPUT, inputs),
-        *of_types(OUTPUT, outputs),
+        *of_types(INPUT, types),
+        *of_types(OUTPUT, outputs or types),
         *checks,
     )
 
 
 def binary(types: Types, *checks: Check[Visit], shapes_from: str = "") -> OpRule[Visit]:
-    """Return the rule of a binary operator.
-
-    Shapes are checked in release ``shapes_from`` and later releases. If ``shapes_from`` is empty, shapes are checked in all
-    releases.
-    """
+    """Return the rule of a binary operator. ``shapes_from`` has the same meaning as in ``unary``."""
     return xnnpack_rule(
         "VisitBinaryNode",
         operands(2),

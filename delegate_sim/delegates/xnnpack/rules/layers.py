@@ -1,16 +1,10 @@
 """Convolutions, pooling, resizing and custom operators.
 
-Source: ``VisitConv2DNode``, ``VisitDepthwiseConv2DNode`` and ``VisitTransposeConvNode``
-(``delegates/xnnpack/xnnpack_delegate.cc``).
-
 A supported node can still fail when its kernel is created (see ``kernel_creation.py``).
 
-Source: ``VisitAveragePool2DNode`` and ``VisitMaxPool2DNode`` (``delegates/xnnpack/xnnpack_delegate.cc``).
-
-Source: ``VisitResizeBilinearNode`` (``delegates/xnnpack/xnnpack_delegate.cc``).
-
-Source: ``VisitMediaPipeDeconvolutionNode``, ``VisitMediaPipeMaxPoolingNode``, ``VisitMediaPipeUnpoolingNode`` and
-``VisitDotAttentionNode`` (``delegates/xnnpack/xnnpack_delegate.cc``).
+Source: ``VisitConv2DNode``, ``VisitDepthwiseConv2DNode``, ``VisitTransposeConvNode``, ``VisitAveragePool2DNode``,
+``VisitMaxPool2DNode``, ``VisitResizeBilinearNode``, ``VisitMediaPipeDeconvolutionNode``, ``VisitMediaPipeMaxPoolingNode`` and
+``VisitMediaPipeUnpoolingNode`` (``delegates/xnnpack/xnnpack_delegate.cc``).
 """
 
 from __future__ import annotations
@@ -18,21 +12,20 @@ from __future__ import annotations
 import struct
 
 from ....graph.graph import NodeView
-from ....model.model import Tensor
-from ....rules.kinds import ACTIVATION, ATTRIBUTE, HYBRID, OPERAND_COUNT, OPERAND_VALUE, OPTIONAL_OPERAND, SHAPE
+from ....rules.kinds import ACTIVATION, ATTRIBUTE, HYBRID, OPERAND_VALUE, OPTIONAL_OPERAND, SHAPE
 from ....rules.operands import OUTPUT, between, operand, result
-from ....rules.rule import Check, OpRule
+from ....rules.rule import Check
 from ....rules.vocabulary import check, check_for_target, refused_if, where_given
 from ..experts import MIXTURE
 from ..target import Visit
+from .calls import ATTENTION, ATTENTION_RULE
 from .checks import (
     BIAS,
     BOUNDING_ACTIVATION,
-    FLOAT,
-    FLOAT16_LAYERS,
     FLOAT32,
     FLOAT32_OR_8_BITS,
     FLOAT_BIAS_LIKE_WEIGHTS,
+    FLOAT_LAYERS,
     FLOAT_OR_8_BITS_LAYERS,
     INPUT,
     PADDING,
@@ -161,8 +154,6 @@ _TRANSPOSE_PADDING = in_method(
     "CalculateTransposeConvPaddings", check(ATTRIBUTE, TRANSPOSE_PADDING_NEEDS, _unusable_transpose_paddings)
 )
 
-_FLOAT = FLOAT.with_float16_from(FLOAT16_LAYERS)
-
 
 def _strides_over_filter(node: NodeView) -> str | None:
     options = node.options
@@ -258,43 +249,6 @@ _CUSTOM_POOLING = (
 _INDICES_IN, _INDICES_OUT = operand(1, "indices"), result(1, "indices")
 
 
-def _size(tensor: Tensor, dimension: int) -> int:
-    return tensor.shape[dimension] if -tensor.rank <= dimension < tensor.rank else 0
-
-
-def _same_heads(position: int, name: str) -> Check[object]:
-    def find(node: NodeView) -> str | None:
-        sizes = _size(node.input(0), -1), _size(node.input(position), -1)
-        return None if sizes[0] == sizes[1] else f"heads of size {sizes[0]} in the query and {sizes[1]} in the {name}"
-
-    return check(SHAPE, f"heads of the same size in query and {name}", find)
-
-
-def _same_length(position: int, name: str) -> Check[object]:
-    def find(node: NodeView) -> str | None:
-        sizes = _size(node.input(position), 1), _size(node.input(3), -1)
-        return None if sizes[0] == sizes[1] else f"a sequence of length {sizes[0]} in the {name} and {sizes[1]} in the mask"
-
-    return check(SHAPE, f"a mask with the same sequence length as the {name}", find)
-
-
-_MASK = operand(3, "mask")
-_NAMED_MASK = refused_if(
-    OPERAND_COUNT, "a mask", lambda node: len(node.node.inputs) <= _MASK.position, "no mask", "give the operator a mask"
-)
-ATTENTION_CHECKS: tuple[Check[Visit], ...] = (
-    _NAMED_MASK.before_release("litert-1.2.0"),
-    *of_type(operand(0, "query"), FLOAT32),
-    *of_type(operand(1, "key"), FLOAT32),
-    *of_type(operand(2, "value"), FLOAT32),
-    *where_given(_MASK, *of_type(_MASK, FLOAT32)),
-    *of_type(OUTPUT, FLOAT32),
-    _same_heads(1, "key"),
-    _same_heads(2, "value"),
-    *where_given(_MASK, _same_length(1, "key"), _same_length(2, "value")),
-)
-ATTENTION_SOURCE = (method("VisitDotAttentionNode"), method("VisitScaledDotAttentionCompositeNode"))
-
 CUSTOM_RULES = {
     "Convolution2DTransposeBias": xnnpack_rule(
         "VisitMediaPipeDeconvolutionNode",
@@ -337,7 +291,7 @@ CUSTOM_RULES = {
         check(ATTRIBUTE, "padding VALID", _same_padding).from_release("litert-2.3.0"),
     ),
     "moe": MIXTURE,
-    "odml.scaled_dot_product_attention": OpRule(ATTENTION_CHECKS).from_source(*ATTENTION_SOURCE),
+    ATTENTION: ATTENTION_RULE,
 }
 """Custom operators, by name."""
 
@@ -394,7 +348,7 @@ RULES = {
         BOUNDING_ACTIVATION,
     ),
     "AVERAGE_POOL_2D": xnnpack_rule(
-        "VisitAveragePool2DNode", operands(1), *of_types(INPUT, _FLOAT), *of_types(OUTPUT, _FLOAT), *_POOLING
+        "VisitAveragePool2DNode", operands(1), *of_types(INPUT, FLOAT_LAYERS), *of_types(OUTPUT, FLOAT_LAYERS), *_POOLING
     ),
     "MAX_POOL_2D": xnnpack_rule(
         "VisitMaxPool2DNode",

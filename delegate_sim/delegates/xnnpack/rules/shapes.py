@@ -8,10 +8,12 @@ A supported node can still fail when its kernel is created (see ``kernel_creatio
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ....graph.graph import NodeView
 from ....rules.kinds import ATTRIBUTE, OPERAND_VALUE, QUANTIZATION, RANK, SHAPE, TENSOR_TYPE, by_reshape
 from ....rules.operands import OUTPUT, Operand, at_least, between, counted, operand
-from ....rules.rule import Check
+from ....rules.rule import Check, NodeFinder
 from ....rules.vocabulary import check, check_for_target, operand_count, option, where
 from ..target import EIGHT_BIT_TYPES, Visit, has_one_scale, other_parameters, scales_of
 from .checks import (
@@ -83,16 +85,9 @@ _SLICE_TO_END_FROM = "litert-2.4"
 _LARGEST_INT64 = 2**63 - 1
 
 
-def _empty_slice(node: NodeView) -> str | None:
-    return next((f"size {size}" for size in elements_of(node, 2) if size <= 0), None)
-
-
-def _empty_slice_unless_to_end(node: NodeView) -> str | None:
-    return next((f"size {size}" for size in elements_of(node, 2) if size <= 0 and size != -1), None)
-
-
-def _negative_begin(node: NodeView) -> str | None:
-    return next((f"begin {begin}" for begin in elements_of(node, 1) if begin < 0), None)
+def _any_of(position: int, name: str, is_refused: Callable[[int], bool]) -> NodeFinder:
+    """Return a function that describes the first refused element of an operand."""
+    return lambda node: next((f"{name} {element}" for element in elements_of(node, position) if is_refused(element)), None)
 
 
 def _overflowing_slice(node: NodeView) -> str | None:
@@ -105,10 +100,6 @@ def _overflowing_slice(node: NodeView) -> str | None:
 def _too_many_dimensions(node: NodeView) -> str | None:
     (count,) = _BEGIN.tensor(node).shape
     return None if count <= MAX_RANK else counted(count, "dimension")
-
-
-def _longer_strides(node: NodeView) -> str | None:
-    return next((f"stride {stride}" for stride in elements_of(node, 3) if stride != 1), None)
 
 
 def _one_for_each_dimension(which: Operand) -> Check[object]:
@@ -177,10 +168,6 @@ def _not_a_pair_for_each_dimension(node: NodeView) -> str | None:
     return None if shape == (rank, 2) else f"paddings of shape {list(shape)} for an input of rank {rank}"
 
 
-def _negative_padding(node: NodeView) -> str | None:
-    return next((f"padding {padding}" for padding in elements_of(node, 1) if padding < 0), None)
-
-
 def _negative_padding_in_first_rows(node: NodeView) -> str | None:
     """Return the first negative padding of the first two dimensions as text. Old releases do not check further dimensions."""
     paddings = elements_of(node, 1)[: 2 * node.input(1).rank]
@@ -247,11 +234,18 @@ RULES = {
         _one_for_each_dimension(_BEGIN).from_release(_SLICE_TO_END_FROM),
         *of_types(INPUT, FLOAT_OR_8_BITS_ARITHMETIC),
         *of_types(OUTPUT, FLOAT_OR_8_BITS_ARITHMETIC),
-        check(OPERAND_VALUE, "begin of at least 0", _negative_begin, "count begin from the start").from_release("litert-2.3.0"),
         check(
-            OPERAND_VALUE, "sizes of at least 1 (-1 is not supported)", _empty_slice, "write the size of the slice instead of -1"
+            OPERAND_VALUE, "begin of at least 0", _any_of(1, "begin", lambda begin: begin < 0), "count begin from the start"
+        ).from_release("litert-2.3.0"),
+        check(
+            OPERAND_VALUE,
+            "sizes of at least 1 (-1 is not supported)",
+            _any_of(2, "size", lambda size: size <= 0),
+            "write the size of the slice instead of -1",
         ).before_release(_SLICE_TO_END_FROM),
-        check(OPERAND_VALUE, "sizes of at least 1, or -1", _empty_slice_unless_to_end).from_release(_SLICE_TO_END_FROM),
+        check(
+            OPERAND_VALUE, "sizes of at least 1, or -1", _any_of(2, "size", lambda size: size <= 0 and size != -1)
+        ).from_release(_SLICE_TO_END_FROM),
         check(OPERAND_VALUE, "an end below 2^63", _overflowing_slice, "write the size of the slice").from_release(
             _SLICE_TO_END_FROM
         ),
@@ -264,7 +258,7 @@ RULES = {
         vector(_STRIDES),
         stored(_STRIDES),
         integers(_STRIDES, "INT32", function="CheckTensorInt32Type"),
-        check(OPERAND_VALUE, "strides of 1", _longer_strides),
+        check(OPERAND_VALUE, "strides of 1", _any_of(3, "stride", lambda stride: stride != 1)),
         vector(_BEGIN),
         stored(_BEGIN),
         integers(_BEGIN, "INT32", function="CheckTensorInt32Type"),
@@ -310,6 +304,8 @@ RULES = {
         check(
             OPERAND_VALUE, "paddings of at least 0 for the first two dimensions", _negative_padding_in_first_rows
         ).before_release("litert-1.4.0"),
-        check(OPERAND_VALUE, "paddings of at least 0", _negative_padding).from_release("litert-1.4.0"),
+        check(OPERAND_VALUE, "paddings of at least 0", _any_of(1, "padding", lambda padding: padding < 0)).from_release(
+            "litert-1.4.0"
+        ),
     ),
 }

@@ -1,4 +1,4 @@
-"""Lowering of all operators, by families of ``model/operator_families.py``. The modules define a lowering for each operator."""
+"""Lowering of all operators, by families of ``model/schema.py``. The modules define a lowering for each operator."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TypeAlias
 from .....graph.graph import NodeView
 from .....model import schema
 from .....model.model import Node, Tensor
-from .....model.operator_families import FAMILY_OF
+from .....model.schema import FAMILY_OF
 from .....nnapi_runtime.types import OperandType
 from .....rules.rule import modules_of_families
 from ..builder import PartitionBuilder

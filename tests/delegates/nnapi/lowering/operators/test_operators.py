@@ -8,7 +8,7 @@ import pytest
 
 from delegate_sim.delegates.nnapi.lowering.operators import MODULES, driver_operations, find_lowering
 from delegate_sim.delegates.nnapi.rules import RULES
-from delegate_sim.model.operator_families import FAMILY_OF
+from delegate_sim.model.schema import FAMILY_OF
 from tests.support.delegates.nnapi_sketch import Sketch, failure, operations
 
 
