@@ -116,8 +116,6 @@ class _TargetResult(NamedTuple):
 
 
 class _Stop(NamedTuple):
-    """A refusal that several targets share, with its reason in words."""
-
     shared: SharedRefusal
     reason: str
 
@@ -253,7 +251,6 @@ def share_of(row: CardRow) -> str:
 
 
 def _sentence(results: Sequence[_TargetResult], stops: Sequence[_Stop]) -> str:
-    """Return what a person wants to know first, or "" if there is too little to compare."""
     ranked = [result.row for result in results if result.row.is_ranked]
     if len(ranked) < 2 or not any(run.is_prepared for run, _ in results):
         return ""

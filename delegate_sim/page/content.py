@@ -18,7 +18,6 @@ from ..diagnosis.examiner import Cost
 from ..diagnosis.ranking import RankedCause
 from ..foundation.columns import entry, head
 from ..foundation.limits import naming_model
-from ..foundation.printable import printable, shortened
 from ..graph.graph import Graph
 from ..graph.partition import Subset
 from ..hypothetical.hypothetical_changes import NodeKey
@@ -39,12 +38,19 @@ from ..rules.rule import Reason
 from ..runtime.interpreter import Run, SubgraphRun, option_values
 from ..runtime.target import Target
 from ..timing.measured import KERNEL, MeasuredPart, Timing, cpu_time, kernel_times, node_times
-from .arena import arena_entry
 from .card import without_folder
-from .graph_tables import PageGraphs, operator_counts, plain_reasons, short_name, short_text, tensor_positions, whole_entry
+from .graph_tables import (
+    PageGraphs,
+    arena_entry,
+    operator_counts,
+    plain_reasons,
+    short_name,
+    short_text,
+    tensor_positions,
+    whole_entry,
+)
 from .layout import CLOSED_HEIGHT, CLOSED_WIDTH, HEADER, NODE_HEIGHT, NODE_WIDTH, SMALL_HEIGHT, SMALL_WIDTH
 
-_LONGEST_NAME = 200
 _MOST_BARS = 500
 """Largest number of bars. If there are more parts, neighbors among the shorter parts share a bar in their place."""
 
@@ -60,7 +66,7 @@ def strip_entry(timings: Sequence[Timing], delegate: str) -> dict[str, Any] | No
         alone = set(sorted(alone, key=lambda number: -parts[number].ms)[: _MOST_BARS // 2 - 1])
     groups = groupby(range(len(parts)), key=lambda number: number if number in alone else -1)
     bars = [_bar(*[parts[number] for number in members]) for _, members in groups]
-    return {"profile": _name(os.path.basename(timing.path)), "total": timing.total_ms, "bars": bars}
+    return {"profile": short_name(os.path.basename(timing.path)), "total": timing.total_ms, "bars": bars}
 
 
 def _bar(*parts: MeasuredPart) -> dict[str, Any]:
@@ -71,7 +77,7 @@ def _bar(*parts: MeasuredPart) -> dict[str, Any]:
     first = min(part.nodes, default=None)
     kind = kinds.pop() if len(kinds) == 1 else "rest"
     return {
-        "label": _name(label),
+        "label": short_name(label),
         "kind": kind,
         "ms": sum([own.ms for own in parts]),
         "node": None if first is None else list(first),
@@ -102,24 +108,13 @@ def cause_times(nodes: Sequence[NodeKey], timings: Sequence[Timing]) -> dict[str
     return {"ms": time.ms, "without_time": time.unknown} if time.unknown < len(nodes) else {}
 
 
-def _name(text: str) -> str:
-    return shortened(printable(text[: _LONGEST_NAME + 1]), _LONGEST_NAME)
-
-
 _MOST, _HARDLY_ANY = 0.9, 0.1
-"""Limits for the color of a verdict.
-
-The first number is the smallest delegated share of multiply-adds for a good verdict. The second number is the largest share for a
-bad verdict.
-"""
+"""The smallest delegated share of multiply-adds for a good color of the verdict, and the largest share for a bad one."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageView:
-    """One model on one target, with the diagnosis if there is one.
-
-    If a limit prevented the diagnosis, ``causes_left_out`` names the limit. Otherwise, ``causes_left_out`` is empty.
-    """
+    """One model on one target, with the diagnosis if there is one. ``causes_left_out`` names a limit that prevented it."""
 
     model: Model
     run: Run
@@ -154,7 +149,6 @@ def page_content(views: Sequence[PageView]) -> dict[str, Any]:
 
 
 def _site() -> str:
-    """Return the address of the documentation, or "" if the package does not name it."""
     try:
         addresses = metadata("delegate-sim").get_all("Project-URL") or []
     except PackageNotFoundError:

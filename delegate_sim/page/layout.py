@@ -74,8 +74,6 @@ class Drawing:
 
 
 class _Inside(NamedTuple):
-    """The places of the nodes of a box in this box, and the size of the box."""
-
     places: dict[int, Place]
     size: Place
 
@@ -219,7 +217,6 @@ def _folded_pieces(lone: Sequence[int], edges: Edges, layouts: PageLayouts) -> l
 
 
 def _pieces(nodes: Iterable[int], edges: Edges, layouts: PageLayouts) -> list[dict[int, Place]]:
-    """Return the connected parts of a graph, with the column and the row of each node."""
     pieces = [_layered(positions) for positions in _layouts(edges, layouts)]
     connected = {node for edge in edges for node in edge}
     return pieces + [{node: (0.0, 0.0)} for node in nodes if node not in connected]

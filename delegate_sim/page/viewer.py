@@ -79,7 +79,6 @@ def _open_browser(address: str) -> None:
 
 
 def _notebook_display() -> Any:
-    """Return a function that shows a page below the running cell, or None outside notebooks."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     if shell is None or not hasattr(shell, "kernel"):

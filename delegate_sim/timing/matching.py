@@ -17,15 +17,31 @@ from ..delegates.registry import APPLIED_BY_DEFAULT
 from ..device.compare.row_matching import OTHER_MODEL, without_commas
 from ..device.parse.delegate_identity import has_hidden_kernels
 from ..device.parse.log_contents import DeviceLog, ReconcileError
-from ..device.parse.profiles.operator_tables import Row, Summary
+from ..device.parse.operator_tables import Row, Summary
 from ..foundation.printable import and_list, counted, printable, shortened
 from ..graph.graph import Graph
 from ..hypothetical.hypothetical_changes import NodeKey
 from ..model.model import Model
 from ..model.schema import is_operator
 from ..runtime.target import Target
-from .measured import KERNEL, NODE, UNMATCHED, MeasuredPart, OpProfile, Timing, read_op_profile, total_notes
-from .plan import INNER, PlannedStep, TimedPlan, delegates_in, inner_operators, kernel_delegate, node_step, plan_of
+from .measured import (
+    INNER,
+    KERNEL,
+    NODE,
+    UNMATCHED,
+    MeasuredPart,
+    OpProfile,
+    PlannedStep,
+    TimedPlan,
+    Timing,
+    delegates_in,
+    inner_operators,
+    kernel_delegate,
+    node_step,
+    plan_of,
+    read_op_profile,
+    total_notes,
+)
 
 _CUT = 20
 """The smallest length of a name in a truncated line that may match a longer name."""
@@ -104,7 +120,6 @@ class _Timed(NamedTuple):
 
 
 def _step_key(op: str, delegate: str | None) -> tuple[bool, str]:
-    """Return the ``key`` of the steps of an operator or delegate. ``delegate`` is as in ``_Timed``."""
     return (False, op) if delegate is None else (True, delegate)
 
 
@@ -163,7 +178,6 @@ class _Matcher:
                 taken.add(step.index)
 
     def _by_index(self, one: _Timed) -> PlannedStep | None:
-        """Return the step with the index in the row's name. The step and the row must have the same outputs."""
         index = one.row.node
         if index is None:
             return None
@@ -178,7 +192,6 @@ class _Matcher:
         return steps[0] if len(steps) == 1 else None
 
     def _match_in_order(self, timed: Sequence[_Timed]) -> None:
-        """Match the rows that remain of an operator or delegate in order, if as many steps remain."""
         taken = {step.index for step in self.matched.values()}
         rows: dict[tuple[bool, str], list[int]] = {}
         for number, one in enumerate(timed):
@@ -224,7 +237,6 @@ class _Matcher:
         return MeasuredPart(UNMATCHED, one.row.op, _name(one.row), one.ms, 1, (), row=one.row.time, why=why)
 
     def _contradicts(self, one: _Timed) -> bool:
-        """Return whether a row names an output that the model does not have."""
         first = without_commas(one.row.outputs).partition(" ")[0]
         return bool(first) and next(self.first_names.same(first), _ABSENT) is _ABSENT
 
@@ -278,7 +290,6 @@ def _is_same(printed: str, names: str) -> bool:
 
 
 def _summary_parts(profile: OpProfile, plan: TimedPlan, index: int, target: Target, summary: Summary) -> Iterator[MeasuredPart]:
-    """Yield the parts of a summary. A part has all kernels of a delegate, or all CPU nodes of an operator."""
     steps, graph = plan.steps[index], plan.graphs[index]
     by_key = _by_key(steps)
     by_op: dict[str, list[NodeKey]] = {}
@@ -327,7 +338,6 @@ def _hidden_kernels(log: DeviceLog, plan: TimedPlan, index: int) -> Iterator[Mea
 
 
 def _differences(profile: OpProfile, parts: Sequence[MeasuredPart], plan: TimedPlan, main: int) -> Iterator[str]:
-    """Yield notes on rows that are missing, and on nodes and rows that the simulation does not have."""
     order, summary = profile.log.run_orders.get(main), profile.log.summaries.get(main)
     steps = len(plan.steps[main])
     if order is None and (summary is None or not summary.times) and 0 < len(parts) < steps:

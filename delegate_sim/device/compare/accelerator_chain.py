@@ -22,10 +22,9 @@ from ..parse.applied_target import releases_of
 from ..parse.error_meanings import ExplainedError, explained_errors
 from ..parse.log import read_lines
 from ..parse.log_contents import DeviceLog, Replacement, long_lines_note
-from ..parse.log_runs import run_note, separate_runs
+from ..parse.log_runs import NO, npu_stages, run_note, separate_runs
 from ..parse.tables import Event
 from .differences import ListedRefusal, differences, listed_refusals
-from .npu_stages import NO, npu_stages
 from .observed_delegation import Facts, Tally, device_tally, facts_of, shows_refusal, simulated_tally
 from .reconcile import EXPLAINED, LINES, NOT_COMPARED, REPRODUCED, UNEXPLAINED
 from .row_matching import OTHER_MODEL
@@ -153,7 +152,6 @@ class _Trial:
         return steps
 
     def _step(self, accelerator: str, delegate: Delegate, run: Run | None, is_alike: bool) -> StepReconciliation:
-        """Compare the step of an accelerator. ``is_alike`` says that the earlier accelerators left the simulated nodes."""
         missing = self.log.statements_of(Event.NOT_REGISTERED)
         notes = tuple([statement.line for statement in missing if statement.values["name"].lower() == accelerator])
         made = partial(StepReconciliation, accelerator, delegate.name)

@@ -15,11 +15,11 @@ from ...delegates.registry import FALLBACK_OPTION
 from ...graph.graph import NodeView
 from ...rules.kinds import NOT_ACCELERATED, PARTITION_LIMIT
 from ...runtime.interpreter import Run, SubgraphRun
-from ..learn.driver_rejections import driver_matches
 from ..parse.applied_target import DeviceSetting
 from ..parse.log import read_lines
 from ..parse.log_contents import Replacement
 from .differences import differences
+from .driver_rejections import driver_matches
 from .observed_delegation import Facts
 from .runtime_log_check import matched_partitions, stage_operations
 from .trial_simulations import Account, AssumptionTrial, Match, Trials, nodes_set_aside
@@ -93,7 +93,6 @@ def disproved_limit(facts: Facts, run: Run) -> Mapping[str, Any]:
 
 
 def _without_cpu(trials: Trials) -> Iterator[Match]:
-    """If the model fails on the device, assume that the CPU is not among the accelerators of CompiledModel."""
     setting = trials.setting
     if not trials.facts.failure or FALLBACK_OPTION not in setting.options or FALLBACK_OPTION in setting.known:
         return
@@ -144,7 +143,6 @@ class _Without(Driver):
 
 
 def _missing_operations(trials: Trials, first: Run) -> Iterator[Match]:
-    """Assume that the driver rejects the operations that were not compiled."""
     interface = trials.setting.delegate.behind.driver
     compilations = [compilation for compilation in trials.facts.log.runtime.compilations if compilation.choices]
     if interface is None or not compilations or not all(compilation.is_complete for compilation in compilations):
@@ -240,7 +238,6 @@ def _other_defaults(trials: Trials) -> Iterator[Match]:
 
 
 def _limits_at_levels(trials: Trials) -> Iterator[Match]:
-    """Try limits on partitions that equal a number of delegate kernels in the log."""
     option = trials.setting.delegate.limits.option
     if not option or option in trials.setting.known:
         return
@@ -253,7 +250,6 @@ def _limits_at_levels(trials: Trials) -> Iterator[Match]:
 
 
 def _at_any_level(trials: Trials, changes: Mapping[str, Any], who: str) -> Iterator[Match]:
-    """Simulate with the changed options at the assumed feature level, or else at the highest level that fits the log."""
     setting = trials.setting
     text = f"with {who} ({', '.join(_typed(setting, changes))})"
     if (run := trials.fitting(changes)) is not None:
@@ -281,7 +277,6 @@ def _typed(setting: DeviceSetting, changes: Mapping[str, Any]) -> list[str]:
 
 
 def _driver_without_limit(trials: Trials, changes: Mapping[str, Any], levels: Sequence[int | None]) -> Iterator[Match]:
-    """Assume that the driver rejects nodes, and lift the disproved limit on partitions with ``changes``."""
     setting = replace(trials.setting, options={**trials.setting.options, **changes})
     unlimited = replace(trials, setting=setting)
     text = ", ".join([f"with {typed}" for typed in _typed(setting, changes)])

@@ -28,7 +28,7 @@ from ..parse.log import read_lines
 from ..parse.log_contents import Count, DeviceLog, ReconcileError, Replacement
 from ..parse.log_runs import kernels_before, npu_counts
 from ..parse.log_summary import CRASHED, FAILED, summary_of
-from ..parse.profiles.operator_tables import RunOrder, Summary
+from ..parse.operator_tables import RunOrder, Summary
 from ..parse.tables import Event
 from .row_matching import OTHER_MODEL, matched_nodes
 

@@ -13,7 +13,7 @@ from ...model.precompiled import compiled_elsewhere
 from ...model.schema import CUSTOM
 from ..parse.compilations import NOT_COMPILED, CompilerRow, EdgeTpuCompilation
 from ..parse.log_contents import ReconcileError
-from ..parse.profiles.operator_tables import Row
+from ..parse.operator_tables import Row
 
 OTHER_MODEL = "is the log from this model?"
 
@@ -148,7 +148,6 @@ def _check(compilation: EdgeTpuCompilation, nodes: Mapping[str, list[int]]) -> N
 
 
 def _joined(compilation: EdgeTpuCompilation, nodes: Mapping[str, list[int]]) -> Iterator[JoinedRow]:
-    """Yield the rows with their nodes, mapped rows first. Each row takes the next nodes of its operator."""
     rows = sorted(compilation.rows, key=lambda row: not row.is_mapped)
     given: Counter[str] = Counter()
     for row in rows:

@@ -93,7 +93,6 @@ def counts_agree(facts: Facts, run: Run) -> bool | None:
 
 
 def _failed_nodes(log: DeviceLog, run: Run) -> Iterator[str]:
-    """Yield a note for each failed node that is not in the model. Delegation does not change the indices of the model's nodes."""
     for statement in log.statements_of(Event.NODE_ERROR):
         op, node = statement.values["op"], int(statement.values["node"])
         if delegate_named(op) is not None or other_name(op):

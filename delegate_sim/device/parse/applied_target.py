@@ -198,7 +198,6 @@ def delegate_in(log: DeviceLog) -> Delegate | None:
 
 
 def _require_delegate(log: DeviceLog) -> Delegate:
-    """Return the applied delegate. Raises UnknownDelegateError if the log does not show it, or if it is not simulated."""
     delegate = delegate_in(log)
     if delegate is not None:
         return delegate
@@ -245,7 +244,6 @@ def _named_delegates(log: DeviceLog) -> list[Delegate]:
 
 
 def _most_telling(delegates: list[Delegate]) -> Delegate | None:
-    """Return the first delegate that is not applied by default, or else the first of all, or None."""
     return next((delegate for delegate in delegates if not delegate.is_applied_by_default), delegates[0] if delegates else None)
 
 
@@ -376,7 +374,6 @@ def is_of_second_litert(log: DeviceLog) -> bool:
 
 
 def _releases_with(delegate: Delegate, releases: tuple[Release, ...]) -> tuple[Release, ...]:
-    """Return the releases in ``releases`` that include the delegate. If none includes it, return ``releases``."""
     if not delegate.history.starts_at_known:
         return releases
     since = parse_release(delegate.history.known_since)

@@ -23,7 +23,7 @@ from ...delegates.registry import (
 from ...foundation.work_budget import spend_steps
 from .known_lines import Statement
 from .log_contents import DeviceLog
-from .profiles.operator_tables import is_inner_type
+from .operator_tables import is_inner_type
 from .tables import KINDS, Event, kinds_with, rows_of
 
 _NAMES = rows_of("names")

@@ -21,8 +21,8 @@ from .known_lines import CHARACTERS_IN_A_STEP, SourceStatements
 from .line_prefixes import LearnedPrefixes, Message, logcat_lines, message_of, text_of_json, unwrapped
 from .log_contents import LONGEST_LINE, DeviceLog, LogError
 from .log_reader import Reader
-from .profiles.operator_tables import RunOrder, RunTimes
-from .profiles.profile_files import read_binary, read_json
+from .operator_tables import RunOrder, RunTimes
+from .profile_files import read_binary, read_json
 
 _LARGEST_MESSAGE = 1 << 28
 _READING = "reading the log"
@@ -210,7 +210,6 @@ def _read_runs_file(path: str, sources: SourceStatements) -> tuple[DeviceLog, ..
 
 
 def _json_logs(file: TextIO, path: str, sources: SourceStatements) -> tuple[DeviceLog, ...]:
-    """Read JSON of benchmark_model or of Android Studio. The result is empty if the file has neither."""
     text = file.read(raised(_LARGEST_MESSAGE))
     spend_bytes(len(text), _READING)
     spend_steps(sum(map(text.count, _VALUES)), _READING)
@@ -273,7 +272,6 @@ def _disagreements(ours: DeviceLog, theirs: DeviceLog) -> Iterator[str]:
 
 
 def _joined(ours: Any, theirs: Any) -> Any:
-    """Return ``ours``, or ``theirs`` if ``ours`` is empty. Mappings with string keys are merged."""
     if isinstance(ours, Mapping) and all(isinstance(key, str) for key in (*ours, *theirs)):
         return {**theirs, **ours}
     if isinstance(ours, RuntimeLog | EdgeTpuCompilation | RunTimes):

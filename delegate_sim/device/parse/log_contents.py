@@ -10,7 +10,7 @@ from ...foundation.printable import counted
 from ...foundation.work_budget import spend_steps
 from .compilations import NOT_COMPILED, EdgeTpuCompilation, RuntimeLog
 from .known_lines import Statement
-from .profiles.operator_tables import NO_TIMES, Row, RunOrder, RunTimes, Summary
+from .operator_tables import NO_TIMES, Row, RunOrder, RunTimes, Summary
 from .tables import ERRORS, KINDS, Event, kinds_with
 
 LONGEST_LINE = 1 << 16

@@ -21,8 +21,8 @@ from .known_lines import Pattern, SourceStatements, Statement, is_plain_failure,
 from .line_prefixes import Message, is_before_known_releases
 from .log_contents import ApplicationLine, DeviceLog, Replacement
 from .log_runs import beginning, split_at
-from .profiles.operator_tables import RUN_ORDER, SLOWEST, SUMMARY, OperatorTable, RunOrder, table_title, times_in
-from .profiles.profile_files import is_of_dump, read_dump
+from .operator_tables import RUN_ORDER, SLOWEST, SUMMARY, OperatorTable, RunOrder, table_title, times_in
+from .profile_files import is_of_dump, read_dump
 from .tables import ERRORS, Event, kinds_with, line_in, sequence_of
 
 _FIRST = kinds_with("is_first")
@@ -218,7 +218,6 @@ class Reader:
         return True
 
     def _is_listed(self, message: Message) -> bool:
-        """Parse an entry of a delegate's list of refused operators. Return whether the line is an entry."""
         text = message.text.strip()
         if self.list is not None and is_operator(text):
             text += ":"  # the line was copied without its end
@@ -237,7 +236,6 @@ class Reader:
         return is_entry
 
     def _other_line(self, message: Message) -> bool:
-        """Add the statements in a line that no other method parses. Return whether a statement was added."""
         text = message.text
         if self.list is not None:
             self.list.is_interrupted = True
@@ -356,7 +354,6 @@ class Reader:
             self.subgraph = int(match["index"] or 0) if name == "subgraph" else 0
 
     def _is_replacement(self, text: str) -> bool:
-        """Add a line about replaced nodes. Begin a new run if the line cannot belong to the current run."""
         replacement = replacement_in(text, self.place) if "Replacing " in text else None
         if replacement is None:
             return False
@@ -489,7 +486,6 @@ def _key(statement: Statement) -> tuple[str, str]:
 
 
 def _flags(text: str) -> dict[str, str] | None:
-    """Return the flags of a command that starts one of TFLite's tools, with spaces in their names, or None."""
     if "--" not in text or not any(tool in text for tool in _TOOLS):
         return None
     flags = {flag["name"].replace("_", " ").lower(): flag["value"] for flag in _FLAG.finditer(text)}

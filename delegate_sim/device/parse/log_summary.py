@@ -14,8 +14,6 @@ from ...delegates.registry import ACCELERATORS, APPLIED_BY_DEFAULT, EDGE_TPU, fi
 from ...foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, Declared, attributes, positions
 from ...foundation.work_budget import spend_steps
 from ...model.schema import operator_name
-from ..compare.npu_stages import NO, YES, NpuStages, npu_stages
-from ..compare.npu_stages import NOT_SHOWN as STAGE_NOT_SHOWN
 from ..compare.runtime_log_check import compilation_text
 from .applied_target import delegate_in, is_of_second_litert, is_switched_on, may_be_older, releases_of
 from .compilations import NOT_COMPILED
@@ -40,7 +38,8 @@ from .delegate_identity import (
 from .error_meanings import ExplainedError, LogMeanings, cause_of, explained_errors, explained_notes, is_while_running
 from .known_lines import ARMNN_PARSER, Statement
 from .log_contents import Count, DeviceLog
-from .log_runs import counted_tables, counts_of, is_kernel, ordered_tables
+from .log_runs import NO, YES, NpuStages, counted_tables, counts_of, is_kernel, npu_stages, ordered_tables
+from .log_runs import NOT_SHOWN as STAGE_NOT_SHOWN
 from .tables import KINDS, Event, kinds_with
 
 WHOLE, PART, NONE, FAILED, NOT_CREATED, NOT_LOADED, NOT_SHOWN, APPLIED_TO, MADE, REQUESTED, UNKNOWN = (
@@ -440,7 +439,6 @@ def _failure(log: DeviceLog, names: set[str]) -> str:
 
 
 def _says_failed(names: set[str], error: Statement) -> bool:
-    """Return whether an error before the model ran shows that the delegate with these names could not be applied."""
     if error.kind == Event.NODE_ERROR:
         return plain_name(error.values["op"]) in names
     is_named = plain_name(error.values.get("name", "")) in names - {""}
@@ -467,7 +465,6 @@ def _fatal_failures(log: DeviceLog) -> list[Statement]:
 
 
 def _outcome(log: DeviceLog, counts: tuple[Count, ...]) -> str:
-    """Return the outcome that the most conclusive line with counts shows, or "" if there is no such line."""
     by_source = {count.source: count for count in counts}
     if "application" in by_source:
         by_line = {application.line: application.outcome for application in log.applications}

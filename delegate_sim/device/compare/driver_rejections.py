@@ -16,7 +16,7 @@ from typing import Any
 from ...delegates.driver import Driver, OperationSignature, signature
 from ...graph.graph import NodeView
 from ...runtime.interpreter import Run
-from ..compare.trial_simulations import Account, Match, Trials
+from .trial_simulations import Account, Match, Trials
 
 _MOST_ATTEMPTS = 256
 _MOST_KINDS = 12
@@ -43,8 +43,6 @@ class RejectedNodes(Driver):
 
 @dataclass(frozen=True, slots=True)
 class _NodeKind:
-    """The operations of a node as the driver sees them. Nodes of one kind look the same to the driver."""
-
     op: str
     operations: tuple[OperationSignature, ...]
 

@@ -12,11 +12,11 @@ from typing import Any
 from ...delegates.driver import DevicesInterface, DeviceTraits, StageOperation, StageSignature
 from ...foundation.files import write_whole
 from ...foundation.limits import how_to_raise, raised
-from ..compare.reconcile import Reconciliation
-from ..compare.runtime_log_check import matched_partitions, split_differences, stage_operations
-from ..compare.trial_simulations import simulate_setting
 from ..parse.compilations import RuntimeCompilation
 from .driver_profile import LearningError
+from .reconcile import Reconciliation
+from .runtime_log_check import matched_partitions, split_differences, stage_operations
+from .trial_simulations import simulate_setting
 
 _AVAILABLE = "accelerators available"
 
@@ -154,7 +154,6 @@ def _taking_part(compilation: RuntimeCompilation, names: Sequence[str], interfac
 
 
 def _look_at_rejected(reconciliation: Reconciliation, seen: Mapping[str, _SeenDevice]) -> None:
-    """Record the rejections of nodes that the driver refused before compilation, unless the log shows support."""
     if reconciliation.account is None or not reconciliation.account.rejected:
         return
     base = simulate_setting(reconciliation.model, reconciliation.setting, reconciliation.run.release)
@@ -205,7 +204,6 @@ def _reaches(better: Mapping[str, set[str]], start: str, end: str) -> bool:
 
 
 def _ordered(names: Sequence[str], better: Mapping[str, set[str]]) -> list[str]:
-    """Return the device names, best device first. Devices without a known preference keep their order."""
     left, order = list(names), []
     while left:
         name = next(one for one in left if not any(_reaches(better, other, one) for other in left if other != one))

@@ -21,8 +21,8 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
-from ....foundation.columns import Declared
-from ..tables import rows_of
+from ...foundation.columns import Declared
+from .tables import rows_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,7 +297,6 @@ class OperatorTable:
 
 
 def _number(text: str) -> float | None:
-    """Return a finite number of a table, or None for other text, such as ``nan`` or ``1.2.3``."""
     try:
         value = float(text)
     except ValueError:

@@ -25,9 +25,9 @@ from ...errors import DelegateSimError
 from ...foundation.columns import schema_of
 from ...foundation.printable import printable
 from ...runtime.interpreter import SubgraphRun
-from ..compare.reconcile import NOT_CREATED, UNEXPLAINED, Reconciliation
-from ..compare.trial_simulations import nodes_set_aside, simulate_setting
 from ..parse.applied_target import flags_without_others
+from .reconcile import NOT_CREATED, UNEXPLAINED, Reconciliation
+from .trial_simulations import nodes_set_aside, simulate_setting
 
 
 class LearningError(DelegateSimError):
@@ -131,7 +131,6 @@ def _seen(reconciliation: Reconciliation, interface: DriverInterface) -> _Seen:
 def _look(
     seen: _Seen, subgraph: SubgraphRun, questions: DriverQuestions, rejected: frozenset[int], undecided: frozenset[int]
 ) -> None:
-    """Record the accepted and rejected nodes of a subgraph. It is not known whether ``undecided`` nodes were rejected."""
     if questions.has_float16:
         everything = [entry for partition in questions.partitions for entry in _entries(partition, partition.nodes)]
         _note(seen, everything, is_accepted=bool(subgraph.delegated), is_open=bool(rejected))
@@ -235,7 +234,6 @@ def _joined(
     sources: Sequence[LogSource],
     number: int,
 ) -> tuple[Observation, ...]:
-    """Merge the observations of log ``number`` into the profile. Raises LearningError for a contradiction."""
     joined = {observation.signature: observation for observation in profile.observations}
     for signatures, is_accepted in ((accepted, True), (rejected, False)):
         for operation in signatures:
