@@ -1,6 +1,8 @@
-"""The comparison of recorded device runs with predictions.
+"""The comparison of recorded device runs with predictions, from JSON of edge-compat and of Qualcomm AI Hub, and from logs.
 
-The prediction uses only what identifies the run (``Asked``). Only afterwards, it is compared with the recorded values.
+The schemas are ``schemas/device_run_result.schema.json`` and ``schemas/matrix.schema.json`` of john-rocky/edge-compat, and the
+result of ``ProfileJob.download_profile`` of the package qai-hub. The prediction uses only what identifies the run (``Asked``).
+Only afterwards, it is compared with the recorded values.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 from ..delegates.options import parse_options
 from ..delegates.registry import ACCELERATORS, COMPUTE_UNITS, find_delegate
 from ..errors import DelegateSimError, LimitError, OptionError
-from ..foundation.columns import INTEGER, LIST, Column, Declared
+from ..foundation.columns import INTEGER, LIST, Column, Declared, attributes
 from ..foundation.files import open_input, read_whole
 from ..foundation.limits import how_to_raise, raised
 from ..foundation.parsing import json_text
@@ -33,7 +35,6 @@ from .parse.log_contents import DeviceLog, LogError, ReconcileError
 _MOST_RECORDS, _MOST_RUNS = 10_000, 100
 _LONGEST_TEXT = 1_000
 """Number of characters of a text in a record. Each record of a file repeats the texts of the file."""
-_READING = "reading records"
 _CPU = "CPU"
 _NOT_LOADED = ("compile_failed", "engine_create_failed", "load_failed")
 """Classes of failure that say that the accelerator did not take the model. Others are failures of the device or of the run."""
@@ -91,38 +92,33 @@ def read_records(path: str) -> list[Record]:
 
 def _records(path: str) -> Iterator[Record]:
     content = read_whole(path)
-    document = json_text.loads(content.decode("utf-8-sig"), _READING) if content.lstrip()[:1] == b"{" else None
-    if not isinstance(document, dict):
-        yield from _of_logs(path)
-    elif {"artifact", "results"} <= document.keys():
+    document = json_text.loads(content.decode("utf-8-sig"), "reading records") if content.lstrip()[:1] == b"{" else None
+    document = document if isinstance(document, dict) else {}
+    if {"artifact", "results"} <= document.keys():
         yield from [_device_run(path, document, entry) for entry in _entries(document, "results", _MOST_RECORDS)]
     elif {"backend", "entries"} <= document.keys():
         yield from [_matrix_entry(path, document, entry) for entry in _entries(document, "entries", _MOST_RECORDS)]
     elif "execution_detail" in document:
         yield _profile(path, _entries(document, "execution_detail"))
     else:
-        yield from _of_logs(path)
-
-
-def _of_logs(path: str) -> Iterator[Record]:
-    logs = read_runs_file(path)
-    _ensure_few(len(logs), _MOST_RUNS, "runs in a log")
-    for log in logs:
-        yield Asked(path, _base_name(log.graph), "", "", ""), Recorded(log=log)
+        logs = read_runs_file(path)
+        _ensure_few(len(logs), _MOST_RUNS, "runs in a log")
+        for log in logs:
+            yield Asked(path, _base_name(log.graph), "", "", ""), Recorded(log=log)
 
 
 def _device_run(path: str, document: Mapping[str, Any], entry: Mapping[str, Any]) -> Record:
     environment = _value(entry, "env", dict) or {}
-    accelerator, release = _value(entry, "accelerator", str) or "", _value(environment, "runtime_version", str) or ""
+    accelerator, release = _text(entry, "accelerator"), _text(environment, "runtime_version")
     is_bundle = _value(environment, "runtime", str) == "litert-lm"
     loads, failure = _value(entry, "loads", bool), _value(entry, "failure_class", str)
     asked = Asked(
         path,
-        _base_name(_value(document, "artifact", str) or ""),
+        _base_name(_text(document, "artifact")),
         "" if is_bundle else _delegate(accelerator),
         accelerator,
         f"litert-{release}",
-        _value(document, "artifact_sha256", str) or "",
+        _text(document, "artifact_sha256"),
     )
     return asked, Recorded(
         loads=loads if loads or failure in _NOT_LOADED else None,
@@ -134,21 +130,21 @@ def _device_run(path: str, document: Mapping[str, Any], entry: Mapping[str, Any]
 
 
 def _matrix_entry(path: str, document: Mapping[str, Any], entry: Mapping[str, Any]) -> Record:
-    backend, status = _value(document, "backend", str) or "", _value(entry, "status", str) or ""
+    backend, status = _text(document, "backend"), _text(entry, "status")
     is_general = not any(entry.get(key) for key in ("conditions", "constraints", "dtypes"))
     accepts = _ACCEPTS.get(status) if _value(entry, "provenance", str) == "measured" else None
-    release, operator = f"litert-{_value(document, 'litert_version', str) or ''}", _value(entry, "op", str) or ""
+    release, operator = f"litert-{_text(document, 'litert_version')}", _text(entry, "op")
     asked = Asked(path, "", _delegate(backend), backend, release, operator=operator)
     return asked, Recorded(accepts=accepts if accepts or is_general else None)
 
 
 def _profile(path: str, entries: list[dict[str, Any]]) -> Record:
     """Return the record of a profile of Qualcomm AI Hub, which does not name the model and the release."""
-    units = Counter([_value(entry, "compute_unit", str) or "" for entry in entries])
+    units = Counter([_text(entry, "compute_unit") for entry in entries])
     accelerators = sorted(units.keys() - {_CPU})
     accelerator = accelerators[0] if len(accelerators) == 1 else ", ".join(accelerators)
     delegated = [entry for entry in entries if _value(entry, "compute_unit", str) != _CPU]
-    operators = Counter([_value(entry, "type", str) or "" for entry in delegated])
+    operators = Counter([_text(entry, "type") for entry in delegated])
     asked = Asked(path, "", COMPUTE_UNITS.get(accelerator, ""), accelerator, "")
     return asked, Recorded(nodes=len(entries), delegated=len(delegated), operators=operators)
 
@@ -159,6 +155,10 @@ _ACCEPTS = {"delegated": True, "partial": True, "incorrect": True, "fallback": F
 
 def _delegate(accelerator: str) -> str:
     return ACCELERATORS.get(accelerator.partition("_")[0], "")
+
+
+def _text(entry: Mapping[str, Any], key: str) -> str:
+    return _value(entry, key, str) or ""
 
 
 def _base_name(path: str) -> str:
@@ -206,7 +206,7 @@ _NOT_COMPARED_CLASSES = (NO_MODEL, OTHER_MODEL, UNREADABLE, NOT_SIMULATED, UNKNO
 class ComparedValue(Declared):
     """A value that was predicted and recorded. ``difference`` is its class, or "" if both are equal."""
 
-    columns = (Column("value"), Column("predicted"), Column("recorded"), Column("difference"))
+    columns = attributes("value", "predicted", "recorded", "difference")
 
     value: str
     predicted: str
@@ -219,8 +219,8 @@ class RecordScore(Declared):
     """A record, and its comparison. ``status`` is ``equal``, ``different`` or ``not-compared``."""
 
     columns = (
-        *(Column("file"), Column("subject"), Column("accelerator"), Column("release"), Column("status")),
-        *(Column("reason"), Column("values", LIST, parts=ComparedValue.columns)),
+        *attributes("file", "subject", "accelerator", "release", "status", "reason"),
+        Column("values", LIST, parts=ComparedValue.columns),
     )
 
     file: str
@@ -273,10 +273,10 @@ class _NotCompared(Exception):
 def score_records(
     records: Sequence[Record], models: Mapping[str, str], delegate: str | None = None, release: str | None = None
 ) -> Scoreboard:
-    """Compare records with predictions.
+    """Compare records with predictions. Raises OptionError for an unknown delegate or release.
 
-    ``models`` has the path of each model by its file name. A record without a model's name uses the model if there is only one.
-    ``delegate`` and ``release`` are for records that do not name them. Raises OptionError if one of them is unknown.
+    ``models`` has the path of each model by its file name; the only one is used for records without a name. ``delegate`` and
+    ``release`` are for records that do not name them.
     """
     if release is not None:
         parse_release(release)
@@ -313,8 +313,9 @@ class _Predictions:
                 raise _NotCompared(STATES_NOTHING)
         except _NotCompared as reason:
             return RecordScore(asked.file, subject, accelerator, release, NOT_COMPARED, str(reason), ())
-        other = next((part.difference for part in values if part.difference in _NOT_COMPARED_CLASSES), "")
-        status = NOT_COMPARED if other else DIFFERENT if any(part.difference for part in values) else EQUAL
+        differences = [part.difference for part in values if part.difference]
+        other = next((difference for difference in differences if difference in _NOT_COMPARED_CLASSES), "")
+        status = NOT_COMPARED if other else DIFFERENT if differences else EQUAL
         return RecordScore(asked.file, subject, accelerator, release, status, other, tuple(values))
 
     def _target(self, asked: Asked, release: str) -> Target:
@@ -382,10 +383,8 @@ class _Predictions:
         target = self._target(asked, asked.release)
         rule = target.delegate.rules_for(target.options).rule_of(asked.operator or "")
         accepts = rule is not None and (rule.introduced is None or rule.introduced <= target.release)
-        if recorded.accepts is None:
-            return []
         difference = ACCEPTED_ONLY_PREDICTED if accepts else REFUSED_ONLY_PREDICTED
-        return [_values("operator", _yes(accepts), _yes(recorded.accepts), difference)]
+        return [] if recorded.accepts is None else [_values("operator", accepts, recorded.accepts, difference)]
 
     def _log(self, asked: Asked, recorded: Recorded) -> tuple[list[ComparedValue], str, str]:
         assert recorded.log is not None
@@ -412,7 +411,7 @@ def _compared(predicted: Predicted, recorded: Recorded) -> Iterator[ComparedValu
     is_running = measures.outcome not in NOT_RUNNING
     if recorded.loads is not None:
         difference = FAILS_ONLY_RECORDED if is_running else FAILS_ONLY_PREDICTED
-        yield _values("runs", _yes(is_running), _yes(recorded.loads), difference)
+        yield _values("runs", is_running, recorded.loads, difference)
     if not is_running or recorded.loads is False:
         return
     if recorded.nodes is not None and recorded.nodes != measures.nodes:
@@ -421,29 +420,27 @@ def _compared(predicted: Predicted, recorded: Recorded) -> Iterator[ComparedValu
     delegated = measures.delegated_nodes
     if recorded.delegated is not None:
         difference = MORE_PREDICTED if delegated > recorded.delegated else FEWER_PREDICTED
-        yield _values("delegated nodes", str(delegated), str(recorded.delegated), difference)
+        yield _values("delegated nodes", delegated, recorded.delegated, difference)
     elif recorded.is_whole is not None:
         is_whole, difference = delegated == measures.nodes, MORE_PREDICTED if delegated == measures.nodes else FEWER_PREDICTED
-        yield _values("all nodes delegated", _yes(is_whole), _yes(recorded.is_whole), difference)
+        yield _values("all nodes delegated", is_whole, recorded.is_whole, difference)
     if recorded.operators is not None and recorded.delegated == delegated:
-        yield _values("operators", _listed(predicted.operators), _listed(recorded.operators), OTHER_OPERATORS)
+        yield _values("operators", predicted.operators, recorded.operators, OTHER_OPERATORS)
     if recorded.is_right is not None:
         may_be_wrong, is_wrong = measures.possibly_wrong_results, measures.wrong_results
         if is_wrong is not None and (not may_be_wrong or is_wrong):  # "may be wrong" contradicts no record
             difference = WRONG_ONLY_PREDICTED if is_wrong else WRONG_ONLY_RECORDED
-            yield _values("right outputs", _yes(not is_wrong), _yes(recorded.is_right), difference)
+            yield _values("right outputs", not is_wrong, recorded.is_right, difference)
 
 
-def _values(value: str, predicted: str, recorded: str, difference: str) -> ComparedValue:
-    return ComparedValue(value, predicted, recorded, "" if predicted == recorded else difference)
+def _values(value: str, predicted: object, recorded: object, difference: str) -> ComparedValue:
+    return ComparedValue(value, _words(predicted), _words(recorded), "" if predicted == recorded else difference)
 
 
-def _yes(value: bool) -> str:
-    return "yes" if value else "no"
-
-
-def _listed(operators: Counter[str]) -> str:
-    return ", ".join([f"{name} {count}" for name, count in sorted(operators.items())])
+def _words(value: object) -> str:
+    if isinstance(value, Counter):
+        return ", ".join([f"{name} {count}" for name, count in sorted(value.items())])
+    return str(value) if not isinstance(value, bool) else "yes" if value else "no"
 
 
 def _digest(path: str) -> str:

@@ -302,10 +302,7 @@ def _worst(results: Sequence[_TargetResult]) -> _TargetResult | None:
 
 
 def _need(result: _TargetResult) -> tuple[bool, bool, bool, float]:
-    """Return a key that is smaller for greater need.
-
-    Delegates with wrong numbers come first. Delegates that run nearly everything, and second choices, come last.
-    """
+    """Return a key that is smaller for greater need: wrong numbers first, nearly everything and second choices last."""
     row, fraction = result.row, _fraction(result.row)
     return fraction >= _NEARLY_ALL and not row.is_wrong, is_second_choice(row.delegate), not row.is_wrong, fraction
 

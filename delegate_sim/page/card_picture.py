@@ -246,7 +246,8 @@ def card_markdown(card: Card) -> str:
     for group in card.groups:
         parts += [f"| {_escaped(group.title, 80)} | {card.nodes:,} nodes | runs | kernels | |", "|---|---|--:|--:|---|"]
         parts += [*map(_line, group.rows), ""]
-    end = f"Each strip is the model from left to right: {_STRIP_LEGEND}. Simulated by delegate-sim {card.version} for {card.runtime}"
+    end = f"Each strip is the model from left to right: {_STRIP_LEGEND}. "
+    end += f"Simulated by delegate-sim {card.version} for {card.runtime}"
     return "\n".join([*parts, f"<sub>{end}{_escaped(card.aside, 600)}.</sub>", ""])
 
 

@@ -230,11 +230,7 @@ def _words(delegate: str) -> dict[str, str]:
 
 
 def _grade(run: Run, measures: Measures, compute: ComputeTotals) -> str:
-    """Return the color of the verdict: ``bad`` for a failure, otherwise a color for the delegated share of multiply-adds.
-
-    For a model without multiply-adds, the share of nodes is used. The color ``selected`` is for the nodes of a compiler plugin,
-    because it is not known whether these nodes run.
-    """
+    """Return the color of the verdict, by the delegated share of multiply-adds, or of the nodes of a model without them."""
     is_wrong = any(risk.is_certain for risk in number_risks(run))
     if is_wrong or run.refusal is not None or (measures.outcome != TAKEN and measures.is_delegated):
         return "bad"
@@ -309,11 +305,7 @@ def _plain_fix_entry(diagnosis: Diagnosis) -> dict[str, str] | None:
 
 
 def _cause_entry(finding: RankedCause, numbers: Mapping[Any, int]) -> dict[str, Any]:
-    """Return a ranked cause as plain data.
-
-    ``numbers`` maps causes to numbers. The key ``needs`` of the result lists the causes that must be fixed together with this
-    cause.
-    """
+    """Return a ranked cause as plain data. ``numbers`` numbers the causes that ``needs`` and ``needs_instead`` name."""
     cause = finding.cause
     return {
         "title": short_text(cause.title),

@@ -54,10 +54,7 @@ class PageGraphs:
         reasons: dict[Reason, int],
         partitions: list[dict[str, Any]],
     ) -> dict[str, Any]:
-        """Return a subgraph as plain data, with the state, reasons and drawing position of each node, in plan order.
-
-        ``reasons_of`` has the reasons by position. New reasons are added to ``reasons``, which numbers them.
-        """
+        """Return a subgraph as plain data, by plan order. New reasons of ``reasons_of`` are added to ``reasons``, by number."""
         plan, graph = run.graph.execution_plan, self.number(run.graph)
         key = graph, tuple([subset.nodes for subset in run.subsets])
         if key not in self._drawings:
@@ -160,10 +157,7 @@ _MOST_BUFFERS = 2000
 
 
 def arena_entry(model: Model, target: Target) -> dict[str, Any] | None:
-    """Return the columns of a table of buffers, and the lines of the resolver for the model. None if there is no arena.
-
-    If there are too many buffers, return only the buffers with the largest products of size and lifetime.
-    """
+    """Return the columns of a table of the largest buffers, and the resolver's lines. None if there is no arena."""
     report = analyze(model, application_of(target))
     arena = report.arena
     if arena is None:

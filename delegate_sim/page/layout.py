@@ -61,10 +61,9 @@ class Box(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """The upper left corners of a subgraph's nodes, by node index, and the boxes of the partitions, in running order.
+    """The upper left corners of nodes, by index, the small nodes, and the boxes of the partitions, in running order.
 
-    ``small`` has the indices of the nodes of the small size. Each entry of ``rows`` lists partitions that are drawn side by side.
-    These partitions do not depend on each other.
+    Each entry of ``rows`` lists partitions side by side, which do not depend on each other.
     """
 
     nodes: Mapping[int, tuple[int, int]]
@@ -336,10 +335,7 @@ def _rows(count: int, edges: Edges, layouts: PageLayouts) -> list[list[int]]:
 
 
 def _in_columns(rows: Sequence[Sequence[int]], sizes: Sequence[Place]) -> dict[int, Place]:
-    """Place rows of boxes from top to bottom, in one column or several columns.
-
-    The number of columns is chosen so that the drawing fits the screen at the largest scale.
-    """
+    """Place rows of boxes in as many columns as fit the screen at the largest scale."""
     widths = [sum([sizes[number][0] + _GUTTER for number in row]) for row in rows]
     heights = [max([sizes[number][1] for number in row]) + _GAP for row in rows]
     total, tallest = sum(heights), max(heights)

@@ -34,10 +34,7 @@ class PageViewer:
         return page([self._view(report, run, effort) for run in report.runs])
 
     def show(self, report: Report, path: str | os.PathLike[str] | None) -> None:
-        """Show the page below the cell in a notebook, otherwise in the browser.
-
-        If a path is given, write the page to the path instead of opening the browser.
-        """
+        """Write the page to a path, or show it in the browser. In a notebook, show it below the cell in any case."""
         from ..foundation.files import write_whole
         from ..foundation.outputs import OutputFile, check_output
 

@@ -114,7 +114,7 @@ def bounds(
 ) -> TimeBounds:
     """Return bounds on the saving of a change that moves the nodes in ``moved`` off the CPU.
 
-    The kernels are those before and after the change, as nodes of the unchanged model. A profile with the delegate is preferred.
+    Kernels are nodes of the unchanged model. A profile with the delegate is preferred.
     """
     ordered = sorted(timings, key=lambda timing: delegate not in timing.delegates)
     has_kernels = bool(ordered) and delegate in ordered[0].delegates

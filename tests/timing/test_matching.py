@@ -11,9 +11,9 @@ import pytest
 import delegate_sim
 from delegate_sim.api.arguments import target_of
 from delegate_sim.device.compare.row_matching import without_commas
+from delegate_sim.device.parse import profile_files
 from delegate_sim.device.parse.log import read_runs_file
 from delegate_sim.device.parse.log_contents import LogError
-from delegate_sim.device.parse import profile_files
 from delegate_sim.errors import DelegateSimError
 from delegate_sim.model.schema import is_operator
 from delegate_sim.runtime.interpreter import simulate

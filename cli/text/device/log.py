@@ -8,9 +8,8 @@ from dataclasses import replace
 from delegate_sim.delegates.registry import APPLIED_BY_DEFAULT, find_delegate
 from delegate_sim.device.compare.observed_delegation import OTHER_KERNEL
 from delegate_sim.device.compare.row_matching import CompilerJoin, JoinedRow
-from delegate_sim.device.compare.runtime_log_check import compilation_text
 from delegate_sim.device.parse.applied_target import may_be_older
-from delegate_sim.device.parse.compilations import NOT_COMPILED, EdgeTpuCompilation
+from delegate_sim.device.parse.compilations import NOT_COMPILED, EdgeTpuCompilation, compilation_text
 from delegate_sim.device.parse.delegate_identity import DISPATCH, chip_names, plain_name, registered_accelerators
 from delegate_sim.device.parse.error_meanings import explained_notes
 from delegate_sim.device.parse.log_contents import Count, DeviceLog

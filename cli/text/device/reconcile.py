@@ -17,8 +17,8 @@ from delegate_sim.device.compare.driver_profile import Learning, rejection_text
 from delegate_sim.device.compare.driver_rejections import RejectedNodes
 from delegate_sim.device.compare.observed_delegation import Tally
 from delegate_sim.device.compare.reconcile import EXPLAINED, NOT_COMPARED, REPRODUCED, UNEXPLAINED, Reconciliation, unchecked_note
-from delegate_sim.device.compare.runtime_log_check import compilation_text
 from delegate_sim.device.compare.trial_simulations import DRIVER, LIMIT, REFUSED, UNDECIDED
+from delegate_sim.device.parse.compilations import compilation_text
 from delegate_sim.device.parse.error_meanings import ExplainedError, has_run
 from delegate_sim.foundation.printable import printable
 from delegate_sim.model.model import Model

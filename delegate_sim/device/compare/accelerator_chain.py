@@ -1,7 +1,4 @@
-"""Compare a log of LiteRT 2's ``CompiledModel`` with the simulation of several accelerators.
-
-The comparison has one step for each accelerator.
-"""
+"""Compare a log of LiteRT 2's ``CompiledModel`` with the simulation of several accelerators, one step for each."""
 
 from __future__ import annotations
 
@@ -24,11 +21,10 @@ from ..parse.log import read_lines
 from ..parse.log_contents import DeviceLog, Replacement, long_lines_note
 from ..parse.log_runs import NO, npu_stages, run_note, separate_runs
 from ..parse.tables import Event
-from .differences import ListedRefusal, differences, listed_refusals
+from .differences import ListedRefusal, differences, listed_refusals, plugin_notes
 from .observed_delegation import Facts, Tally, device_tally, facts_of, shows_refusal, simulated_tally
 from .reconcile import EXPLAINED, LINES, NOT_COMPARED, REPRODUCED, UNEXPLAINED
 from .row_matching import OTHER_MODEL
-from .wrong_model import plugin_notes
 
 NOT_APPLIED = "not-applied"
 """Status of a step if the log does not show that this accelerator was applied."""
@@ -86,11 +82,9 @@ class StackReconciliation(Declared):
 def reconcile_stack(
     model: Model, log: DeviceLog, stack: Stack, runtime: str | None = None, options: Mapping[str, Any] | None = None
 ) -> StackReconciliation:
-    """Compare each accelerator's log lines with the simulation of this accelerator.
+    """Compare each accelerator's log lines with its simulation. Raises OptionError for an unknown SoC or option.
 
-    If the simulation does not match the log, the model is simulated again without accelerators that have no delegated nodes in
-    the log. If the second simulation matches, the device did not apply these accelerators. Raises OptionError for an unknown
-    SoC or option.
+    If they differ, accelerators without delegated nodes in the log are left out. If that fits, the device did not apply them.
     """
     runs = separate_runs([log], sum([bool(subgraph.nodes) for subgraph in model.subgraphs]))
     log, notes = runs[-1], [*filter(None, [run_note(len(runs), None), long_lines_note(log)])]

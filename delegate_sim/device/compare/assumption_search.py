@@ -1,7 +1,4 @@
-"""Search for assumptions that explain the differences between a log and a simulation.
-
-Explanations with fewer assumptions come first.
-"""
+"""Search for assumptions that explain the differences between a log and a simulation, those with fewer assumptions first."""
 
 from __future__ import annotations
 
@@ -14,14 +11,14 @@ from ...delegates.options import DEFAULT_SETS, as_typed, option_value
 from ...delegates.registry import FALLBACK_OPTION
 from ...graph.graph import NodeView
 from ...rules.kinds import NOT_ACCELERATED, PARTITION_LIMIT
-from ...runtime.interpreter import Run, SubgraphRun
+from ...runtime.interpreter import Run
 from ..parse.applied_target import DeviceSetting
 from ..parse.log import read_lines
 from ..parse.log_contents import Replacement
-from .differences import differences
+from .differences import differences, failed_kernels, kernel_count
 from .driver_rejections import driver_matches
 from .observed_delegation import Facts
-from .runtime_log_check import matched_partitions, stage_operations
+from .row_matching import matched_partitions, stage_operations
 from .trial_simulations import Account, AssumptionTrial, Match, Trials, nodes_set_aside
 
 _MOST_LIMITS = 16
@@ -39,7 +36,7 @@ def fitting_levels(trials: Trials) -> tuple[int, ...]:
 def matches(trials: Trials, first: Run, levels: Sequence[int], profile: Driver | None) -> Iterator[Match]:
     """Yield possible explanations of the differences between the first simulation and the device, likeliest first.
 
-    ``levels`` is the result of ``fitting_levels``. ``profile`` is the driver profile that was learned from earlier logs.
+    ``levels`` is the result of ``fitting_levels``, and ``profile`` the driver profile that was learned from earlier logs.
     """
     yield from _without_cpu(trials)
     if first.outcome != "restored":
@@ -68,10 +65,9 @@ def matches(trials: Trials, first: Run, levels: Sequence[int], profile: Driver |
 
 
 def disproved_limit(facts: Facts, run: Run) -> Mapping[str, Any]:
-    """Return the option and value that lift the limit on partitions, if the log disproves this limit.
+    """Return the option and value that lift the limit on partitions, or an empty mapping.
 
-    The log disproves the limit if it has more delegate kernels than the simulation, and the limit dropped nodes in the
-    simulation. Otherwise, or if no option changes the limit, return an empty mapping.
+    A log disproves a limit that dropped nodes in the simulation if it has more kernels than the simulation.
     """
     limits = run.delegate.limits
     simulated = read_lines(run.log_lines).replacements
@@ -165,18 +161,6 @@ def _rejected_nodes(run: Run, code: str) -> dict[int, frozenset[int]]:
         for subgraph in run.subgraphs
         if subgraph.decision is not None and (nodes := nodes_set_aside(subgraph.decision, code))
     }
-
-
-def failed_kernels(run: Run, nodes: Sequence[int]) -> list[int | None]:
-    """Return the number of each node as a kernel, counted from 1, or None. Kernels follow the graph's nodes."""
-    first = run.subgraphs[0]
-    count, kernels = len(first.graph.nodes), kernel_count(first)
-    return [node - count + 1 if count <= node < count + max(kernels, 1) else None for node in nodes]
-
-
-def kernel_count(subgraph: SubgraphRun) -> int:
-    """Return the number of delegate kernels in a subgraph."""
-    return sum([subset.is_delegated for subset in subgraph.subsets])
 
 
 def _profile(trials: Trials, profile: Driver) -> Iterator[Match]:

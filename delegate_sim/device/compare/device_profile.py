@@ -15,7 +15,7 @@ from ...foundation.limits import how_to_raise, raised
 from ..parse.compilations import RuntimeCompilation
 from .driver_profile import LearningError
 from .reconcile import Reconciliation
-from .runtime_log_check import matched_partitions, split_differences, stage_operations
+from .row_matching import matched_partitions, split_differences, stage_operations
 from .trial_simulations import simulate_setting
 
 _AVAILABLE = "accelerators available"

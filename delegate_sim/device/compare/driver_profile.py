@@ -59,9 +59,8 @@ class _Seen:
 def learn(reconciliation: Reconciliation, log_name: str, profile: DriverProfile | None = None) -> Learning:
     """Refine a profile with a log that was compared with a simulation.
 
-    Raises LearningError if the log does not show the nodes that the driver rejected, or if the log contradicts the profile.
-    The log contradicts the profile if one of the two accepts an operation with certain types and shapes, and the other rejects
-    it.
+    Raises LearningError if the log does not show the nodes that the driver rejected, or if it accepts an operation with the types
+    and shapes of one that the profile rejects, or the reverse.
     """
     interface = _driver_interface(reconciliation)
     profile = profile or DriverProfile()

@@ -1,7 +1,6 @@
 """Explain a device log by nodes that an accelerator's driver rejected.
 
-The precision depends on the log. A table in execution order shows the CPU nodes. A table of node types shows only the number
-of CPU nodes per operator. The lines of the runtime show only totals.
+A table in execution order shows these nodes, a table of node types only their number per operator, and lines only totals.
 """
 
 from __future__ import annotations
@@ -78,10 +77,9 @@ class _Inquiry:
 
 
 def driver_matches(trials: Trials, level: int | None = None) -> Iterator[Match]:
-    """Yield simulations that reproduce the log, best first.
+    """Yield simulations that reproduce the log because the driver rejects nodes that the delegate accepts, best first.
 
-    In each simulation, the driver rejects nodes that the delegate accepts. ``level`` replaces the feature level of the
-    setting. Yield nothing if the delegate asks the driver about no node.
+    ``level`` replaces the feature level. Yield nothing if the delegate asks the driver about no node.
     """
     inquiry = _inquiry(trials, level)
     if inquiry is None:

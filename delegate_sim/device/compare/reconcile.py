@@ -32,11 +32,19 @@ from ..parse.log_contents import DeviceLog, long_lines_note
 from ..parse.log_runs import run_note, separate_runs
 from ..parse.tables import Event
 from .assumption_search import disproved_limit, fitting_levels, matches
-from .differences import ListedRefusal, RefusalDifference, differences, is_disproved, listed_refusals, refusal_differences
+from .differences import (
+    ListedRefusal,
+    RefusalDifference,
+    counts_agree,
+    differences,
+    is_disproved,
+    listed_refusals,
+    other_model_note,
+    refusal_differences,
+)
 from .observed_delegation import Facts, Tally, device_tally, facts_of, shows_refusal, simulated_tally
-from .runtime_log_check import other_operations, split_differences, stage_notes
+from .row_matching import other_operations, split_differences, stage_notes
 from .trial_simulations import Account, AssumptionTrial, CpuNode, Trials, as_observed, cpu_nodes, simulate_setting
-from .wrong_model import counts_agree, other_model_note
 
 REPRODUCED, EXPLAINED, UNEXPLAINED, NOT_COMPARED = "reproduced", "explained", "unexplained", "not-compared"
 """Statuses of a comparison. ``NOT_COMPARED`` means that the log does not show the delegation."""
@@ -155,9 +163,8 @@ def reconcile(
 ) -> Reconciliation:
     """Simulate a model with the setting that a log shows, and explain how the simulation differs from the log.
 
-    If this leaves differences, and another delegate prints the same lines, simulate the other delegate too. ``profile`` is the
-    driver profile that was learned from earlier logs. ``effort`` is shared with other logs. Raises ReconcileError if the log
-    belongs to another model or does not show the applied delegate.
+    If this fails, another delegate that prints the same lines is simulated. ``profile`` is the driver profile that was learned
+    from earlier logs, and ``effort`` is shared with other logs. Raises ReconcileError if the log does not fit.
     """
     runs = separate_runs([log], sum([bool(subgraph.nodes) for subgraph in model.subgraphs]))
     log, note = runs[-1], run_note(len(runs), None)

@@ -36,10 +36,9 @@ def _by_subgraph(key: str) -> Column:
 
 @dataclass(frozen=True, slots=True)
 class Account(Declared):
-    """Assumptions under which a simulation reproduces the log.
+    """Assumptions under which a simulation reproduces the log. ``options`` has the changed options.
 
-    ``kind`` is ``options``, ``driver``, ``compilation``, ``driver-profile`` or ``not-created``. ``options`` has the changed
-    options.
+    ``kind`` is ``options``, ``driver``, ``compilation``, ``driver-profile`` or ``not-created``.
     """
 
     columns = (

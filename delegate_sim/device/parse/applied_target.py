@@ -74,10 +74,7 @@ class DeviceSetting:
 
     @property
     def other_levels(self) -> tuple[int, ...]:
-        """Feature levels that the log allows besides the assumed level, highest first. Empty if the level is known.
-
-        A given release of the platform sets the level.
-        """
+        """Other feature levels that the log allows, highest first. Empty if the level or the platform's release is given."""
         levels, platform = self.delegate.levels, self.delegate.behind.platform
         if levels is None or levels.option in self.known:
             return ()
@@ -100,10 +97,9 @@ def setting_of(
     runtime: str | None = None,
     defaults: str | None = None,
 ) -> DeviceSetting:
-    """Return the delegate, options and releases that a log shows.
+    """Return the delegate, options and releases that a log shows. Given arguments override the log.
 
-    If an argument is given, it overrides the log. Raises ReconcileError if the log does not show a delegate, and OptionError
-    for an unknown delegate, option, value or release.
+    Raises ReconcileError if no delegate is shown, and OptionError for an unknown delegate, option, value or release.
     """
     chosen = find_delegate(delegate) if delegate is not None else _require_delegate(log)
     option_values = canonical_names(chosen.name, chosen.options, options or {})
@@ -143,10 +139,9 @@ def setting_of(
 
 
 def on_device(log: DeviceLog, name: str) -> DelegateOnDevice:
-    """Return the delegate that the log shows, with the options that it has on the device with this name.
+    """Return the delegate of a log with its options on a device, or the device's first delegate if the log shows none.
 
-    Delegates with the same kernels print the same lines, so the device decides between them. If the log shows no delegate, the
-    first delegate of the device is returned. Raises OptionError if the device does not have the delegate of the log.
+    Of delegates that print the same lines, the device has one. Raises OptionError if it does not have the log's delegate.
     """
     from ...delegates.devices import find_device  # few logs come with the name of a device
 
@@ -298,10 +293,7 @@ def _given_options(log: DeviceLog, delegate: Delegate, notes: list[str]) -> Iter
 
 
 def _printed_value(option: Option, text: str, notes: list[str]) -> str | None:
-    """Return a printed value, or None if it is unset or, with a note, if it is invalid or names a file.
-
-    A log may come from a stranger, so no file that it names is opened.
-    """
+    """Return a printed value, or None if it is unset, invalid, or names a file, because a log may come from a stranger."""
     if not text.strip():
         return None
     if option.path_in(text) is not None:
@@ -318,10 +310,9 @@ def _printed_value(option: Option, text: str, notes: list[str]) -> str | None:
 
 
 def releases_of(log: DeviceLog, runtime: str | None, notes: list[str]) -> tuple[Release, ...]:
-    """Return the releases that may have printed the log. If ``runtime`` is given, return only this release.
+    """Return ``runtime``, or the releases that may have printed the log, by its wording and its TensorFlow version.
 
-    Otherwise, return the releases whose lines are worded like the log's, or all known releases if there are none. If the log
-    names a TensorFlow version that some of these releases have, return only the releases of this version.
+    If no release fits, return all releases with the features that the log shows.
     """
     known = list(_possible_releases(log))
     fitting = [release for release in known if all(_has_wording(release, replacement) for replacement in log.replacements)]

@@ -9,10 +9,12 @@ documentation (``coral.ai/docs/edgetpu/models-intro`` and ``coral.ai/docs/edgetp
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from ...foundation.columns import INTEGER, LIST, YES_OR_NO, Column, Declared, attributes
+from ...foundation.printable import counted
 from ...foundation.work_budget import spend_steps
 from .tables import Event, line_in, meaning_by_words, sequence_of
 
@@ -158,6 +160,50 @@ class RuntimeReader:
         elif name == "failed":
             failure = RuntimeFailure(match["device"] or self.compiling, match["why"].strip(), max(self.compiled - 1, 0))
             compilation.failures[failure] = None
+
+
+Steps: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
+"""The device of each step, and the operations of the step."""
+
+
+def device_steps(compilation: RuntimeCompilation) -> Steps | None:
+    """Return the steps, or None if some are missing, or if the runtime ran its own CPU code instead."""
+    names = compilation.names
+    if compilation.fell_back:
+        return None
+    steps = []
+    for step in compilation.steps:
+        if any(place >= len(compilation.choices) for place in step.operations):
+            return None
+        steps.append((names.get(step.number, ""), tuple([compilation.choices[place].op for place in step.operations])))
+    listed = sum([len(operations) for _, operations in steps])
+    return tuple(steps) if steps and listed == len(compilation.choices) else None
+
+
+def compilation_text(compilation: RuntimeCompilation) -> str:
+    """Return a text about a compilation: operations, steps, operations that each device rejects, failures and fallback."""
+    count = compilation.operation_count if compilation.operation_count is not None else len(compilation.choices)
+    steps = device_steps(compilation)
+    words = [counted(count, "operation")] if count or compilation.operation_count is not None else []
+    if not compilation.is_complete and compilation.operation_count is not None:
+        words.append(f"the log lists {len(compilation.choices)} of them")
+    if steps is not None:
+        words.append(f"{counted(len(steps), 'step')}: {steps_text(steps)}")
+    refused: dict[str, Counter[str]] = {}
+    for choice in compilation.choices:
+        for device in choice.refused_by:
+            refused.setdefault(device, Counter())[choice.op] += 1
+    for device, operators in refused.items():
+        words.append(f"{device} does not accept {', '.join([f'{number} {op}' for op, number in operators.items()])}")
+    words += [f"{failure.device or 'a device'} failed to compile ({failure.why})" for failure in compilation.failures]
+    words += [f"no device accepts {compilation.undone}"] if compilation.undone else []
+    words += ["the runtime's CPU took over the whole model"] if compilation.fell_back else []
+    return "; ".join(words)
+
+
+def steps_text(steps: Steps) -> str:
+    """Return the number of operations and the device of each step."""
+    return "; ".join([f"{counted(len(names), 'operation')} on {device}" for device, names in steps]) or "none"
 
 
 MAPPED_STATUS = "Mapped to Edge TPU"

@@ -80,8 +80,7 @@ def _by_spoken_name() -> Mapping[str, Sequence[Delegate]]:
 def speaker(log: DeviceLog, name: str) -> Delegate | None:
     """Return the delegate that uses this name for itself in log lines, or None if that delegate is not simulated.
 
-    If two delegates use the name, return the delegate with a kernel in the log. If the log has no kernel of either delegate,
-    other lines show who printed the name: one of LiteRT 2's accelerators, or an older delegate.
+    Of two delegates with the name, the one with a kernel in the log is meant, or else other lines show which.
     """
     named = delegate_named(name)
     plain = plain_name(name)
@@ -203,10 +202,7 @@ def last_turn(log: DeviceLog, names: set[str]) -> int:
 
 
 def without_errors_of_others(log: DeviceLog, names: set[str], *, is_certain: bool) -> DeviceLog:
-    """Return a copy of a log without the errors of other delegates. ``names`` are the names of the delegate to keep.
-
-    With ``is_certain``, errors that come before all delegate names are removed too.
-    """
+    """Return a log without errors of other delegates than ``names``, and with ``is_certain`` those before all names."""
     named = turns(log)
     owners = {name: _owner(log, name, names) for _, name in named}
     known = [(place, owner) for place, name in named if (owner := owners[name])]

@@ -51,11 +51,7 @@ _NO_CAUSES = ("is not initialized", "apply compiler plugins", "Traceback (most r
 
 @dataclass(frozen=True, slots=True)
 class ExplainedError(Declared):
-    """An error in a log.
-
-    ``printed_by`` names the components whose source code may print the line, and ``values`` are the fields of the line. Both are
-    empty if the known sources do not have the line.
-    """
+    """An error in a log, with the components whose source may print the line, and the fields of the line, if known."""
 
     kind: str
     line: str
@@ -155,10 +151,7 @@ class LogMeanings:
         )
 
     def is_benign(self, statement: Statement) -> bool:
-        """Return whether an error line is harmless: about hooks for profiling, or about an accelerator that is not needed.
-
-        An accelerator is needed if the application requests it, or if the model has parts that were compiled for it.
-        """
+        """Return whether an error line is harmless: about hooks for profiling, or about an accelerator that is not needed."""
         if statement.kind == Event.FAILURE and "Failed to get hooks" in statement.line:
             return True
         if statement.kind == Event.IMMUTABLE_ERROR:  # a second application of the delegate that is applied by default

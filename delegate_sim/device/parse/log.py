@@ -54,8 +54,7 @@ _NO_LABELS = ("tflite", "litert", "verbose", "info", "warning", "warn", "error",
 class ProcessReaders:
     """A reader for each process that uses TFLite, and for each device or container in a log of several.
 
-    Lines of other processes and lines without a process go to the reader of the line before them. A process that only reports
-    its own crash gets its own reader.
+    Other lines go to the reader of the line before them. A process that only reports its crash gets its own reader.
     """
 
     def __init__(self, sources: SourceStatements | None) -> None:
@@ -149,10 +148,7 @@ def read_log(text: str, sources: SourceStatements | None = None) -> DeviceLog:
 
 
 def read_lines(lines: Iterable[str], sources: SourceStatements | None = None) -> DeviceLog:
-    """Parse the lines of a log, and return the last run. Without ``sources``, unknown lines are not looked up.
-
-    If a table row has no newline at its end, the row is incomplete and is ignored. The lines have a budget of work of their own.
-    """
+    """Return the last run in the lines of a log, which have a budget of work of their own. Unended table rows are ignored."""
     with work_budget(is_new=True):
         return read_runs(lines, sources)[-1]
 
@@ -176,7 +172,7 @@ def _lines(file: TextIO) -> Iterator[str]:
 
 
 def read_runs_file(path: str, sources: SourceStatements | None = None) -> tuple[DeviceLog, ...]:
-    """Return the runs in a log file. Unknown lines are looked up in ``sources``, which are loaded if they are not given.
+    """Return the runs in a log file. Unknown lines are looked up in ``sources``.
 
     Raises LogError if the file cannot be read, has nothing about a delegate, or takes more work than the limit.
     """

@@ -30,9 +30,7 @@ _Items = TypeVar("_Items", list[Any], tuple[int, ...])
 def separate_runs(logs: Sequence[DeviceLog], subgraphs: int = 1) -> tuple[DeviceLog, ...]:
     """Split each log that has too many lines about replaced nodes for one run of a model with ``subgraphs`` subgraphs.
 
-    In each run, a delegate prints at most one such line per subgraph. If there are more lines without a subgraph, they belong
-    to other runs. A run begins with the lines that its delegate printed before the line about replaced nodes, and ends where
-    the next run begins.
+    A delegate prints at most one such line for each subgraph of a run. A run begins with the lines before it.
     """
     return tuple(part for log in logs for part in _parts(log, max(subgraphs, 1)))
 
@@ -159,10 +157,9 @@ _MOST_PLANS = 64
 
 
 def kernels_before(log: DeviceLog) -> Iterator[tuple[Replacement, int | None]]:
-    """Yield each line about replaced nodes, with the number of kernels of earlier delegates among the nodes that it counts.
+    """Yield each line about replaced nodes, with the number of earlier delegates' kernels among its nodes, or None.
 
-    The number is None if the lines do not show it. Lines may not name the subgraph. Then a delegate's line belongs to a line of
-    another delegate that left as many nodes.
+    A line that names no subgraph belongs to the line of another delegate that left as many nodes.
     """
     restored = deque(
         sorted([(place, "old" in line.values) for line in log.statements_of(Event.RESTORED) for place in line.places])
@@ -251,10 +248,9 @@ _LOADER_WORDS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class NpuStages(Declared):
-    """The stages that a model passed, as a log shows them. Each stage is ``yes``, ``no`` or ``not-shown``.
+    """The stages that a model passed, as a log shows them: ``yes``, ``no`` or ``not-shown``.
 
-    ``selected`` and ``nodes`` count the nodes that the compiler plugins selected, and all nodes, over all subgraphs; None if the
-    log has no line of a plugin. ``stop`` is the line of the first stage that failed, or "".
+    ``selected`` and ``nodes`` are sums of the plugins' lines, or None. ``stop`` is the line of the first failed stage, or "".
     """
 
     selected: int | None

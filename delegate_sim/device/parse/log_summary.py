@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import pairwise
 
 from ...delegates.base import Delegate
@@ -14,9 +13,8 @@ from ...delegates.registry import ACCELERATORS, APPLIED_BY_DEFAULT, EDGE_TPU, fi
 from ...foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, Declared, attributes, positions
 from ...foundation.work_budget import spend_steps
 from ...model.schema import operator_name
-from ..compare.runtime_log_check import compilation_text
 from .applied_target import delegate_in, is_of_second_litert, is_switched_on, may_be_older, releases_of
-from .compilations import NOT_COMPILED
+from .compilations import NOT_COMPILED, compilation_text
 from .delegate_identity import (
     DISPATCH,
     UNNAMED_KERNEL,
@@ -80,7 +78,7 @@ class LogDelegate:
     """True if the counts are only a plan: the log does not show that the delegate then created its kernels."""
 
 
-def _counts_by_name(key: str) -> Column:
+def _by_name(key: str) -> Column:
     return Column(key, OBJECT, source=lambda summary: dict(getattr(summary, key)))
 
 
@@ -89,34 +87,26 @@ class LogSummary(Declared):
     """A summary of one run's log."""
 
     columns = (
-        *(Column("delegate", OBJECT), Column("end"), Column("graph", source="log.graph"), _counts_by_name("options")),
-        *(*attributes("others", "counts", type=LIST), _counts_by_name("operators"), Column("times", OBJECT, source="log.times")),
+        *(Column("delegate", OBJECT), Column("end"), Column("graph", source="log.graph"), _by_name("options")),
+        *(*attributes("others", "counts", type=LIST), _by_name("operators"), Column("times", OBJECT, source="log.times")),
         *(Column("releases", LIST), Column("may_be_older", YES_OR_NO, source=lambda own: may_be_older(own.log))),
         Column("is_old", YES_OR_NO, source="log.is_old"),
         Column("version", source=lambda own: own.log.tensorflow_version or ""),
         *(Column("refusals", LIST, parts=positions("op", "reason", "times")), Column("errors", LIST)),
         Column("chosen_devices", OBJECT, source="log.chosen_devices"),
         Column("compiled", LIST, source=lambda own: map(compilation_text, own.log.runtime.compilations)),
-        Column("accelerators", LIST, source=lambda own: registered_accelerators(own.log)),
-        *(
-            Column("cause"),
-            Column("notes", LIST, source=lambda own: explained_notes(own.log), parts=positions("line", "meaning")),
-        ),
+        *(Column("accelerators", LIST, source=lambda own: registered_accelerators(own.log)), Column("cause")),
+        Column("notes", LIST, source=lambda own: explained_notes(own.log), parts=positions("line", "meaning")),
         *(Column("chips", LIST, source=lambda own: chip_names(own.log.chips)), Column("npu", OBJECT)),
         Column("edge_tpu", OBJECT, source=lambda own: None if own.log.edge_tpu == NOT_COMPILED else own.log.edge_tpu),
-        *(_counts_by_name("parts"), Column("line_count", INTEGER, source="log.line_count")),
-        *(Column("unused", LIST, source="log.unused"), Column("unused_count", INTEGER, source="log.unused_count")),
-        Column("is_cut", YES_OR_NO),
+        *(_by_name("parts"), Column("line_count", INTEGER, source="log.line_count"), Column("unused", LIST, source="log.unused")),
+        *(Column("unused_count", INTEGER, source="log.unused_count"), Column("is_cut", YES_OR_NO)),
     )
 
     log: DeviceLog
     delegate: LogDelegate
     end: str
-    """The end of the run after the outcome, or "".
-
-    ``crashed``: the process crashed. ``not-run``: the model could not be prepared or loaded. ``run-failed``: an operator on the
-    CPU failed while the model ran.
-    """
+    """The end of the run after the outcome, or "": ``crashed``, ``not-run`` (the model was not loaded), or ``run-failed``."""
     others: tuple[LogDelegate, ...]
     releases: tuple[str, ...]
     """The releases that may have printed the log. Empty if the log does not identify a release."""
@@ -130,10 +120,9 @@ class LogSummary(Declared):
     @property
     def options(self) -> Mapping[str, str]:
         """The options that turn on delegates, and the number of threads."""
-        values = {**self.log.flags, **self.log.parameters}
-        names = ("num threads", _DELEGATE_PATH)
-        is_on = {name: name.startswith("use ") and value not in ("", "0", "false") for name, value in values.items()}
-        return {name: value for name, value in values.items() if name in names or is_on[name]}
+        values, names = {**self.log.flags, **self.log.parameters}, ("num threads", "external delegate path")
+        off = ("", "0", "false")
+        return {key: value for key, value in values.items() if key in names or (key.startswith("use ") and value not in off)}
 
     @property
     def counts(self) -> tuple[Count, ...]:
@@ -146,9 +135,7 @@ class LogSummary(Declared):
     @property
     def operators(self) -> tuple[tuple[str, int], ...]:
         """Number of nodes per operator in the log's tables. Delegate kernels are left out."""
-        counts: Counter[str] = Counter()
-        for table in ordered_tables(self.log).values():
-            counts.update(row.op for row in table.rows)
+        counts = Counter([row.op for table in ordered_tables(self.log).values() for row in table.rows])
         for summary in counted_tables(self.log).values():
             counts.update(summary.counts)
         return tuple([(op, count) for op, count in counts.items() if not is_kernel(op)])
@@ -163,9 +150,8 @@ class LogSummary(Declared):
         """Pairs of program and number of lines, for all other programs that printed lines, such as a driver."""
         counts: Counter[str] = Counter()
         for statement in self.log.statements:
-            if part := KINDS[statement.kind].part:
-                counts[part] += statement.times
-        return tuple(counts.items())
+            counts[KINDS[statement.kind].part] += statement.times
+        return tuple([(part, count) for part, count in counts.items() if part])
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +182,7 @@ def summary_of(log: DeviceLog) -> LogSummary:
     own, others = _in_order(log, own, tuple(_other_delegates(log, delegate, own)))
     own, others, end = _with_end(log, own, others)
     has_wording = bool(log.replacements or log.tensorflow_version or is_of_second_litert(log))
-    has_stopped = log.has(Event.MEASURED, Event.CRASH)
+    is_open = own.is_planned or own.outcome in (MADE, REQUESTED, UNKNOWN)
     return LogSummary(
         log=log,
         delegate=own,
@@ -206,7 +192,7 @@ def summary_of(log: DeviceLog) -> LogSummary:
         errors=errors,
         cause=_cause(log, (own, *others), errors, end),
         npu=stages,
-        is_cut=(own.is_planned or own.outcome in (MADE, REQUESTED, UNKNOWN)) and not has_stopped,
+        is_cut=is_open and not log.has(Event.MEASURED, Event.CRASH),
     )
 
 
@@ -217,11 +203,11 @@ def _with_end(
     last = max([0, *[replacement.place for replacement in log.replacements]])
     errors = log.statements_of(Event.LOAD_ERROR, Event.BENCHMARK_FAILED)
     failed = [error for error in errors if max(error.places, default=last) >= last]
-    if any(_NO_INTERPRETER.search(error.line) for error in failed):
-        made = [mentioned for mentioned in (own, *others) if mentioned.outcome == MADE]
-        idle = [one for one in made if not (one.name and find_delegate(one.name).is_applied_by_default)]
+    if any(re.search(r"nterpreter\b", error.line) for error in failed):
+        made = [delegate for delegate in (own, *others) if delegate.outcome == MADE]
+        idle = [delegate for delegate in made if not (delegate.name and find_delegate(delegate.name).is_applied_by_default)]
         if len(idle) == 1:
-            own, *rest = [replace(one, outcome=FAILED) if one is idle[0] else one for one in (own, *others)]
+            own, *rest = [replace(item, outcome=FAILED) if item is idle[0] else item for item in (own, *others)]
             return own, tuple(rest), ""
     if log.statements_of(Event.CRASH) and own.outcome != CRASHED:
         return own, others, CRASHED
@@ -264,13 +250,12 @@ def _compiled_delegate(log: DeviceLog) -> LogDelegate:
     compilation = log.edge_tpu
     delegate = delegate_named(EDGE_TPU)
     mapped, left = compilation.mapped, compilation.left
-    counts = []
-    if mapped is not None or left is not None or compilation.total is not None:
-        total, is_complete = compilation.total if mapped is None or left is None else mapped + left, compilation.has_all_counts
-        counts = [Count("Edge TPU Compiler", "compiler", mapped, total, left, None, compilation.kernels, None, is_complete)]
+    total, is_complete = compilation.total if mapped is None or left is None else mapped + left, compilation.has_all_counts
+    count = Count("Edge TPU Compiler", "compiler", mapped, total, left, None, compilation.kernels, None, is_complete)
+    has_counts = any(number is not None for number in (mapped, left, compilation.total))
     outcome = NOT_COMPILED_FOR if compilation.failure else COMPILED_FOR if compilation.is_done else UNKNOWN
     name = delegate.name if delegate is not None else ""
-    return LogDelegate(name, name or _title(EDGE_TPU), outcome, tuple(counts))
+    return LogDelegate(name, name or _title(EDGE_TPU), outcome, (count,) if has_counts else ())
 
 
 def _simulated_delegate(log: DeviceLog, delegate: Delegate) -> LogDelegate:
@@ -303,16 +288,14 @@ def _counts_and_outcome(log: DeviceLog, names: set[str], *, is_requested: bool) 
 
 def _is_planned(log: DeviceLog, names: set[str], counts: tuple[Count, ...]) -> bool:
     """Return whether no line shows that kernels were created for the counted nodes. A driver may fail after the counts."""
+    after_kernels = (Event.KERNELS, Event.INTERFACE_USED, Event.APPLIED, Event.MEASURED, Event.EXECUTED)
     builds = [place for error in log.statements_of(Event.BUILD_ERROR) for place in error.places]
     last = max([replacement.place for replacement in log.replacements if plain_name(replacement.kernel) in names], default=0)
     if {count.source for count in counts} != {"split"} and max(builds, default=0) <= last:
         return False
-    later = [place for statement in log.statements_of(*_AFTER_KERNELS) for place in statement.places]
+    later = [place for statement in log.statements_of(*after_kernels) for place in statement.places]
     later += [application.place for application in log.applications]
     return max(later, default=0) <= max([last, *builds]) and log.times.is_empty
-
-
-_AFTER_KERNELS = (Event.KERNELS, Event.INTERFACE_USED, Event.APPLIED, Event.MEASURED, Event.EXECUTED)
 
 
 def _unsimulated_delegate(log: DeviceLog) -> LogDelegate:
@@ -348,10 +331,6 @@ def _with_failed_run(log: DeviceLog, names: set[str], delegate: LogDelegate) -> 
         return delegate
     outcome = APPLIED_TO if delegate.outcome in (MADE, REQUESTED, UNKNOWN, NOT_LOADED) else delegate.outcome
     return replace(delegate, outcome=outcome, failed_running=True, is_planned=False)
-
-
-_NO_INTERPRETER = re.compile(r"nterpreter\b")
-_DELEGATE_PATH = "external delegate path"
 
 
 def _title(name: str) -> str:
@@ -417,11 +396,12 @@ def _failure(log: DeviceLog, names: set[str]) -> str:
     is_replaced = any(plain_name(replacement.kernel) in names for replacement in log.replacements)
     immutable = log.statements_of(Event.IMMUTABLE_ERROR)
     is_default = not names - {""} or plain_name(APPLIED_BY_DEFAULT) in names
+    has_dispatch = any(part in name for name in names for part in (DISPATCH, "qnn"))
     if (
         (not is_replaced and immutable and not LogMeanings(log).is_benign(immutable[0]))
         or (is_default and not is_replaced and log.has(Event.DEFAULT_LEFT_OUT) and not log.has(Event.APPLIED))
-        or any(map(partial(_says_failed, names), errors))
-        or _has_failed_runtime(log, names)
+        or any(_says_failed(names, error) for error in errors)
+        or (has_dispatch and any("source" in failure.values for failure in _fatal_failures(log)))
     ):
         return FAILED
     counted = max([0, *[place for count in log.statements_of(Event.OWN_COUNT) for place in count.places]])
@@ -453,11 +433,6 @@ def _words(line: str) -> set[str]:
     """Return each word and each pair of successive words of a line, as plain names, because a name can have two words."""
     words = line.split()
     return {plain_name(word) for word in (*words, *map("".join, pairwise(words)))} - {""}
-
-
-def _has_failed_runtime(log: DeviceLog, names: set[str]) -> bool:
-    has_dispatch = any(part in name for name in names for part in (DISPATCH, "qnn"))
-    return has_dispatch and any("source" in statement.values for statement in _fatal_failures(log))
 
 
 def _fatal_failures(log: DeviceLog) -> list[Statement]:
@@ -499,13 +474,11 @@ def _outcome_without_counts(log: DeviceLog, names: set[str]) -> str:
 
 
 def _refusals(log: DeviceLog) -> Iterator[tuple[str, str, int]]:
-    for op, reason in log.listed_refusals:
-        yield op, reason, 1
-    rows = [row.values["op"] for row in log.statements_of(Event.NPU_ROW) if row.values["support"] == "unsupported"]
-    yield from [(op, "", 1) for op in rows]
+    yield from [(op, reason, 1) for op, reason in log.listed_refusals]
+    rows = [row.values for row in log.statements_of(Event.NPU_ROW)]
+    yield from [(values["op"], "", 1) for values in rows if values["support"] == "unsupported"]
     yield from [(row.op, row.status, row.count) for row in log.edge_tpu.rows if not row.is_mapped]
-    for (op, version, message), times in log.refusals.items():
-        yield f"{op} (v{version})", message, times
+    yield from [(f"{op} (v{version})", message, times) for (op, version, message), times in log.refusals.items()]
     for statement in log.statements_of(Event.OPERATOR_REFUSED):
         op = statement.values.get("op") or operator_name(int(statement.values["code"]))
         yield op, statement.values.get("why", ""), int(statement.values.get("count", statement.times))

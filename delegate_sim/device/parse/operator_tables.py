@@ -1,14 +1,10 @@
 """Parse the operator tables of benchmark_model's ``--enable_op_profiling=true``, as text or CSV.
 
-Sources of the formats: ``profiling/profile_summarizer.cc`` and ``profile_summary_formatter.cc``, and
-``util/stats_calculator.cc`` of TensorFlow's xla.
-
-LiteRT 2's own profiler (``litert/runtime/profiler_summarizer.cc``) prints the same columns, but with other meanings. All names
-are ``[Builtin]`` or ``[Delegate]``. ``times called`` is the number of calls in all inferences. An average is the average of
-one call, also in the summary.
-
-Sources of the formats: ``BenchmarkLoggingListener`` (``tools/benchmark/benchmark_model.cc``), ``util/stats_calculator.cc`` and
-``litert/python/tools/benchmark_litert_model.py``.
+Sources of the formats: ``profiling/profile_summarizer.cc``, ``profile_summary_formatter.cc``, ``BenchmarkLoggingListener``
+(``tools/benchmark/benchmark_model.cc``), ``util/stats_calculator.cc`` of TensorFlow's xla, and
+``litert/python/tools/benchmark_litert_model.py``. LiteRT 2's profiler (``litert/runtime/profiler_summarizer.cc``) prints the
+same columns with other meanings: all names are ``[Builtin]`` or ``[Delegate]``, ``times called`` counts calls in all inferences,
+and an average is of one call, also in the summary.
 """
 
 from __future__ import annotations
