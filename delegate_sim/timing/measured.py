@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, count
 from typing import Any
 
-from ..delegates.base import Delegate
 from ..delegates.options import parse_options
 from ..delegates.registry import APPLIED_BY_DEFAULT, find_delegate
 from ..device.compare.row_matching import without_commas
@@ -29,10 +29,8 @@ from ..runtime.target import Target
 KERNEL, NODE, UNMATCHED = "kernel", "node", "unmatched"
 
 _MS = Column("ms", NUMBER, unit="ms", digits=6)
-_ROW = (
-    *(Column("first_ms", NUMBER, unit="ms"), Column("memory_kb", NUMBER, unit="KiB")),
-    Column("times_called", INTEGER, source="calls"),
-)
+_CALLS = Column("times_called", INTEGER, source="calls")
+_ROW = (Column("first_ms", NUMBER, unit="ms"), Column("memory_kb", NUMBER, unit="KiB"), _CALLS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +116,11 @@ class Timing(Declared):
         return sum([part.ms for part in self.parts if part.kind == kind])
 
     @property
+    def node_parts(self) -> list[MeasuredPart]:
+        """The parts of nodes on the CPU, of all subgraphs."""
+        return [part for part in (*self.parts, *self.nested) if part.kind == NODE]
+
+    @property
     def kernel_count(self) -> int:
         """The number of delegate kernels."""
         return sum([part.count for part in self.parts if part.kind == KERNEL])
@@ -131,25 +134,26 @@ class Timing(Declared):
     @property
     def groups(self) -> tuple[TimeGroup, ...]:
         """The kernels by delegate, then the CPU nodes by operator, then the unmatched rows, longest first."""
-        sums: dict[tuple[str, str], list[float]] = {}
+        counts: Counter[tuple[str, str]] = Counter()
+        times: dict[tuple[str, str], float] = defaultdict(float)
         for part in self.parts:
-            entry = sums.setdefault((part.kind, "" if part.kind == UNMATCHED else part.op), [0, 0.0])
-            entry[0] += part.count
-            entry[1] += part.ms
-        groups = [TimeGroup(kind, op, int(count), ms) for (kind, op), (count, ms) in sums.items()]
+            key = part.kind, "" if part.kind == UNMATCHED else part.op
+            counts[key] += part.count
+            times[key] += part.ms
+        groups = [TimeGroup(*key, counts[key], ms) for key, ms in times.items()]
         order = (KERNEL, NODE, UNMATCHED)
         return tuple(sorted(groups, key=lambda group: (order.index(group.kind), -group.ms, group.op)))
 
     @property
     def totals(self) -> TimeTotals:
         """The total time, and the time of each kind of part."""
-        return TimeTotals(self.path, _rounded(self.total_ms), *[_rounded(self.ms_of(kind)) for kind in (KERNEL, NODE, UNMATCHED)])
+        return TimeTotals(self.path, *[round(ms, 6) for ms in (self.total_ms, *map(self.ms_of, (KERNEL, NODE, UNMATCHED)))])
 
     def rows(self) -> Iterator[TimeRow]:
         """Yield the groups, for tables."""
         for group in self.groups:
             share = round(group.ms / self.total_ms, 6) if self.total_ms else None
-            yield TimeRow(self.path, group.words, group.count, _rounded(group.ms), share)
+            yield TimeRow(self.path, group.words, group.count, round(group.ms, 6), share)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,21 +173,16 @@ def cpu_time(timings: Sequence[Timing], nodes: Collection[NodeKey]) -> CpuTime:
     """Return the CPU time of nodes in the first timing that has some. The time of a row with further nodes is not divided."""
     wanted = set(nodes)
     for timing in timings:
-        parts = [part for part in (*timing.parts, *timing.nested) if part.kind == NODE and wanted.issuperset(part.nodes)]
-        known = {key for part in parts for key in part.nodes}
-        if known:
+        parts = [part for part in timing.node_parts if wanted.issuperset(part.nodes)]
+        if known := {key for part in parts for key in part.nodes}:
             return CpuTime(sum([part.ms for part in parts]), len(wanted - known))
     return CpuTime(0.0, len(wanted))
 
 
 def node_times(timings: Sequence[Timing]) -> Mapping[NodeKey, float]:
     """Return the CPU time of each node that has a row of its own, in milliseconds."""
-    times: dict[NodeKey, float] = {}
-    for timing in timings:
-        for part in (*timing.parts, *timing.nested):
-            if part.kind == NODE and len(part.nodes) == 1:
-                times.setdefault(part.nodes[0], part.ms)
-    return times
+    parts = [part for timing in timings for part in timing.node_parts if len(part.nodes) == 1]
+    return {part.nodes[0]: part.ms for part in reversed(parts)}  # the first time of a node counts
 
 
 def kernel_times(timings: Sequence[Timing], delegate: str) -> Iterator[tuple[frozenset[NodeKey], float]]:
@@ -194,20 +193,12 @@ def kernel_times(timings: Sequence[Timing], delegate: str) -> Iterator[tuple[fro
                 yield frozenset(part.kernels[0]), part.ms
 
 
-def _rounded(ms: float) -> float:
-    return round(ms, 6)
-
-
 def kernel_costs(run: Run, timing: Timing) -> Iterator[tuple[RunPartition, float | None]]:
     """Yield each kernel of a run with its time, in execution order. The time is None if the kernel has no row of its own."""
     times = dict(kernel_times([timing], run.delegate.name))
     for kernel in partitions([run]):
         if kernel.is_delegated:
             yield kernel, times.get(frozenset([NodeKey(kernel.subgraph, node) for node in kernel.nodes]))
-
-
-_SHARE = 0.01
-_ROUNDING_MS = 0.001
 
 
 def total_notes(log: DeviceLog, subgraph: int, ms: float) -> Iterator[str]:
@@ -221,13 +212,10 @@ def total_notes(log: DeviceLog, subgraph: int, ms: float) -> Iterator[str]:
     if summary is not None and summary.lacks_rows:
         yield "the summary lacks rows: its percentages do not add up to 100"
     expected = log.times.profiled_ms
-    if expected is not None and abs(expected - ms) > max(_SHARE * expected, _ROUNDING_MS * max(rows, 1)):
+    if expected is not None and abs(expected - ms) > max(0.01 * expected, 0.001 * max(rows, 1)):
         yield f"the rows add up to {ms:,.3f} ms, but the profile's own total is {expected:,.3f} ms"
     if log.lost_events:
         yield "the profiler dropped events because its buffer was full (--max_profiling_buffer_entries), so times are missing"
-
-
-_GROUPS_SHOWN = 5
 
 
 def milliseconds(ms: float) -> str:
@@ -242,21 +230,15 @@ def share_of_time(ms: float, total_ms: float) -> str:
 
 def timing_sentence(timing: Timing) -> str:
     """Return a sentence about the parts of a profile's time. Names may be unescaped."""
+    inference, total_ms = timing.times.inference_ms, timing.total_ms
     if not timing.parts:
-        inference = timing.times.inference_ms
-        return f"{timing.path} has no times of nodes" + (
-            "" if inference is None else f"; an inference takes {milliseconds(inference)}"
-        )
+        taken = "" if inference is None else f"; an inference takes {milliseconds(inference)}"
+        return f"{timing.path} has no times of nodes{taken}"
     groups = sorted(timing.groups, key=lambda group: -group.ms)
-    shown = [f"{group.words} {milliseconds(group.ms)}{_share(group.ms, timing)}" for group in groups[:_GROUPS_SHOWN]]
-    if rest := groups[_GROUPS_SHOWN:]:
-        ms = sum([group.ms for group in rest])
-        shown.append(f"{len(rest):,} more {milliseconds(ms)}{_share(ms, timing)}")
-    return f"measured in {timing.path}: {milliseconds(timing.total_ms)}; {', '.join(shown)}"
-
-
-def _share(ms: float, timing: Timing) -> str:
-    return f" ({share_of_time(ms, timing.total_ms)})" if timing.total_ms else ""
+    named = [(group.words, group.ms) for group in groups[:5]]
+    named += [(f"{len(groups) - 5:,} more", sum([group.ms for group in groups[5:]]))] if len(groups) > 5 else []
+    shown = [f"{name} {milliseconds(ms)}{f' ({share_of_time(ms, total_ms)})' if total_ms else ''}" for name, ms in named]
+    return f"measured in {timing.path}: {milliseconds(total_ms)}; {', '.join(shown)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,13 +258,10 @@ def read_op_profile(path: str) -> OpProfile:
         return OpProfile(path, DeviceLog(times=error.times), ("the file has only the times of the whole run, not of nodes",))
     profiled = [log for log in runs if has_times(log)]
     if not profiled:
-        raise LogError(
-            printable(f"{path}: has no table with the times of nodes; run benchmark_model with --enable_op_profiling=true")
-        )
-    count = len(profiled)
-    return OpProfile(
-        path, profiled[-1], (f"the file has the profiles of {count} runs; the last one is used",) if count > 1 else ()
-    )
+        missing = "has no table with the times of nodes; run benchmark_model with --enable_op_profiling=true"
+        raise LogError(printable(f"{path}: {missing}"))
+    notes = (f"the file has the profiles of {len(profiled)} runs; the last one is used",) if len(profiled) > 1 else ()
+    return OpProfile(path, profiled[-1], notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,18 +316,19 @@ def delegates_in(log: DeviceLog, target: Target) -> tuple[str, ...]:
 def plan_of(model: Model, log: DeviceLog, target: Target) -> TimedPlan:
     """Return the plan of a profiled run in the release of ``target``: its delegates, with default options but for ``target``."""
     names = delegates_in(log, target)
-    if not names:
-        graphs = tuple([subgraph.graph for subgraph in simulate(model, target).subgraphs])
-        steps = [tuple([node_step(graph, node) for node in graph.execution_plan]) for graph in graphs]
-        return TimedPlan(tuple(steps), graphs, ())
-    targets = [target if name == target.delegate.name else _default(find_delegate(name), target) for name in names]
-    runs = simulate_chain(model, targets)
+    targets = []
+    for name in names:
+        delegate = find_delegate(name)
+        options = parse_options(name, delegate.options, {}, target.defaults)
+        own = name == target.delegate.name
+        targets.append(target if own else replace(target, delegate=delegate, options=options))
+    runs = simulate_chain(model, targets) if names else [simulate(model, target)]
     graphs = tuple([subgraph.graph for subgraph in runs[0].subgraphs])
+    if not names:
+        return TimedPlan(
+            tuple([tuple([node_step(graph, node) for node in graph.execution_plan]) for graph in graphs]), graphs, ()
+        )
     return TimedPlan(tuple([tuple(_steps(runs, index)) for index in range(len(graphs))]), graphs, names)
-
-
-def _default(delegate: Delegate, target: Target) -> Target:
-    return replace(target, delegate=delegate, options=parse_options(delegate.name, delegate.options, {}, target.defaults))
 
 
 def node_step(graph: Graph, index: int) -> PlannedStep:

@@ -7,7 +7,6 @@ Sources of the formats: ``core/subgraph.cc``, ``delegates/``, ``minimal_logging*
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
@@ -16,8 +15,17 @@ from ...foundation.work_budget import spend_steps
 from ...model.schema import is_operator
 from .applied_target import may_be_older
 from .compilations import EdgeTpuCompilerReader, RuntimeReader
-from .delegate_identity import chips_in, whole_kernel
-from .known_lines import Pattern, SourceStatements, Statement, is_plain_failure, is_reason, loose_statement, statement_of
+from .delegate_identity import chips_in, replacement_in
+from .known_lines import (
+    Pattern,
+    SourceStatements,
+    Statement,
+    Statements,
+    is_plain_failure,
+    is_reason,
+    loose_statement,
+    statement_of,
+)
 from .line_prefixes import Message, is_before_known_releases
 from .log_contents import ApplicationLine, DeviceLog, Replacement
 from .log_runs import beginning, split_at
@@ -26,7 +34,6 @@ from .profile_files import is_of_dump, read_dump
 from .tables import ERRORS, Event, kinds_with, line_in, sequence_of
 
 _FIRST = kinds_with("is_first")
-_NUMEROUS = kinds_with("is_numerous")
 _ATTRIBUTED = ERRORS | {Event.NOT_APPLIED}
 """The kinds of lines that are looked up in upstream code."""
 _MOST_UNUSED = 1000
@@ -37,21 +44,8 @@ _MOST_CHIPS = 64
 _MOST_KNOWN = 200
 """Largest number of lines with failures that are kept if only the component that prints them is known."""
 _READING = "reading the log"
-_STEPS_OF_A_TEXT = 20
-_STEPS_OF_AN_ITEM = 30
-_STEPS_OF_A_RUN = 50
+_STEPS_OF_A_TEXT, _STEPS_OF_AN_ITEM, _STEPS_OF_A_RUN = 20, 30, 50
 _MOST_STATEMENTS = 8
-_REPLACING = re.compile(
-    r"Replacing (?P<replaced>\d{1,9}) (?:out of (?P<total>\d{1,9}) )?node\(s\) with delegate \((?P<kernel>[^()]{1,200})\) node, "
-    r"yielding (?P<partitions>\d{1,9}) partitions"
-    r"(?: for (?:(?P<whole>the whole graph)|subgraph (?P<subgraph>\d{1,9})(?: \((?P<name>.{0,1000})\))?))?(?:\.|$)"
-)
-_CUT_REPLACING = re.compile(
-    r"Replacing (?P<replaced>\d{1,9}) (?:out of (?P<total>\d{1,9}) )?node\(s\) with delegate \((?P<kernel>[^()]{4,200})"
-    r"(?:$|\)(?P<rest>.{0,100}$))"
-)
-"""Matches a line about replaced nodes if a logger has cut off its end."""
-_YIELDING = re.compile(r" node, yielding (?P<partitions>\d{1,9}) p")
 _LINES = sequence_of("benchmark")
 _FIRST_PARAMETERS = ("log parameter values verbosely", "graph")
 _LISTED = re.compile(
@@ -90,6 +84,7 @@ class Reader:
         self.log = log
         self.kept = len(log.statements) + len(log.applications)
         """The number of items that the run has kept or shares."""
+
         self.last_in: dict[int | None, Replacement] = {}
         """The last line about replaced nodes of each subgraph."""
         self.statements, self.plain_errors = Statements(log.statements), Statements()
@@ -110,11 +105,10 @@ class Reader:
 
     def _start(self) -> None:
         log = self._log()
-        flags = log.flags if log.is_empty else {}
         others = tuple([statement for statement in log.statements if statement.kind != Event.CRASH])
         if not replace(log, statements=others).is_empty:
             self._finish(log)
-        self._begin(DeviceLog(flags=flags))
+        self._begin(DeviceLog(flags=log.flags if log.is_empty else {}))
 
     def _start_after_crash(self) -> None:
         """Begin a new run with the current line if the process has crashed before it, or has run a model with a delegate."""
@@ -179,7 +173,7 @@ class Reader:
         """Return whether upstream code prints a line that was not understood. Keep the line if it plainly shows a failure."""
         text = message.text.strip()
         known = None if self.sources is None else self.sources.of(text)
-        severity = message.severity or (known.severity if known is not None else "")
+        severity = message.severity or ("" if known is None else known.severity)
         most = _MOST_PLAIN if known is None else _MOST_KNOWN
         if len(self.plain_errors.found) < most and is_plain_failure(text, severity):
             plain = Statement(Event.PLAIN_ERROR, text, MappingProxyType({"severity": severity}), source=known)
@@ -329,12 +323,11 @@ class Reader:
         if table is None or not table.is_inference:
             return
         table.end()
-        if table.inner_rows and table.title == RUN_ORDER:
-            self.log.inner_rows = tuple(table.inner_rows)
+        if table.title == RUN_ORDER and (table.is_internal or table.inner_rows):
+            self.log.inner_rows = tuple(table.rows if table.is_internal else table.inner_rows)
         if table.is_internal:
-            if table.title == RUN_ORDER:
-                self.log.inner_rows = tuple(table.rows)
-        elif table.title == SLOWEST:
+            return
+        if table.title == SLOWEST:
             self.log.slowest[table.subgraph] = tuple(table.rows)
         elif table.groups:
             self.log.summaries[table.subgraph] = table.summary(is_complete=is_complete)
@@ -367,27 +360,23 @@ class Reader:
         return True
 
     def _may_follow(self, replacement: Replacement) -> bool:
-        if self._exceeds_what_is_left(replacement) or not self._adds_up(replacement):
+        """Return whether a line may be of this run, by its kernel and the nodes that earlier delegates left."""
+        last, lines = self.last_in.get(replacement.subgraph), self.log.replacements
+        last = None if replacement.subgraph is None else last
+        fits = last is None or self.is_restored or last.may_precede(replacement)
+        if not fits or (last is not None and last.kernel == replacement.kernel):
             return False
-        earlier = None if replacement.subgraph is None else self.last_in.get(replacement.subgraph)
-        if earlier is None:
+        if self.is_restored or self._exceeds_what_is_left(replacement):
+            return self.is_restored
+        if replacement.total is None or replacement.subgraph is not None:
             return True
-        if earlier.kernel == replacement.kernel:
-            return False
-        return self.is_restored or earlier.may_precede(replacement)
-
-    def _adds_up(self, replacement: Replacement) -> bool:
-        """Return whether a delegate finds as many nodes as some delegate before it left. True if no line tells."""
-        if replacement.total is None or replacement.subgraph is not None or self.is_restored:
-            return True
-        spend_steps(len(self.log.replacements) // 16 + 1, _READING)
-        others = [own for own in self.log.replacements if own.kernel != replacement.kernel and own.subgraph is None]
-        others = [own for own in others if own.total is not None]
+        spend_steps(len(lines) // 16 + 1, _READING)
+        others = [own for own in lines if own.kernel != replacement.kernel and own.subgraph is None and own.total is not None]
         return not others or any(own.may_precede(replacement) for own in others)
 
     def _exceeds_what_is_left(self, replacement: Replacement) -> bool:
         """Return whether a delegate takes more nodes than the previous delegate left, according to printed counts."""
-        earlier = self.log.replacements[-1] if self.log.replacements and not self.is_restored else None
+        earlier = self.log.replacements[-1] if self.log.replacements else None
         if earlier is None or earlier.kernel == replacement.kernel or earlier.total is not None or earlier.subgraph is not None:
             return False
         spend_steps(len(self.statements.found), _READING)
@@ -443,72 +432,8 @@ class RefusalList:
         return is_same and (is_operator_name or not self.is_interrupted)
 
 
-class Statements:
-    """Distinct statements. Of numerous kinds, only the first statement of each source or meaning is kept."""
-
-    def __init__(self, statements: Iterable[Statement] = ()) -> None:
-        self.found = {_key(statement): statement for statement in statements}
-        self.places = {key: list(statement.places) for key, statement in self.found.items()}
-        self.last: tuple[str, str] | None = None
-
-    def __contains__(self, statement: Statement) -> bool:
-        return self.found.get(_key(statement)) is not None
-
-    def add(self, statement: Statement, place: int) -> None:
-        """Add a statement, or increase the count of an equal statement."""
-        self.last = _key(statement)
-        known = self.found.get(self.last)
-        self.found[self.last] = statement if known is None else replace(known, times=known.times + 1)
-        if known is None or statement.kind not in _NUMEROUS:
-            self.places.setdefault(self.last, []).append(place)
-
-    def repeat(self, times: int) -> bool:
-        """Add ``times`` to the count of the last statement. Return whether there is a last statement."""
-        if self.last is None:
-            return False
-        last = self.found[self.last]
-        self.found[self.last] = replace(last, times=last.times + times)
-        return True
-
-    def latest_at(self, place: int) -> Statement | None:
-        """Return the statement that was added last, without its lines, or None if its last line is not line ``place``."""
-        return self.found[self.last] if self.last is not None and self.places[self.last][-1] == place else None
-
-    def all(self) -> tuple[Statement, ...]:
-        """Return the collected statements in order."""
-        return tuple([replace(statement, places=tuple(self.places[key])) for key, statement in self.found.items()])
-
-
-def _key(statement: Statement) -> tuple[str, str]:
-    values = statement.values
-    same = values.get("source") or values.get("meaning", "")
-    return statement.kind, same if statement.kind in _NUMEROUS else statement.line
-
-
 def _flags(text: str) -> dict[str, str] | None:
     if "--" not in text or not any(tool in text for tool in _TOOLS):
         return None
     flags = {flag["name"].replace("_", " ").lower(): flag["value"] for flag in _FLAG.finditer(text)}
     return flags or None
-
-
-def replacement_in(text: str, place: int = 0) -> Replacement | None:
-    """Return the replacement that a line reports, or None for any other line. The end of the line may be cut off."""
-    if (match := _REPLACING.search(text)) is not None:
-        replaced, name = int(match["replaced"]), match["name"]
-        total, partitions, subgraph = [_integer(match[key]) for key in ("total", "partitions", "subgraph")]
-        return Replacement(match[0], match["kernel"], replaced, total, partitions, subgraph, name, place)
-    if (match := _CUT_REPLACING.search(text.rstrip(" .\u2026"))) is None:
-        return None
-    rest = match["rest"]  # None if the line ends within the kernel's name
-    kernel = whole_kernel(match["kernel"]) if rest is None else match["kernel"]
-    if not kernel:
-        return None
-    line = match[0] if rest is None else match[0].rstrip("0123456789")
-    yielding = _YIELDING.match(rest or "")
-    partitions = None if yielding is None else int(yielding["partitions"])
-    return Replacement(line, kernel, int(match["replaced"]), _integer(match["total"]), partitions, None, None, place)
-
-
-def _integer(text: str | None) -> int | None:
-    return None if text is None else int(text)

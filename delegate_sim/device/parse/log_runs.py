@@ -14,15 +14,13 @@ from typing import Any, TypeVar
 from ...delegates.registry import CPU_LIBRARY_SPEAKER
 from ...foundation.columns import Declared
 from ...foundation.work_budget import spend_steps
-from .delegate_identity import DISPATCH, UNNAMED_KERNEL, delegate_named, has_hidden_kernels, plain_name, statements_by
+from .delegate_identity import DISPATCH, delegate_named, has_hidden_kernels, is_kernel, plain_name, statements_by
 from .known_lines import Statement
 from .log_contents import Count, DeviceLog, LogError, Replacement
 from .operator_tables import RUN_ORDER, SUMMARY, RunOrder, Summary
 from .tables import ERRORS, Event, kinds_with
 
-_BEFORE = kinds_with("is_before")
-_OF_PROCESS = kinds_with("is_of_process")
-_OF_START = kinds_with("is_of_start")
+_BEFORE, _OF_PROCESS, _OF_START = map(kinds_with, ("is_before", "is_of_process", "is_of_start"))
 _PLACE = attrgetter("place")
 _Items = TypeVar("_Items", list[Any], tuple[int, ...])
 
@@ -112,15 +110,9 @@ def _within(items: _Items, first: int, end: int | None, place: Callable[[Any], i
     return items[start : None if end is None else bisect_left(items, end, start, key=place)]
 
 
-def is_kernel(op: str) -> bool:
-    """Return whether the operator in a row is a delegate kernel. In old releases, all kernels have the same name."""
-    return op == UNNAMED_KERNEL or delegate_named(op) is not None
-
-
 def counts_of(log: DeviceLog, names: set[str]) -> Iterator[Count]:
     """Yield the counts in the lines of the delegate with these names."""
-    rows = [*[len(table.rows) for table in log.run_orders.values()], *[len(table.counts) for table in log.summaries.values()]]
-    spend_steps(len(log.replacements) + len(log.statements) + sum(rows), "reading the log")
+    spend_steps(len(log.replacements) + len(log.statements) + len(log.table_operators), "reading the log")
     for statement in statements_by(log, names, Event.OWN_COUNT):
         delegated, total, partitions = statement.numbers("delegated", "total", "partitions")
         left = total - delegated if delegated <= total else None
@@ -205,10 +197,10 @@ def npu_counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
 
 def _table_counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
     is_hidden = plain_name(CPU_LIBRARY_SPEAKER) in names and has_hidden_kernels(log)
-    ordered = ordered_tables(log)
     tables: list[tuple[str, int, Mapping[str, int], bool]]
-    tables = [(RUN_ORDER, index, Counter([row.op for row in order.rows]), order.is_complete) for index, order in ordered.items()]
-    tables += [(SUMMARY, index, own.counts, own.is_complete) for index, own in counted_tables(log).items()]
+    orders, summaries = ordered_tables(log).items(), counted_tables(log).items()
+    tables = [(RUN_ORDER, index, Counter([row.op for row in order.rows]), order.is_complete) for index, order in orders]
+    tables += [(SUMMARY, index, summary.counts, summary.is_complete) for index, summary in summaries]
     for title, index, ops, is_complete in tables:
         kernels = sum([count for op, count in ops.items() if plain_name(op) in names])
         if kernels or is_hidden:

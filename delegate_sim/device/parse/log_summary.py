@@ -22,6 +22,7 @@ from .delegate_identity import (
     chip_names,
     delegate_named,
     has_hidden_kernels,
+    is_kernel,
     last_turn,
     library_of,
     names_of,
@@ -36,7 +37,7 @@ from .delegate_identity import (
 from .error_meanings import ExplainedError, LogMeanings, cause_of, explained_errors, explained_notes, is_while_running
 from .known_lines import ARMNN_PARSER, Statement
 from .log_contents import Count, DeviceLog
-from .log_runs import NO, YES, NpuStages, counted_tables, counts_of, is_kernel, npu_stages, ordered_tables
+from .log_runs import NO, YES, NpuStages, counted_tables, counts_of, npu_stages, ordered_tables
 from .log_runs import NOT_SHOWN as STAGE_NOT_SHOWN
 from .tables import KINDS, Event, kinds_with
 
@@ -302,7 +303,7 @@ def _unsimulated_delegate(log: DeviceLog) -> LogDelegate:
     others = others_in(log)
     kernels = [replacement.kernel for replacement in log.replacements if delegate_named(replacement.kernel) is None]
     name = kernels[0] if kernels else others[0] if others else library_of(log) or ", ".join(requested_accelerators(log))
-    if not name and UNNAMED_KERNEL in _table_names(log):
+    if not name and UNNAMED_KERNEL in log.table_operators:
         name = UNNAMED_KERNEL
         kernels = [name]
     known = other_name(name)
@@ -338,16 +339,11 @@ def _title(name: str) -> str:
     return f"{known} ({name})" if known else name
 
 
-def _table_names(log: DeviceLog) -> list[str]:
-    rows = [row.op for table in log.run_orders.values() for row in table.rows]
-    return [*rows, *[op for summary in log.summaries.values() for op in summary.counts]]
-
-
 def _other_delegates(log: DeviceLog, delegate: Delegate | None, own: LogDelegate) -> Iterator[LogDelegate]:
     seen = {own.name}
     fatal = [failure.values.get("source", "") + failure.line for failure in _fatal_failures(log)]
     has_failed_dispatch = any(DISPATCH in plain_name(line) for line in fatal)
-    kernels = [*[replacement.kernel for replacement in log.replacements], *_table_names(log)]
+    kernels = [*[replacement.kernel for replacement in log.replacements], *log.table_operators]
     for name in dict.fromkeys([*kernels, *log.created]):
         other = delegate_named(name)
         if other is None or other.name in seen or (delegate is not None and name in delegate.kernel_names):
