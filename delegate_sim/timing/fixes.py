@@ -178,6 +178,9 @@ def _rates(timings: Sequence[Timing], delegate: str, graphs: Sequence[Graph]) ->
     return samples
 
 
+_MOST_SIMULATED = 12
+
+
 class _Times(Declared):
     timings: tuple[Timing, ...]
 
@@ -198,14 +201,7 @@ class FixTimes(_Times):
 
     columns = (
         Column("profiles", LIST, source="timings"),
-        Column(
-            "causes",
-            LIST,
-            source=lambda own: [
-                (finding.cause.name, own.of_cause(finding), own.of(finding)) for finding in own.diagnosis.findings
-            ],
-            parts=_CAUSE,
-        ),
+        Column("causes", LIST, source=lambda own: map(own._cause_times, own.diagnosis.findings), parts=_CAUSE),
         Column("all_fixed", OBJECT, source=lambda own: own.of_all()),
     )
 
@@ -220,11 +216,14 @@ class FixTimes(_Times):
 
     def of(self, finding: RankedCause) -> TimeBounds | None:
         """Return the bounds of fixing a cause and what it needs, or None if this does not help, or is not simulated."""
-        if finding.needs is None or finding not in self.diagnosis.findings[:12]:
+        if finding.needs is None or finding not in self.diagnosis.findings[:_MOST_SIMULATED]:
             return None
         by_identity: Mapping[Identity, Cause] = {other.cause.identity: other.cause for other in self.diagnosis.findings}
         needed = [by_identity[identity] for identity in finding.needs if identity in by_identity]
         return self._bounds([finding.cause, *needed])
+
+    def _cause_times(self, finding: RankedCause) -> tuple[str, CpuTime, TimeBounds | None]:
+        return finding.cause.name, self.of_cause(finding), self.of(finding)
 
     def of_all(self) -> TimeBounds:
         """Return the bounds of fixing all causes."""

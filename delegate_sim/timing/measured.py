@@ -324,11 +324,10 @@ def plan_of(model: Model, log: DeviceLog, target: Target) -> TimedPlan:
         targets.append(target if own else replace(target, delegate=delegate, options=options))
     runs = simulate_chain(model, targets) if names else [simulate(model, target)]
     graphs = tuple([subgraph.graph for subgraph in runs[0].subgraphs])
-    if not names:
-        return TimedPlan(
-            tuple([tuple([node_step(graph, node) for node in graph.execution_plan]) for graph in graphs]), graphs, ()
-        )
-    return TimedPlan(tuple([tuple(_steps(runs, index)) for index in range(len(graphs))]), graphs, names)
+    if names:
+        return TimedPlan(tuple([tuple(_steps(runs, index)) for index in range(len(graphs))]), graphs, names)
+    steps = [tuple([node_step(graph, node) for node in graph.execution_plan]) for graph in graphs]
+    return TimedPlan(tuple(steps), graphs, ())
 
 
 def node_step(graph: Graph, index: int) -> PlannedStep:

@@ -91,27 +91,26 @@ def reconcile_stack(
     releases = releases_of(log, runtime, notes)
     trial = _Trial(model, log, stack, releases[-1], options or {})
     steps, outcome, is_explained = trial.steps(stack), "", False
-    if any(step.status in (UNEXPLAINED, NOT_APPLIED) for step in steps):
-        for fewer, missing in _fewer(stack, steps):
-            other = trial.steps(fewer)
-            if _status(other) == REPRODUCED:
-                unused = [step for step in steps if step.accelerator in missing]
-                outcome, is_explained = _without(log, missing), not any(step.has_other_selection for step in unused)
-                steps = unused + other
-                trial.result = trial.simulated(fewer)
-                break
-    order = {name: place for place, name in enumerate(ACCELERATORS)}
-    steps.sort(key=lambda step: order[step.accelerator])
-    status = EXPLAINED if is_explained else _status(steps)
-    explanation = outcome if is_explained else ""
+    is_same = not any(step.status in (UNEXPLAINED, NOT_APPLIED) for step in steps)
+    for fewer, missing in () if is_same else _fewer(stack, steps):
+        other = trial.steps(fewer)
+        if _status(other) == REPRODUCED:
+            unused = [step for step in steps if step.accelerator in missing]
+            outcome, is_explained = _without(log, missing), not any(step.has_other_selection for step in unused)
+            steps = unused + other
+            trial.result = trial.simulated(fewer)
+            break
+    steps.sort(key=lambda step: [*ACCELERATORS].index(step.accelerator))
+    status, explanation = (EXPLAINED, outcome) if is_explained else (_status(steps), "")
     notes += [outcome] if outcome and not is_explained else []
+    errors = explained_errors(log)
     return StackReconciliation(
-        model, log, trial.result, stack.soc, releases, status, explanation, tuple(steps), explained_errors(log), tuple(notes)
+        model, log, trial.result, stack.soc, releases, status, explanation, tuple(steps), errors, tuple(notes)
     )
 
 
 def _without(log: DeviceLog, missing: Sequence[str]) -> str:
-    """Return what the device did, if it gave no nodes to the ``missing`` accelerators."""
+
     stages = npu_stages(log) if log.plugins and APPLIED_AHEAD in missing else None
     unrequested = [name for name in missing if stages is None or name != APPLIED_AHEAD]
     parts = [f"the device behaves as if {' and '.join(unrequested)} had not been requested"] if unrequested else []
@@ -154,8 +153,7 @@ class _Trial:
         facts = facts_of(self.log, delegate, [] if run is None else [subgraph.graph for subgraph in run.subgraphs])
         is_shown = facts.replacements is not None and bool(facts.lines)
         is_told = is_shown or bool(facts.splits or facts.listed_refusals)
-        if run is None:
-            # Earlier accelerators took all nodes, so the simulation has no step for this accelerator.
+        if run is None:  # earlier accelerators took all nodes
             status = UNEXPLAINED if is_shown else NOT_COMPARED
             more = ("only the device applies this accelerator; in the simulation, no nodes are left for it",) if is_shown else ()
             return made(status, _NOTHING, _NOTHING, more, (), notes)
@@ -166,7 +164,8 @@ class _Trial:
         differing = tuple(differences(facts, run))
         doubts = tuple(_other_model(facts, run)) if is_alike else ()
         refusals, notes = listed_refusals(facts, run), (*notes, *doubts)
-        return made(_step_status(differing), device_tally(facts, run), simulated_tally(run), differing, refusals, notes, doubts)
+        status = UNEXPLAINED if differing else REPRODUCED
+        return made(status, device_tally(facts, run), simulated_tally(run), differing, refusals, notes, doubts)
 
     def _ahead(
         self, made: Callable[..., StepReconciliation], delegate: Delegate, run: Run | None, notes: tuple[str, ...]
@@ -191,11 +190,8 @@ class _Trial:
         if self.log.plugins and not theirs and run.outcome == "delegated":
             notes = (*notes, "the log does not show that selected nodes were compiled and run")
         device = replace(device, lines=(*device.lines, *[line.line for line in theirs]))
-        return made(_step_status(differing), device, ours, tuple(differing), (), notes, doubts, is_other)
-
-
-def _step_status(differing: Sequence[str]) -> str:
-    return UNEXPLAINED if differing else REPRODUCED
+        status = UNEXPLAINED if differing else REPRODUCED
+        return made(status, device, ours, tuple(differing), (), notes, doubts, is_other)
 
 
 def _dispatched(theirs: Sequence[Replacement], run: Run) -> Iterator[str]:
@@ -217,12 +213,10 @@ def _other_model(facts: Facts, run: Run) -> Iterator[str]:
 
 def _fewer(stack: Stack, steps: Sequence[StepReconciliation]) -> Iterator[tuple[Stack, tuple[str, ...]]]:
     """Yield smaller stacks without accelerators that took nothing in the log: each removed alone, then all together."""
-    silent = [
-        step.accelerator
-        for step in steps
-        if step.status in (NOT_APPLIED, NOT_COMPARED)
-        or (step.accelerator == APPLIED_AHEAD and not any(DISPATCH_KERNEL in line for line in step.device.lines))
-    ]
+    silent = []
+    for step in steps:
+        is_unused = step.accelerator == APPLIED_AHEAD and not any(DISPATCH_KERNEL in line for line in step.device.lines)
+        silent += [step.accelerator] if is_unused or step.status in (NOT_APPLIED, NOT_COMPARED) else []
     for missing in [(name,) for name in silent] + ([tuple(silent)] if len(silent) > 1 else []):
         left = tuple([name for name in stack.accelerators if name not in missing])
         if left:
@@ -231,8 +225,6 @@ def _fewer(stack: Stack, steps: Sequence[StepReconciliation]) -> Iterator[tuple[
 
 def _status(steps: Sequence[StepReconciliation]) -> str:
     statuses = {step.status for step in steps}
-    if UNEXPLAINED in statuses:
+    if UNEXPLAINED in statuses or {REPRODUCED, NOT_APPLIED} <= statuses:
         return UNEXPLAINED
-    if REPRODUCED not in statuses:
-        return NOT_COMPARED
-    return UNEXPLAINED if NOT_APPLIED in statuses else REPRODUCED
+    return REPRODUCED if REPRODUCED in statuses else NOT_COMPARED

@@ -102,11 +102,11 @@ def _without_cpu(trials: Trials) -> Iterator[Match]:
 def _compilation(trials: Trials, first: Run) -> Iterator[Match]:
     """Yield the first simulation if it only lacks the failure to compile or prepare a kernel."""
     facts = trials.facts
-    has_failed = facts.is_restored or (facts.application is not None and facts.application[0] == "failed")
+    has_failed = facts.is_restored or facts.was_not_applied
     if not has_failed or not facts.driver_errors or facts.dynamic is not None:
         return
-    of_plan = replace(facts, is_restored=False, application=None, failure="", kernels_made=None)
-    rest = replace(of_plan, on_cpu={}, counts={}, kernels={}, listed={})
+    rest = replace(facts, is_restored=False, application=None, failure="", kernels_made=None)
+    rest.on_cpu, rest.counts, rest.kernels, rest.listed = {}, {}, {}, {}
     changes: dict[str, Any] = {}
     minimum = trials.setting.delegate.limits.minimum_option
     if not kernel_count(first.subgraphs[0]) and minimum and minimum not in trials.setting.known:
@@ -117,14 +117,12 @@ def _compilation(trials: Trials, first: Run) -> Iterator[Match]:
     count = kernel_count(first.subgraphs[0])
     if not count or (facts.replacements is None and None in failed) or differences(rest, first):
         return
-    which = "" if not failed or None in failed else f" (kernel {failed[0]} of {count})"
-    seen = (
-        "the nodes were replaced as simulated, but then" if facts.replacements is not None else "after the nodes were replaced,"
-    )
-    with_options = "".join([f"with {typed}, " for typed in _typed(trials.setting, changes)])
-    cause = f": {facts.failure}" if facts.failure else ""
-    text = f"{with_options}{seen} the delegate could not compile or prepare a kernel{which}{cause}"
-    yield Match(first, Account("compilation", text, changes))
+    text = "".join([f"with {typed}, " for typed in _typed(trials.setting, changes)])
+    is_same = facts.replacements is not None
+    text += "the nodes were replaced as simulated, but then" if is_same else "after the nodes were replaced,"
+    text += " the delegate could not compile or prepare a kernel"
+    text += "" if not failed or None in failed else f" (kernel {failed[0]} of {count})"
+    yield Match(first, Account("compilation", text + (f": {facts.failure}" if facts.failure else ""), changes))
 
 
 class _Without(Driver):
@@ -164,10 +162,9 @@ def _rejected_nodes(run: Run, code: str) -> dict[int, frozenset[int]]:
 
 
 def _profile(trials: Trials, profile: Driver) -> Iterator[Match]:
-    interface = trials.setting.delegate.behind.driver
-    if interface is not None and (run := trials.fitting({interface.option: profile})) is not None:
-        account = Account("driver-profile", "the driver rejects the operations in its profile", {interface.option: profile})
-        yield Match(run, replace(account, rejected=_rejected_nodes(run, interface.code)))
+    interface, text = trials.setting.delegate.behind.driver, "the driver rejects the operations in its profile"
+    if interface is not None and (run := trials.fitting(changes := {interface.option: profile})) is not None:
+        yield Match(run, Account("driver-profile", text, changes, _rejected_nodes(run, interface.code)))
 
 
 def _level(trials: Trials, levels: Sequence[int]) -> Match:
@@ -214,8 +211,7 @@ def _other_defaults(trials: Trials) -> Iterator[Match]:
     """Simulate with the other set of defaults, if necessary at several feature levels. Yield the first that fits the log."""
     setting = trials.setting
     (other,) = set(DEFAULT_SETS) - {setting.defaults}
-    unknown = [option for option in setting.delegate.options if option.name not in setting.known]
-    defaults = {option.name: option.default_in(other) for option in unknown}
+    defaults = {option.name: option.default_in(other) for option in setting.delegate.options if option.name not in setting.known}
     changes = {name: value for name, value in defaults.items() if value != setting.options[name]}
     if changes:
         yield from _at_any_level(trials, changes, f"the defaults of {'benchmark_model' if other == 'benchmark' else 'the API'}")

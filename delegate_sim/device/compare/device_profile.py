@@ -52,6 +52,10 @@ class _SeenDevice:
     compiled: list[tuple[StageOperation, ...]] = field(default_factory=list)
 
 
+def _signature(operation: StageOperation) -> StageSignature:
+    return StageSignature(operation.name, operation.types, operation.shapes)
+
+
 def learn_devices(reconciliation: Reconciliation) -> DevicesLearning:
     """Learn a profile of the devices from the runtime's choices. Raises LearningError if none matches, or if it is too large."""
     interface = reconciliation.setting.delegate.behind.devices
@@ -118,16 +122,12 @@ def _look(
     beaten: dict[str, Counter[tuple[str, str]]],
 ) -> None:
     for operation, choice in zip(partition, compilation.choices, strict=True):
-        signature = StageSignature(operation.name, operation.types, operation.shapes)
         votes = beaten.setdefault(operation.cost, Counter())
         for name in taking_part:
-            if name in choice.refused_by:
-                if name in seen:
-                    seen[name].refused[signature] = None
-                continue
+            is_refused = name in choice.refused_by
             if name in seen:
-                seen[name].taken[signature] = None
-            if name != choice.device and choice.device in taking_part:
+                (seen[name].refused if is_refused else seen[name].taken)[_signature(operation)] = None
+            if not is_refused and name != choice.device and choice.device in taking_part:
                 votes[choice.device, name] += 1
         if choice.device in taking_part and len(taking_part) == 1:
             votes[choice.device, choice.device] += 1
@@ -135,10 +135,8 @@ def _look(
     for place, step in enumerate(compilation.steps):
         name = compilation.names.get(step.number, "")
         operations = tuple([partition[index] for index in step.operations if index < len(partition)])
-        if name in seen and place not in failed:
-            seen[name].compiled.append(operations)
-        elif name in seen:
-            seen[name].failed.append(operations)
+        if name in seen:
+            (seen[name].failed if place in failed else seen[name].compiled).append(operations)
         if place in failed:
             break  # compiling stops at the first failure
 
@@ -160,12 +158,9 @@ def _look_at_rejected(reconciliation: Reconciliation, seen: Mapping[str, _SeenDe
     for subgraph, operations in stage_operations(base):
         rejected = reconciliation.account.rejected.get(subgraph, frozenset())
         rejected -= reconciliation.account.undecided.get(subgraph, frozenset())
-        for one in operations:
-            if one.node in rejected:
-                for device in seen.values():
-                    signature = StageSignature(one.name, one.types, one.shapes)
-                    if signature not in device.taken:
-                        device.refused[signature] = None
+        signatures = [_signature(operation) for operation in operations if operation.node in rejected]
+        for device in seen.values():
+            device.refused.update(dict.fromkeys([signature for signature in signatures if signature not in device.taken]))
 
 
 def _costs(
@@ -194,12 +189,9 @@ def _costs(
 
 def _reaches(better: Mapping[str, set[str]], start: str, end: str) -> bool:
     """Return whether the runtime preferred ``start`` to ``end``, directly or through other devices."""
-    reached, left = {start}, [start]
-    while left:
-        for name in better.get(left.pop(), ()):
-            if name not in reached:
-                reached.add(name)
-                left.append(name)
+    reached = [start]
+    for name in reached:  # grows inside the loop
+        reached += better.get(name, set()).difference(reached)
     return end in reached
 
 
@@ -219,12 +211,10 @@ def _traits(name: str, seen: _SeenDevice, costs: Mapping[str, float], notes: lis
     if seen.failed and not fails:
         fine = {one.name for operations in seen.compiled for one in operations}
         cannot = tuple(sorted({one.name for operations in seen.failed for one in operations} - fine))
-        if not cannot:
-            most = max(map(_bytes, seen.compiled))
-            if most < min(map(_bytes, seen.failed)):
-                largest = most
-            else:
-                notes.append(f"{name} failed to compile a step, but neither the operations nor the size of the step explain why")
+        most = max(map(_bytes, seen.compiled))
+        largest = most if not cannot and most < min(map(_bytes, seen.failed)) else None
+        if not cannot and largest is None:
+            notes.append(f"{name} failed to compile a step, but neither the operations nor the size of the step explain why")
     return DeviceTraits(name, costs, tuple(_rejections(seen, name, notes)), fails, cannot, largest)
 
 

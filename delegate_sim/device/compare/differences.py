@@ -11,9 +11,11 @@ from ...foundation.columns import INTEGER, LIST, YES_OR_NO, Column, Declared, at
 from ...foundation.printable import counted, shortened
 from ...graph.analysis_cache import AnalysisCache
 from ...graph.graph import NodeView
+from ...model.model import Node
 from ...model.schema import is_operator
 from ...refusal import Effect
 from ...rules.kinds import FLOAT16_DEQUANTIZE
+from ...rules.rule import Reason
 from ...runtime.interpreter import Run, SubgraphRun
 from ..parse.delegate_identity import delegate_named, other_name
 from ..parse.log import read_lines
@@ -96,14 +98,10 @@ def listed_refusals(facts: Facts, run: Run) -> tuple[ListedRefusal, ...]:
     needed: dict[str, dict[str, None]] = {}
     nodes: Counter[str] = Counter()
     in_model = Counter([node.op for subgraph in run.subgraphs for node in subgraph.graph.nodes])
-    for subgraph in run.subgraphs:
-        for index, verdict in subgraph.decision.verdicts.items() if subgraph.decision is not None else ():
-            reasons = [reason for reason in verdict.reasons if reason.code != FLOAT16_DEQUANTIZE.name]
-            if not reasons:
-                continue
-            op = subgraph.graph.nodes[index].op
-            nodes[op] += 1
-            needed.setdefault(op, {}).update(dict.fromkeys([reason.needed for reason in reasons]))
+    for node, reasons in _refused_nodes(run):
+        if reasons:
+            nodes[node.op] += 1
+            needed.setdefault(node.op, {}).update(dict.fromkeys([reason.needed for reason in reasons]))
     return tuple(
         ListedRefusal(
             op,
@@ -115,6 +113,14 @@ def listed_refusals(facts: Facts, run: Run) -> tuple[ListedRefusal, ...]:
         )
         for op in sorted({*on_device, *needed})
     )
+
+
+def _refused_nodes(run: Run) -> Iterator[tuple[Node, list[Reason]]]:
+    """Yield the judged nodes with their reasons. A float16 DEQUANTIZE node never reaches the delegate's rules."""
+    for subgraph in run.subgraphs:
+        for index, verdict in subgraph.decision.verdicts.items() if subgraph.decision is not None else ():
+            reasons = [reason for reason in verdict.reasons if reason.code != FLOAT16_DEQUANTIZE.name]
+            yield subgraph.graph.nodes[index], reasons
 
 
 def _by_operator(listed: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
@@ -129,12 +135,8 @@ def refusal_differences(facts: Facts, run: Run) -> tuple[RefusalDifference, ...]
     if not facts.refusals:
         return ()
     simulated: Counter[tuple[str, int]] = Counter()
-    for subgraph in run.subgraphs:
-        for index, verdict in subgraph.decision.verdicts.items() if subgraph.decision is not None else ():
-            node = subgraph.graph.nodes[index]
-            op = "CUSTOM" if node.is_custom else node.op
-            # A float16 DEQUANTIZE node never reaches the delegate's rules, so the log has no refusal of this node.
-            simulated[op, node.version] += sum([reason.code != FLOAT16_DEQUANTIZE.name for reason in verdict.reasons])
+    for node, reasons in _refused_nodes(run):
+        simulated["CUSTOM" if node.is_custom else node.op, node.version] += len(reasons)
     return tuple(
         RefusalDifference(op, version, facts.refusals.get((op, version), 0), simulated[op, version])
         for op, version in sorted({*facts.refusals, *simulated})
@@ -143,12 +145,11 @@ def refusal_differences(facts: Facts, run: Run) -> tuple[RefusalDifference, ...]
 
 
 def _plugin_differences(facts: Facts, simulated: DeviceLog) -> Iterator[str]:
-    theirs = {plugin.subgraph or 0: plugin.line for plugin in facts.plugins}
-    ours = {plugin.subgraph or 0: plugin.line for plugin in simulated.plugins}
+    theirs, ours = ({own.subgraph or 0: own.line for own in plugins} for plugins in (facts.plugins, simulated.plugins))
     for subgraph in sorted({*theirs, *ours}):
-        if theirs.get(subgraph) != ours.get(subgraph):
-            on_device, simulated_line = (lines.get(subgraph, "no line") for lines in (theirs, ours))
-            yield f"the plugin's lines for subgraph {subgraph} differ; device: {on_device} / simulation: {simulated_line}"
+        on_device, line = theirs.get(subgraph, "no line"), ours.get(subgraph, "no line")
+        if on_device != line:
+            yield f"the plugin's lines for subgraph {subgraph} differ; device: {on_device} / simulation: {line}"
 
 
 def _line_differences(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[str]:
@@ -166,17 +167,14 @@ def _line_differences(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[
         yield f"only {who} refuses the graph because of a dynamic-sized tensor"
     if facts.dynamic is not None and simulated.dynamic_tensor is not None:
         # Several releases print -1 for any tensor.
-        printed, tensor = (
-            facts.dynamic,
-            -1 if run.refusal is None or run.refusal.tensor is None else run.refusal.tensor,
-        )
+        printed, tensor = facts.dynamic, -1 if run.refusal is None or run.refusal.tensor is None else run.refusal.tensor
         if min(printed, tensor) >= 0 and printed != tensor:
             yield f"the first dynamic-sized tensor is tensor {printed} on the device, but tensor {tensor} in the simulation"
     fails_on_both = facts.is_restored and run.refusal is not None and run.refusal.effect is Effect.FAIL_LATER
     has_left = run.refusal is not None and run.refusal.effect.leaves_delegate
     if facts.is_restored != (run.outcome == "restored" and not has_left) and not fails_on_both:
         yield f"the delegate rejects the model only {'on the device' if facts.is_restored else 'in the simulation'}"
-    is_told = facts.is_restored or facts.dynamic is not None or (facts.application or ("",))[0] == "failed"
+    is_told = facts.is_restored or facts.dynamic is not None or facts.was_not_applied
     if facts.failure and facts.can_be_compared and run.refusal is None and not is_told:
         yield f"the model runs in the simulation, but fails on the device: {facts.failure}"
     if is_disproved(facts, run):
@@ -188,8 +186,7 @@ def _line_differences(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[
 
 def is_disproved(facts: Facts, run: Run) -> bool:
     """Return whether the log shows that a predicted failure of the delegate did not happen."""
-    is_applied = facts.application is not None and facts.application[0] != "failed"
-    return run.is_rejected and is_applied and not facts.has_failed
+    return run.is_rejected and facts.application is not None and not facts.has_failed
 
 
 def _count_lines(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[str]:
@@ -279,8 +276,8 @@ def _application(run: Run) -> tuple[str, int | None]:
 
 def _applied_text(outcome: str, kernels: int | None) -> str:
     texts = {"failed": "could not be applied", "not": "was applied to no node", "completely": "was applied to the whole graph"}
-    partly = "was applied to part of the graph"
-    return texts.get(outcome, partly if kernels is None else f"{partly}, with {counted(kernels, 'kernel')}")
+    with_kernels = "" if kernels is None else f", with {counted(kernels, 'kernel')}"
+    return texts.get(outcome, f"was applied to part of the graph{with_kernels}")
 
 
 def failed_kernels(run: Run, nodes: Sequence[int]) -> list[int | None]:

@@ -79,9 +79,14 @@ class Facts:
     notes: tuple[str, ...] = ()
 
     @property
+    def was_not_applied(self) -> bool:
+        """True if benchmark_model printed that it could not apply the delegate."""
+        return self.application is not None and self.application[0] == "failed"
+
+    @property
     def has_failed(self) -> bool:
         """True if the log shows that the delegate was not applied, or that the model did not run."""
-        return bool(self.failure) or self.is_restored or (self.application is not None and self.application[0] == "failed")
+        return bool(self.failure) or self.is_restored or self.was_not_applied
 
     @property
     def can_be_compared(self) -> bool:
@@ -276,7 +281,7 @@ def device_tally(facts: Facts, run: Run) -> Tally:
     if facts.plugins:
         return _plugin_tally(facts.lines, facts.plugins)
     has_ended = facts.log.has(Event.BENCHMARK_FAILED, Event.CRASH)
-    has_ended &= facts.is_restored or facts.application is None or facts.application[0] == "failed"
+    has_ended &= facts.is_restored or facts.application is None or facts.was_not_applied
     if has_ended or facts.is_restored or facts.dynamic is not None:
         return Tally(facts.lines, 0, 0, 0, 0 if has_ended else nodes)
     with_nodes = [subgraph.graph.index for subgraph in run.subgraphs if subgraph.graph.execution_plan]

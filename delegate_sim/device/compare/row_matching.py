@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -37,30 +37,30 @@ def matched_nodes(graph: Graph, rows: Sequence[Row]) -> frozenset[int]:
     A row is matched by node index, or by operator and outputs, or else with the next unmatched node of the operator.
     """
     matched: set[int] = set()
-    plan = set(graph.execution_plan)
-    by_outputs: dict[tuple[str, str], list[int]] = {}
+    by_outputs: dict[tuple[str, str], deque[int]] = defaultdict(deque)
+    by_operator: dict[str, deque[int]] = defaultdict(deque)
     for index in graph.execution_plan:
         node = graph.nodes[index]
         names = ", ".join([graph.tensors[tensor].name if tensor >= 0 else "Unknown" for tensor in node.outputs])
-        by_outputs.setdefault((node.op, without_commas(names)), []).append(index)
-    rest: list[Row] = []
-    for row in rows:
-        if row.node is not None and row.node in plan and graph.nodes[row.node].op == row.op and row.node not in matched:
-            matched.add(row.node)
-            continue
-        candidates = by_outputs.get((row.op, without_commas(row.outputs)), [])
+        by_outputs[node.op, without_commas(names)].append(index)
+        by_operator[node.op].append(index)
+
+    def next_of(candidates: deque[int]) -> int | None:
         while candidates and candidates[0] in matched:
-            candidates.pop(0)
-        if candidates:
-            matched.add(candidates.pop(0))
-        else:
+            candidates.popleft()
+        return candidates.popleft() if candidates else None
+
+    rest: list[Row] = []
+    plan = set(graph.execution_plan)
+    for row in rows:
+        is_known = row.node in plan and row.node not in matched and graph.nodes[row.node].op == row.op
+        node = row.node if is_known else next_of(by_outputs[row.op, without_commas(row.outputs)])
+        if node is None:
             rest.append(row)
-    by_operator: dict[str, list[int]] = {}
-    for index in graph.execution_plan if rest else ():
-        by_operator.setdefault(graph.nodes[index].op, []).append(index)
-    following = {op: iter(indices) for op, indices in by_operator.items()}
+        else:
+            matched.add(node)
     for row in rest:
-        same = next((candidate for candidate in following.get(row.op, iter(())) if candidate not in matched), None)
+        same = next_of(by_operator[row.op])
         if row.node is not None or same is None:
             place = "" if row.node is None else f" as node {row.node}"
             raise ReconcileError(
@@ -73,9 +73,6 @@ def matched_nodes(graph: Graph, rows: Sequence[Row]) -> frozenset[int]:
 def without_commas(names: str) -> str:
     """Return a list of tensor names without commas, because some tables have blanks instead of commas."""
     return " ".join(names.replace(",", " ").split())
-
-
-_CUSTOM = "CUSTOM"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,30 +129,28 @@ def join_compiler_table(model: Model, compilation: EdgeTpuCompilation, notes: tu
         source = f", {compilation.source}," if compilation.source else ""
         raise ReconcileError(f"the model is already compiled for {compiled}; give the original model{source} instead")
     graph = file_graphs(model)[0]
-    nodes = _nodes_by_operator(graph, {row.op for row in compilation.rows})
-    if compilation.rows:
-        _check(compilation, nodes)
+    nodes = _nodes_by_operator(graph, compilation)
     return CompilerJoin(model, compilation, tuple(_joined(compilation, nodes)), len(graph.execution_plan), notes)
 
 
-def _nodes_by_operator(graph: Graph, listed: set[str]) -> Mapping[str, list[int]]:
-    """Return the nodes by their names in the compiler's table, which may list all custom operators as CUSTOM."""
+def _nodes_by_operator(graph: Graph, compilation: EdgeTpuCompilation) -> Mapping[str, list[int]]:
+    """Return the nodes by their names in the compiler's table, which may list all custom operators as CUSTOM.
+
+    Raises ReconcileError if the table has other numbers of nodes.
+    """
     nodes: dict[str, list[int]] = {}
-    for index in graph.execution_plan:
-        node = graph.nodes[index]
-        is_by_kind = node.builtin_code == CUSTOM and node.op not in listed and _CUSTOM in listed
-        nodes.setdefault(_CUSTOM if is_by_kind else node.op, []).append(index)
-    return nodes
-
-
-def _check(compilation: EdgeTpuCompilation, nodes: Mapping[str, list[int]]) -> None:
     listed: Counter[str] = Counter()
     for row in compilation.rows:
         listed[row.op] += row.count
-    for op in sorted({*listed, *nodes}):
+    for index in graph.execution_plan:
+        node = graph.nodes[index]
+        is_by_kind = node.builtin_code == CUSTOM and node.op not in listed and "CUSTOM" in listed
+        nodes.setdefault("CUSTOM" if is_by_kind else node.op, []).append(index)
+    for op in sorted({*listed, *nodes}) if compilation.rows else ():
         count = len(nodes.get(op, ()))
         if listed[op] != count:
             raise ReconcileError(f"the compiler's table lists {listed[op]} {op}, but the model has {count}; {OTHER_MODEL}")
+    return nodes
 
 
 def _joined(compilation: EdgeTpuCompilation, nodes: Mapping[str, list[int]]) -> Iterator[JoinedRow]:
