@@ -8,10 +8,12 @@ from collections import Counter
 
 import pytest
 
+from delegate_sim.device import record_files
 from delegate_sim.device import records as device_records
 from delegate_sim.device.parse.log import read_lines
 from delegate_sim.device.parse.log_contents import LogError
-from delegate_sim.device.records import Asked, Recorded, read_records, score_records
+from delegate_sim.device.record_files import Asked, Recorded, read_records
+from delegate_sim.device.records import score_records
 from delegate_sim.errors import OptionError
 from delegate_sim.model.reader import load
 from delegate_sim_cli.text.device.scoreboard import CLASSES
@@ -127,20 +129,20 @@ def test_what_is_no_record_is_one_error_with_the_file(read, document):
 
 
 def test_too_many_records(read, monkeypatch):
-    monkeypatch.setattr(device_records, "_MOST_RECORDS", 1)
+    monkeypatch.setattr(record_files, "_MOST_RECORDS", 1)
     with pytest.raises(LogError, match="2 records are more than the limit of 1"):
         read(DOCUMENT | {"results": [RUN, RUN]})
 
 
 def test_too_many_runs(read, monkeypatch):
-    monkeypatch.setattr(device_records, "_MOST_RUNS", 0)
+    monkeypatch.setattr(record_files, "_MOST_RUNS", 0)
     with pytest.raises(LogError, match="1 runs in a log are more than the limit of 0"):
         read(
             "INFO: Replacing 3 out of 4 node(s) with delegate (TfLiteGpuDelegateV2) node, yielding 2 partitions for subgraph 0.\n"
         )
 
 
-LONG = "m" * (device_records._LONGEST_TEXT + 1)
+LONG = "m" * (record_files._LONGEST_TEXT + 1)
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,7 @@ from delegate_sim.device.parse.compilations import NOT_COMPILED, EdgeTpuCompilat
 from delegate_sim.device.parse.delegate_identity import DISPATCH, chip_names, plain_name, registered_accelerators
 from delegate_sim.device.parse.error_meanings import explained_notes
 from delegate_sim.device.parse.log_contents import Count, DeviceLog
-from delegate_sim.device.parse.log_runs import NO, YES, NpuStages
-from delegate_sim.device.parse.log_runs import NOT_SHOWN as STAGE_NOT_SHOWN
-from delegate_sim.device.parse.log_summary import (
+from delegate_sim.device.parse.log_outcomes import (
     APPLIED_TO,
     COMPILED_FOR,
     CRASHED,
@@ -32,10 +30,11 @@ from delegate_sim.device.parse.log_summary import (
     RUN_FAILED,
     UNKNOWN,
     WHOLE,
-    ExplainedLog,
     LogDelegate,
-    LogSummary,
 )
+from delegate_sim.device.parse.log_runs import NO, YES, NpuStages
+from delegate_sim.device.parse.log_runs import NOT_SHOWN as STAGE_NOT_SHOWN
+from delegate_sim.device.parse.log_summary import ExplainedLog, LogSummary
 from delegate_sim.device.parse.operator_tables import RunTimes
 from delegate_sim.timing.measured import milliseconds
 

@@ -26,8 +26,9 @@ from ..parse.delegate_identity import (
 from ..parse.error_meanings import is_while_building, is_while_running
 from ..parse.log import read_lines
 from ..parse.log_contents import Count, DeviceLog, ReconcileError, Replacement
+from ..parse.log_outcomes import CRASHED, FAILED
 from ..parse.log_runs import kernels_before, npu_counts
-from ..parse.log_summary import CRASHED, FAILED, summary_of
+from ..parse.log_summary import summary_of
 from ..parse.tables import Event
 from .row_matching import OTHER_MODEL, matched_nodes
 

@@ -7,7 +7,7 @@ Sources of the formats: ``core/subgraph.cc``, ``delegates/``, ``minimal_logging*
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 
 from ...delegates.registry import GRAPHICS_SPEAKER
@@ -26,7 +26,7 @@ from .known_lines import (
     loose_statement,
     statement_of,
 )
-from .line_prefixes import Message, is_before_known_releases
+from .line_prefixes import Message, RefusalList, flags_in, is_before_known_releases
 from .log_contents import ApplicationLine, DeviceLog, Replacement
 from .log_runs import beginning, split_at
 from .operator_tables import RUN_ORDER, SLOWEST, SUMMARY, OperatorTable, RunOrder, table_title, times_in
@@ -36,13 +36,10 @@ from .tables import ERRORS, Event, kinds_with, line_in, sequence_of
 _FIRST = kinds_with("is_first")
 _ATTRIBUTED = ERRORS | {Event.NOT_APPLIED}
 """The kinds of lines that are looked up in upstream code."""
-_MOST_UNUSED = 1000
-_MOST_PLAIN = 20
-"""Largest number of lines with failures that are kept although nothing is known about them."""
-_MOST_CHIPS = 64
-"""Largest number of chips that are kept. All runs of a process share them."""
-_MOST_KNOWN = 200
-"""Largest number of lines with failures that are kept if only the component that prints them is known."""
+_MOST_UNUSED, _MOST_CHIPS = 1000, 64
+"""Largest numbers of unknown lines of a run that are kept, and of chips, which all runs of a process share."""
+_MOST_PLAIN, _MOST_KNOWN = 20, 200
+"""Largest numbers of lines with failures that are kept if nothing is known about them, or only the component that prints them."""
 _READING = "reading the log"
 _STEPS_OF_A_TEXT, _STEPS_OF_AN_ITEM, _STEPS_OF_A_RUN = 20, 30, 50
 _MOST_STATEMENTS = 8
@@ -56,8 +53,6 @@ _REASON = re.compile(r"(?:.*apply(?:ing)? delegate|Unexpected failure when prepa
 _EXCEPTION = re.compile(r"^\s*(?:[\w.]{1,100}(?:Exception|Error): |Internal error: |Internal: )+")
 _LEVELS = ("VERBOSE:", "INFO:", "WARNING:", "ERROR:")
 _IDENTICAL = re.compile(r"identical (?P<times>\d{1,9}) lines?")
-_FLAG = re.compile(r"--(?P<name>[a-z]\w{1,60})[= ][\"']?(?P<value>[^\s\"']{0,400})")
-_TOOLS = ("benchmark", "label_image", "run_eval", "inference_diff", "litert-lm", "litert_lm")
 _TRIED = re.compile(r"plugin at|Failed to load|Could not load|ai_edge_litert/vendors/")
 """Matches lines about libraries that are only tried, or that are in every package. They do not show the chip."""
 
@@ -95,13 +90,12 @@ class Reader:
         self.list: RefusalList | None = None
         self.severity = ""
         """The severity of the last line that is not the continuation of another."""
-        self.is_loaded = False
+        self.is_loaded = self.is_measured = False
+        """Whether benchmark_model has loaded the model, and has printed its result."""
         self.is_restored = False
         """True if the runtime restored the execution plan after the last line about replaced nodes."""
         self.has_ended = False
         """True if a shell printed that the process has crashed."""
-        self.is_measured = False
-        """True if benchmark_model printed its result."""
 
     def _start(self) -> None:
         log = self._log()
@@ -111,7 +105,7 @@ class Reader:
         self._begin(DeviceLog(flags=log.flags if log.is_empty else {}))
 
     def _start_after_crash(self) -> None:
-        """Begin a new run with the current line if the process has crashed before it, or has run a model with a delegate."""
+        """Begin a new run if the process has crashed, or has run a model with a delegate."""
         if self.has_ended or (self.is_measured and self.log.replacements):
             self._start()
 
@@ -219,10 +213,9 @@ class Reader:
         if match is None:
             return False
         op, reason = match["op"], match["reason"].strip()
-        is_operator_name = match["custom"] is not None or is_operator(op)
+        is_name = match["custom"] is not None or is_operator(op)
         # The log may begin in the middle of a list.
-        is_begun = is_operator_name and is_reason(reason)
-        is_entry = is_begun if self.list is None else self.list.may_have(message, is_operator_name)
+        is_entry = is_name and is_reason(reason) if self.list is None else self.list.may_have(message, is_name)
         if is_entry:
             values = {"op": op, "reason": reason, "name": GRAPHICS_SPEAKER if self.list is None else self.list.name}
             self._add(Statement(Event.LISTED_REFUSAL, text, MappingProxyType(values)))
@@ -241,7 +234,7 @@ class Reader:
         if message.tag == "chatty" and (same := _IDENTICAL.search(text)) is not None:
             self._keep(self.runtime.repeat(int(same["times"])) // _STEPS_OF_AN_ITEM)
             return self.statements.repeat(int(same["times"]))
-        if (flags := _flags(text)) is not None:
+        if (flags := flags_in(text)) is not None:
             if not self._log().is_empty:
                 self._start()
             self.log.flags = flags
@@ -265,13 +258,11 @@ class Reader:
             reason = _REASON.fullmatch(f"{statement.line}{rest}")
             if reason is not None and statement_of(rest) is None:
                 self._add(Statement(Event.OTHER_ERROR, reason["why"].strip(), MappingProxyType({})))
-        if is_used:
-            return True
-        loose = loose_statement(text, message.tag, message.severity, message.source)
+        loose = None if is_used else loose_statement(text, message.tag, message.severity, message.source)
         if loose is not None:
             self._add(loose)
             self.is_measured |= loose.kind == Event.MEASURED
-        return loose is not None
+        return is_used or loose is not None
 
     def _say_why(self, before: str) -> None:
         """Add the reason of a kernel's failure: the part of the line ``before`` it, and the line above if it shows a failure."""
@@ -414,26 +405,3 @@ class Reader:
             self._start()
         self.log.parameters[name] = match["value"]
         self.log.is_old |= bool(match["blank"]) and name != "tensorflow version"
-
-
-@dataclass
-class RefusalList:
-    """A delegate's list of refused operators, while it is being read."""
-
-    name: str
-    tag: str
-    process: str
-    is_interrupted: bool = False
-    """True after a line that is not an entry."""
-
-    def may_have(self, message: Message, is_operator_name: bool) -> bool:
-        """Return whether a message may be an entry. After a line that is not an entry, only an operator's name is one."""
-        is_same = message.tag in ("", self.tag or message.tag) and message.process in ("", self.process or message.process)
-        return is_same and (is_operator_name or not self.is_interrupted)
-
-
-def _flags(text: str) -> dict[str, str] | None:
-    if "--" not in text or not any(tool in text for tool in _TOOLS):
-        return None
-    flags = {flag["name"].replace("_", " ").lower(): flag["value"] for flag in _FLAG.finditer(text)}
-    return flags or None
