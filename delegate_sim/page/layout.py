@@ -42,10 +42,7 @@ CLOSED_WIDTH, CLOSED_HEIGHT = 196, 62
 """Size of a closed box. The nodes in a closed box are not drawn."""
 
 _MOST_ROUTED, _MOST_ROUTED_ON_A_PAGE = 50_000, 150_000
-"""Limits for the total length of all edges of a box and of all drawings of a page, counted in layers.
-
-The run time of a layout grows with this length. Above a limit, the nodes of a layer are in the order of their numbers.
-"""
+"""Limits for the total length, in layers, of all edges of a box and of a page. Above them, layers are ordered by number."""
 
 Place = tuple[float, float]
 
@@ -353,8 +350,7 @@ def _in_columns(rows: Sequence[Sequence[int]], sizes: Sequence[Place]) -> dict[i
     return places
 
 
-@dataclass(frozen=True, slots=True)
-class _Columns:
+class _Columns(NamedTuple):
     tops: list[Place]
     """The middle of the upper edge of each row."""
     width: float

@@ -54,11 +54,11 @@ def matched_nodes(graph: Graph, rows: Sequence[Row]) -> frozenset[int]:
     plan = set(graph.execution_plan)
     for row in rows:
         is_known = row.node in plan and row.node not in matched and graph.nodes[row.node].op == row.op
-        node = row.node if is_known else next_of(by_outputs[row.op, without_commas(row.outputs)])
-        if node is None:
+        match = row.node if is_known else next_of(by_outputs[row.op, without_commas(row.outputs)])
+        if match is None:
             rest.append(row)
         else:
-            matched.add(node)
+            matched.add(match)
     for row in rest:
         same = next_of(by_operator[row.op])
         if row.node is not None or same is None:

@@ -40,8 +40,6 @@ from .delegate_identity import (
 from .log_contents import DeviceLog, Replacement, UnknownDelegateError
 from .tables import Event, kinds_with
 
-_SECOND = 2
-"""The major version of LiteRT that has accelerators instead of delegates."""
 _SINCE_REASONS = "litert-2.1.5"
 """The first release in which the graphics accelerator gives its own reasons for refused operators."""
 _ALL_ACCELERATORS = f"--accelerators {','.join(ACCELERATORS)} --soc VENDOR:SOC"
@@ -108,11 +106,9 @@ def setting_of(
         for option in chosen.options:
             if description.strip() in option.printed and option.name not in option_values:
                 parsed = _printed_value(option, value, notes)
-                if parsed is not None:
-                    option_values[option.name] = parsed
-    option_values |= {name: value for name, value in _given_options(log, chosen, notes) if name not in option_values}
-    for name, value in _shown_options(log, chosen).items():
-        option_values.setdefault(name, value)
+                option_values |= {} if parsed is None else {option.name: parsed}
+    given = {name: value for name, value in _given_options(log, chosen, notes) if name not in option_values}
+    option_values = {**_shown_options(log, chosen), **option_values, **given}
     defaults = defaults or ("benchmark" if log.is_benchmark else "api")
     values = parse_options(chosen.name, chosen.options, option_values, defaults)
     known = frozenset(option_values)
@@ -273,7 +269,6 @@ def _shown_options(log: DeviceLog, delegate: Delegate) -> dict[str, str]:
     return options
 
 
-_IN_BENCHMARK = "external delegate options"
 _FORM_IN_BENCHMARK = re.compile(r"(?P<name>[^:;]{1,80}):(?P<value>[^;]{0,300})")
 _FORM_IN_PYTHON = re.compile(r"'(?P<name>[^']{1,80})': '?(?P<value>[^']{0,300}?)'?(?=, '|$)")
 
@@ -281,15 +276,15 @@ _FORM_IN_PYTHON = re.compile(r"'(?P<name>[^']{1,80})': '?(?P<value>[^']{0,300}?)
 def _given_options(log: DeviceLog, delegate: Delegate, notes: list[str]) -> Iterator[tuple[str, str]]:
     if not delegate.log.libraries:
         return
-    given = [*_FORM_IN_BENCHMARK.finditer(log.parameters.get(_IN_BENCHMARK, log.flags.get(_IN_BENCHMARK, "")))]
+    name, options = "external delegate options", {option.name: option for option in delegate.options}
+    given = [*_FORM_IN_BENCHMARK.finditer(log.parameters.get(name, log.flags.get(name, "")))]
     for statement in log.statements_of(Event.PROGRESS):
         given += _FORM_IN_PYTHON.finditer(statement.values.get("options", ""))
     for match in given:
-        for option in delegate.options:
-            if match["name"].strip() == option.name:
-                value = _printed_value(option, match["value"], notes)
-                if value is not None:
-                    yield option.name, value
+        option = options.get(match["name"].strip())
+        value = None if option is None else _printed_value(option, match["value"], notes)
+        if option is not None and value is not None:
+            yield option.name, value
 
 
 def _printed_value(option: Option, text: str, notes: list[str]) -> str | None:
@@ -343,7 +338,7 @@ def _possible_releases(log: DeviceLog) -> Iterator[Release]:
         yield since
         yield from [release for release in releases if release.family == since.family and release.order > since.order]
     elif is_of_second_litert(log):
-        yield from [release for release in releases if release.family == "litert" and release.version[0] >= _SECOND]
+        yield from [release for release in releases if release.family == "litert" and release.version[0] >= 2]
     else:
         yield from releases
 

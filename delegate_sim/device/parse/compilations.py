@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from ...foundation.columns import INTEGER, LIST, YES_OR_NO, Column, Declared, attributes
 from ...foundation.printable import counted
@@ -21,8 +21,7 @@ from .tables import Event, line_in, meaning_by_words, sequence_of
 _LINES = sequence_of("runtime")
 
 
-@dataclass(frozen=True, slots=True)
-class RuntimeChoice:
+class RuntimeChoice(NamedTuple):
     """The device that was chosen for an operation, and those without support. ``place`` is its index, if it is printed."""
 
     op: str
@@ -32,16 +31,14 @@ class RuntimeChoice:
     refused_by: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RuntimeStep:
+class RuntimeStep(NamedTuple):
     """A step of a plan: the number of the device, and the positions of the step's operations in execution order."""
 
     number: int
     operations: list[int]
 
 
-@dataclass(frozen=True, slots=True)
-class RuntimeFailure:
+class RuntimeFailure(NamedTuple):
     """A failure to compile the step at position ``step``. ``device`` is the failed device, or "" if it is not known."""
 
     device: str
@@ -112,7 +109,7 @@ class RuntimeReader:
             return 0
         choice, count = self.compilation.choices[-1], min(times, 1_000_000)
         spend_steps(count * (1 + len(choice.refused_by)), "reading the log")
-        self.compilation.choices += [choice] * min(times, 1_000_000)
+        self.compilation.choices += [choice] * count
         self.is_choice = False
         return count
 
@@ -133,10 +130,9 @@ class RuntimeReader:
         if name == "refused":
             self.refused.append((match["op"], index, match["device"]))
             return
-        refused = [device for op, place, device in self.refused if op == match["op"] and place == index]
+        refused = tuple([device for op, place, device in self.refused if op == match["op"] and place == index])
         self.refused.clear()
-        choice = RuntimeChoice(match["op"], index, int(match["number"]), match["device"] or "", tuple(refused))
-        compilation.choices.append(choice)
+        compilation.choices.append(RuntimeChoice(match["op"], index, int(match["number"]), match["device"] or "", refused))
         self.is_choice = True
 
     def _step(self, name: str, match: re.Match[str], compilation: RuntimeCompilation) -> None:

@@ -316,7 +316,8 @@ _YIELDING = re.compile(r" node, yielding (?P<partitions>\d{1,9}) p")
 
 def replacement_in(text: str, place: int = 0) -> Replacement | None:
     """Return the replacement that a line reports, or None for any other line. The end of the line may be cut off."""
-    match, rest = _REPLACING.search(text), None
+    partitions: int | None
+    match = _REPLACING.search(text)
     if match is not None:
         line, kernel, name = match[0], match["kernel"], match["name"]
         partitions, subgraph = int(match["partitions"]), None if match["subgraph"] is None else int(match["subgraph"])
