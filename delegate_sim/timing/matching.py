@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from bisect import bisect_left
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -116,11 +116,8 @@ class _Timed(NamedTuple):
 
     @property
     def key(self) -> tuple[bool, str]:
-        return _step_key(self.row.op, self.delegate)
-
-
-def _step_key(op: str, delegate: str | None) -> tuple[bool, str]:
-    return (False, op) if delegate is None else (True, delegate)
+        """The ``key`` of the steps of the row's operator or delegate."""
+        return (False, self.row.op) if self.delegate is None else (True, self.delegate)
 
 
 class _Matcher:
@@ -193,10 +190,10 @@ class _Matcher:
 
     def _match_in_order(self, timed: Sequence[_Timed]) -> None:
         taken = {step.index for step in self.matched.values()}
-        rows: dict[tuple[bool, str], list[int]] = {}
+        rows: dict[tuple[bool, str], list[int]] = defaultdict(list)
         for number, one in enumerate(timed):
             if number not in self.matched and (one.delegate is not None or one.row.node is None) and not self._contradicts(one):
-                rows.setdefault(one.key, []).append(number)
+                rows[one.key].append(number)
         for key, numbers in rows.items():
             steps = [step for step in self.by_key.get(key, ()) if step.index not in taken]
             if len(steps) == len(numbers):
@@ -292,9 +289,9 @@ def _is_same(printed: str, names: str) -> bool:
 def _summary_parts(profile: OpProfile, plan: TimedPlan, index: int, target: Target, summary: Summary) -> Iterator[MeasuredPart]:
     steps, graph = plan.steps[index], plan.graphs[index]
     by_key = _by_key(steps)
-    by_op: dict[str, list[NodeKey]] = {}
+    by_op: dict[str, list[NodeKey]] = defaultdict(list)
     for node in graph.execution_plan:
-        by_op.setdefault(graph.nodes[node].op, []).append(NodeKey(index, node))
+        by_op[graph.nodes[node].op].append(NodeKey(index, node))
     available = Counter({op: len(keys) for op, keys in by_op.items()})
     delegates = {op: kernel_delegate(op, target) for op in summary.counts}
     nodes = {op: count for op, count in summary.counts.items() if delegates[op] is None}
@@ -311,7 +308,7 @@ def _summary_parts(profile: OpProfile, plan: TimedPlan, index: int, target: Targ
         if delegate is None and count == available[op]:
             yield MeasuredPart(NODE, op, op, ms, count, tuple(by_op.get(op, ())))
             continue
-        own = by_key.get(_step_key(op, delegate), [])
+        own = by_key.get((False, op) if delegate is None else (True, delegate), [])
         kernels = tuple([tuple([NodeKey(index, node) for node in step.nodes]) for step in own])
         keys = tuple([key for kernel in kernels for key in kernel])
         if len(own) != count:

@@ -18,8 +18,6 @@ from .reconcile import Reconciliation
 from .row_matching import matched_partitions, split_differences, stage_operations
 from .trial_simulations import simulate_setting
 
-_AVAILABLE = "accelerators available"
-
 
 @dataclass(frozen=True, slots=True)
 class DevicesLearning:
@@ -92,26 +90,18 @@ def learn_devices(reconciliation: Reconciliation) -> DevicesLearning:
 
 def _device_names(reconciliation: Reconciliation, interface: DevicesInterface) -> list[str]:
     log = reconciliation.log
-    listed = list(log.runtime.devices)
-    if not listed:
-        values = [value for key, value in log.parameters.items() if key.endswith(_AVAILABLE)]
-        listed = [name.strip() for value in values[:1] for name in value.split(",") if name.strip()]
-    numbers = {number: name for compilation in log.runtime.compilations for number, name in compilation.names.items()}
+    compilations, devices = log.runtime.compilations, list(log.runtime.devices)
+    available = [value for key, value in log.parameters.items() if key.endswith("accelerators available")]
+    listed = devices or [name.strip() for value in available[:1] for name in value.split(",") if name.strip()]
+    numbers = {number: name for compilation in compilations for number, name in compilation.names.items()}
     chosen = [name for _, name in sorted(numbers.items())]
-    refusing = [name for compilation in log.runtime.compilations for choice in compilation.choices for name in choice.refused_by]
-    known = dict.fromkeys([*listed, *chosen, *refusing])
-    involved = {*chosen, *refusing}
-    if _all_took_part(reconciliation, interface):
-        involved.update(log.runtime.devices)
-    # If a driver neither took nor refused an operation, the runtime did not ask it, and nothing is known about it.
-    return [name for name in known if name in involved]
-
-
-def _all_took_part(reconciliation: Reconciliation, interface: DevicesInterface) -> bool:
-    """Return whether each operation was offered to all listed devices. The log shows only their number."""
-    counts = [own.device_count for own in reconciliation.log.runtime.compilations if own.device_count is not None]
-    listed = {*reconciliation.log.runtime.devices, interface.reference}
-    return bool(counts) and max(counts) >= len(listed) - 1
+    refusing = [name for compilation in compilations for choice in compilation.choices for name in choice.refused_by]
+    # If as many devices as are listed took part, each operation was offered to all. Otherwise, nothing is known about a driver
+    # that neither took nor refused an operation.
+    counts = [compilation.device_count or 0 for compilation in compilations if compilation.device_count is not None]
+    all_took_part = bool(counts) and max(counts) >= len({*devices, interface.reference}) - 1
+    involved = {*chosen, *refusing, *(devices if all_took_part else ())}
+    return [name for name in dict.fromkeys([*listed, *chosen, *refusing]) if name in involved]
 
 
 def _look(

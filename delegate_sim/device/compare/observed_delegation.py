@@ -129,16 +129,16 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
         raise ReconcileError(
             "the log has no line of a compiler plugin (Partitioned subgraph<0>, selected ...); record LiteRT's INFO lines too"
         )
-    printed = [line.line for line in statements_by(log, names, Event.OWN_COUNT, Event.SPLIT, Event.KERNELS)]
-    printed += [line.line for line in own] + [line.line for line in applications] + [count.line for count in npu]
+    counts = statements_by(log, names, Event.OWN_COUNT, Event.SPLIT, Event.KERNELS)
+    printed = [item.line for item in (*counts, *own, *applications, *npu)]
     is_unknown = _is_unknown(log, own)
     is_foreign = not plugins and bool(log.replacements) and is_unknown
     errors = log.statements_of(Event.API_ERROR, Event.NODE_ERROR)
     failures = [error for error in errors if error.kind == Event.API_ERROR or error.values["op"] in delegate.kernel_names]
     made = _numbers(log, names, Event.KERNELS, "count")
-    kernels_failed = [error for error in failures if error.kind == Event.NODE_ERROR and is_while_running(error)]
-    failed_running = [f"the delegate was applied, but failed while the model ran: {error.line}" for error in kernels_failed]
-    early = [statement for statement in failures if not is_while_running(statement)]
+    late, early = ([error for error in failures if is_while_running(error) == is_late] for is_late in (True, False))
+    failed = [error.line for error in late if error.kind == Event.NODE_ERROR]
+    failed_running = [f"the delegate was applied, but failed while the model ran: {line}" for line in failed]
     unvisited = tuple([line.values["unvisited"] for line in log.statements_of(Event.OTHER_ERROR) if "unvisited" in line.values])
     facts = Facts(
         log=log,

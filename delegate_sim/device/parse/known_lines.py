@@ -279,7 +279,6 @@ _RUNTIME_TAGS = frozenset(
      "VersionedInterfaces", "Event"}
 )  # fmt: skip
 """Logcat tags that Android's NNAPI runtime uses if ``debug.nn.vlog`` is set."""
-_LITERT_TAGS = frozenset({"litert"})
 _KNOWN_REASON = re.compile(
     r"Operation is not supported\.|OP is supported, but |tensor type (?:error|isn't matched)|Not supported op \w+|"
     r"Expected \d+ (?:runtime|const)|Max version supported: |Op can only |No support of |Only (?:support|identical)|"
@@ -366,7 +365,7 @@ def loose_statement(text: str, tag: str, severity: str, source: str) -> Statemen
         (Event.PROGRESS, _PROGRESS.search(line)),
         (Event.RUNTIME, is_of_runtime),
         (Event.VENDOR, tag.lower().startswith(("qnn", "hta")) or _VENDOR.search(line)),
-        (Event.LITERT, source or tag in _LITERT_TAGS or _LITERT_WORDS.search(line)),
+        (Event.LITERT, source or tag == "litert" or _LITERT_WORDS.search(line)),
     ):
         if is_one:
             return Statement(kind, line, values)

@@ -1,8 +1,4 @@
-"""Parse a log line by line.
-
-Sources of the formats: ``core/subgraph.cc``, ``delegates/``, ``minimal_logging*.cc``, ``tools/benchmark/`` and
-``tools/delegates/``.
-"""
+"""Parse a log line by line, as ``core/subgraph.cc``, ``minimal_logging*.cc``, ``delegates/`` and ``tools/`` print it."""
 
 from __future__ import annotations
 
@@ -65,8 +61,7 @@ class Reader:
     def __init__(self, sources: SourceStatements | None) -> None:
         self.sources = sources
         """The statements of upstream code. None if lines are known to be delegate-sim's own."""
-        self.finished: list[DeviceLog] = []
-        self.unused: list[str] = []
+        self.finished, self.unused = list[DeviceLog](), list[str]()
         self.unused_count = self.line_count = 0
         self.is_cut = False
         self.dates: set[bool | None] = set()
@@ -167,18 +162,18 @@ class Reader:
         """Return whether upstream code prints a line that was not understood. Keep the line if it plainly shows a failure."""
         text = message.text.strip()
         known = None if self.sources is None else self.sources.of(text)
-        severity = message.severity or ("" if known is None else known.severity)
-        most = _MOST_PLAIN if known is None else _MOST_KNOWN
+        most, severity = (_MOST_PLAIN, "") if known is None else (_MOST_KNOWN, known.severity)
+        severity = message.severity or severity
         if len(self.plain_errors.found) < most and is_plain_failure(text, severity):
-            plain = Statement(Event.PLAIN_ERROR, text, MappingProxyType({"severity": severity}), source=known)
-            self.plain_errors.add(plain, self.place)
+            values = MappingProxyType({"severity": severity})
+            self.plain_errors.add(Statement(Event.PLAIN_ERROR, text, values, source=known), self.place)
         return known is not None
 
     def _read_text(self, message: Message) -> bool:
         spend_steps(_STEPS_OF_A_TEXT, _READING)
         self.severity = self.severity if message.text.startswith("└") else message.severity
-        if is_used := self._use_text(message):
-            self._keep()
+        is_used = self._use_text(message)
+        self._keep(int(is_used))
         return is_used
 
     def _keep(self, count: int = 1) -> None:
@@ -291,12 +286,11 @@ class Reader:
         values = statement.values
         if pattern.age or "old" in values:
             self.log.is_old = True
+        self.is_restored |= statement.kind == Event.RESTORED
         if statement.kind == Event.LISTED_REFUSALS:
             self.list = RefusalList(values["name"], message.tag, message.process)
         elif statement.kind in (Event.SPLIT, Event.NODE_ERROR):
             self.list = None
-        elif statement.kind == Event.RESTORED:
-            self.is_restored = True
         elif statement.kind == Event.CRASH:
             self.has_ended = not message.process and "Fatal signal" not in statement.line
 
@@ -389,9 +383,8 @@ class Reader:
         if name == "parameter":
             self._parameter(match)
         elif name not in ("starting", "loaded"):
-            kernels = {"completely": 1, "not": 0}.get(name)
-            if name in ("completely", "partially") and match["kernels"]:
-                kernels = int(match["kernels"])
+            printed = match.groupdict().get("kernels")
+            kernels = int(printed) if printed else {"completely": 1, "not": 0}.get(name)
             self.log.applications.append(ApplicationLine(match[0], match["provider"], name, kernels, self.place))
         self.log.is_benchmark = True
         return True
