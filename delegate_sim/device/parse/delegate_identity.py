@@ -175,7 +175,7 @@ def is_kernel(op: str) -> bool:
     return op == UNNAMED_KERNEL or delegate_named(op) is not None
 
 
-_TURNS, _OF_LAST_TURN, _OF_APPLICATION = map(kinds_with, ("is_turn", "is_of_last_turn", "is_of_application"))
+_TURNS, _OF_LAST_TURN, _OF_APPLICATION = kinds_with("is_turn"), kinds_with("is_of_last_turn"), kinds_with("is_of_application")
 
 
 def turns(log: DeviceLog) -> list[tuple[int, str]]:

@@ -20,7 +20,7 @@ from .log_contents import Count, DeviceLog, LogError, Replacement
 from .operator_tables import RUN_ORDER, SUMMARY, RunOrder, Summary
 from .tables import ERRORS, Event, kinds_with
 
-_BEFORE, _OF_PROCESS, _OF_START = map(kinds_with, ("is_before", "is_of_process", "is_of_start"))
+_BEFORE, _OF_PROCESS, _OF_START = kinds_with("is_before"), kinds_with("is_of_process"), kinds_with("is_of_start")
 _PLACE = attrgetter("place")
 _Items = TypeVar("_Items", list[Any], tuple[int, ...])
 
