@@ -72,9 +72,9 @@ def as_dot(run: Run) -> str:
     names = {key: _quoted(_dot_name(data)) for key, data in graph.nodes(data=True)}
     clusters: dict[tuple[int, int], Any] = {}
     for key, data in graph.nodes(data=True):
-        told = {of: _quoted(str(data[of])) for of in ("label", "version", "runs_on", "partition", "codes")}
-        told.update(tensor=_quoted(data["name"]), fillcolor=_quoted(data["color"]))
-        drawn.add_node(pydot.Node(names[key], shape="box", style="filled", **told))
+        attributes = {of: _quoted(str(data[of])) for of in ("label", "version", "runs_on", "partition", "codes")}
+        attributes.update(tensor=_quoted(data["name"]), fillcolor=_quoted(data["color"]))
+        drawn.add_node(pydot.Node(names[key], shape="box", style="filled", **attributes))
         place = (data["subgraph"], data["partition"])
         if place not in clusters:
             where = run.delegate.name if data["state"] == DELEGATED else words_of(run.delegate.name).other_place

@@ -103,8 +103,8 @@ def _refuse_if_nothing_matches(profile: OpProfile, parts: Sequence[MeasuredPart]
     """Raise WrongProfileError if rows name unknown nodes or outputs, and no other row matches the model."""
     strange = [part for part in parts if part.why in (_NO_NODE, _NO_KERNEL)]
     if strange and not any(part.kind != UNMATCHED or part.why == _OTHER_NODES for part in parts):
-        told = f"{shortened(strange[0].op, 60)} {shortened(strange[0].name, 80)}"
-        raise _wrong(profile, f"lists {told}, which the model does not have")
+        problem = f"{shortened(strange[0].op, 60)} {shortened(strange[0].name, 80)}"
+        raise _wrong(profile, f"lists {problem}, which the model does not have")
 
 
 class _Timed(NamedTuple):
@@ -145,14 +145,14 @@ class _Matcher:
         self._match(timed, self._by_outputs)
         self._match_in_order(timed)
         self._drop_other_kernels(timed, is_complete=is_complete)
-        for number, one in enumerate(timed):
+        for number, entry in enumerate(timed):
             step = self.matched.get(number)
-            yield self._unmatched(one) if step is None else _part(one, step)
+            yield self._unmatched(entry) if step is None else _part(entry, step)
 
     def _check(self, timed: Sequence[_Timed], count: int | None) -> None:
         """Raise WrongProfileError if a row contradicts the model. ``count`` is the number of rows if none is missing."""
         plan = self.on_cpu
-        rows = [(one.row, one.row.node) for one in timed if one.delegate is None and one.row.node is not None]
+        rows = [(entry.row, entry.row.node) for entry in timed if entry.delegate is None and entry.row.node is not None]
         for row, node in rows:
             if node not in plan:
                 raise _wrong(self.profile, f"lists {row.op} as node {node}, but the model has no such node")
@@ -161,39 +161,43 @@ class _Matcher:
         named = [(row, plan[node]) for row, node in rows if row.outputs]
         others = [row for row, step in named if not _is_same(row.outputs, step.outputs)]
         if len(others) * 2 > len(named):
-            told = f"names the output of node {others[0].node} {shortened(others[0].outputs, 80)}"
-            raise _wrong(self.profile, f"{told}, but the model does not")
-        has_kernels = has_hidden_kernels(self.profile.log) or any(one.delegate is not None for one in timed)
+            problem = f"names the output of node {others[0].node} {shortened(others[0].outputs, 80)}"
+            raise _wrong(self.profile, f"{problem}, but the model does not")
+        has_kernels = has_hidden_kernels(self.profile.log) or any(entry.delegate is not None for entry in timed)
         if count not in (None, len(plan)) and not has_kernels:
             raise _wrong(self.profile, f"lists {count:,} nodes, but the model has {len(plan):,}")
 
     def _match(self, timed: Sequence[_Timed], step_of: Callable[[_Timed], PlannedStep | None]) -> None:
         taken = {step.index for step in self.matched.values()}
-        for number, one in enumerate(timed):
-            if number not in self.matched and (step := step_of(one)) is not None and step.index not in taken:
+        for number, entry in enumerate(timed):
+            if number not in self.matched and (step := step_of(entry)) is not None and step.index not in taken:
                 self.matched[number] = step
                 taken.add(step.index)
 
-    def _by_index(self, one: _Timed) -> PlannedStep | None:
-        index = one.row.node
+    def _by_index(self, entry: _Timed) -> PlannedStep | None:
+        index = entry.row.node
         if index is None:
             return None
         # The node may run on the device's CPU although the simulation delegates it.
-        step = self.on_cpu.get(index) if one.delegate is None else self.kernels.get((one.key, index))
-        return step if step is not None and _is_same(one.row.outputs, step.outputs) else None
+        step = self.on_cpu.get(index) if entry.delegate is None else self.kernels.get((entry.key, index))
+        return step if step is not None and _is_same(entry.row.outputs, step.outputs) else None
 
-    def _by_outputs(self, one: _Timed) -> PlannedStep | None:
-        if not one.row.outputs or (one.delegate is None and one.row.node is not None):
+    def _by_outputs(self, entry: _Timed) -> PlannedStep | None:
+        if not entry.row.outputs or (entry.delegate is None and entry.row.node is not None):
             return None
-        steps = list(islice(self.outputs[one.key].same(one.row.outputs), 2)) if one.key in self.outputs else []
+        steps = list(islice(self.outputs[entry.key].same(entry.row.outputs), 2)) if entry.key in self.outputs else []
         return steps[0] if len(steps) == 1 else None
 
     def _match_in_order(self, timed: Sequence[_Timed]) -> None:
         taken = {step.index for step in self.matched.values()}
         rows: dict[tuple[bool, str], list[int]] = defaultdict(list)
-        for number, one in enumerate(timed):
-            if number not in self.matched and (one.delegate is not None or one.row.node is None) and not self._contradicts(one):
-                rows[one.key].append(number)
+        for number, entry in enumerate(timed):
+            if (
+                number not in self.matched
+                and (entry.delegate is not None or entry.row.node is None)
+                and not self._contradicts(entry)
+            ):
+                rows[entry.key].append(number)
         for key, numbers in rows.items():
             steps = [step for step in self.by_key.get(key, ()) if step.index not in taken]
             if len(steps) == len(numbers):
@@ -205,7 +209,7 @@ class _Matcher:
         A kernel had fewer nodes if one of them ran on the CPU, and more if it reads the result of a node without a row. Without
         names of outputs, it is matched only if all rows of the CPU, or else the indices of the kernels, are as simulated.
         """
-        on_cpu = {one.row.node for one in timed if one.delegate is None and one.row.node is not None}
+        on_cpu = {entry.row.node for entry in timed if entry.delegate is None and entry.row.node is not None}
         on_cpu |= {step.index for step in self.matched.values() if not step.is_kernel}
         is_cpu_as_simulated = on_cpu == {step.index for step in self.steps if not step.is_kernel}
         planned = {node for step in self.steps for node in step.nodes}
@@ -227,14 +231,14 @@ class _Matcher:
             else:
                 del self.matched[number]
 
-    def _unmatched(self, one: _Timed) -> MeasuredPart:
-        why = _NOT_SIMULATED if one.delegate == "" else _NO_NODE
-        if one.delegate:
-            why = _NO_KERNEL if self._contradicts(one) else _OTHER_NODES
-        return MeasuredPart(UNMATCHED, one.row.op, _name(one.row), one.ms, 1, (), row=one.row.time, why=why)
+    def _unmatched(self, entry: _Timed) -> MeasuredPart:
+        why = _NOT_SIMULATED if entry.delegate == "" else _NO_NODE
+        if entry.delegate:
+            why = _NO_KERNEL if self._contradicts(entry) else _OTHER_NODES
+        return MeasuredPart(UNMATCHED, entry.row.op, _name(entry.row), entry.ms, 1, (), row=entry.row.time, why=why)
 
-    def _contradicts(self, one: _Timed) -> bool:
-        first = without_commas(one.row.outputs).partition(" ")[0]
+    def _contradicts(self, entry: _Timed) -> bool:
+        first = without_commas(entry.row.outputs).partition(" ")[0]
         return bool(first) and next(self.first_names.same(first), _ABSENT) is _ABSENT
 
 
@@ -269,11 +273,11 @@ class _Names(Generic[_Value]):
             yield from self._values[name]
 
 
-def _part(one: _Timed, step: PlannedStep) -> MeasuredPart:
+def _part(entry: _Timed, step: PlannedStep) -> MeasuredPart:
     keys = tuple([NodeKey(step.subgraph, node) for node in step.nodes])
     kernels = (keys,) if step.is_kernel else ()
     kind = KERNEL if step.is_kernel else NODE
-    return MeasuredPart(kind, step.op, _name(one.row), one.ms, 1, keys, kernels, one.row.time)
+    return MeasuredPart(kind, step.op, _name(entry.row), entry.ms, 1, keys, kernels, entry.row.time)
 
 
 def _name(row: Row) -> str:
@@ -282,8 +286,8 @@ def _name(row: Row) -> str:
 
 def _is_same(printed: str, names: str) -> bool:
     """Return whether printed output names are ``names``, without commas. A cut line has only their beginning."""
-    one = without_commas(printed)
-    return not one or one == names or (len(one) >= _CUT and names.startswith(one.rstrip(".")))
+    start = without_commas(printed)
+    return not start or start == names or (len(start) >= _CUT and names.startswith(start.rstrip(".")))
 
 
 def _summary_parts(profile: OpProfile, plan: TimedPlan, index: int, target: Target, summary: Summary) -> Iterator[MeasuredPart]:
@@ -346,11 +350,12 @@ def _differences(profile: OpProfile, parts: Sequence[MeasuredPart], plan: TimedP
     if order is not None and order.is_timed and order.is_complete and not order.lacks_rows:
         taken = len([step for step in plan.steps[main] if not step.is_kernel and NodeKey(main, step.index) not in measured])
     unmatched = len([part for part in parts if part.kind == UNMATCHED])
-    told = [f"{counted(left, 'node')} on the CPU that the simulation delegates"] if left else []
-    told += [f"no row for {counted(taken, 'node')} that the simulation leaves on the CPU"] if taken else []
-    if told:
-        told += [f"{counted(unmatched, 'row')} that the simulation does not have"] if unmatched else []
-        yield f"the profile has {and_list(told)}: check --runtime and the options, or run reconcile with this profile as the log"
+    problems = [f"{counted(left, 'node')} on the CPU that the simulation delegates"] if left else []
+    problems += [f"no row for {counted(taken, 'node')} that the simulation leaves on the CPU"] if taken else []
+    if problems:
+        problems += [f"{counted(unmatched, 'row')} that the simulation does not have"] if unmatched else []
+        advice = "check --runtime and the options, or run reconcile with this profile as the log"
+        yield f"the profile has {and_list(problems)}: {advice}"
     elif unmatched:
         yield f"{unmatched:,} {'row matches' if unmatched == 1 else 'rows match'} nothing in the simulation"
 

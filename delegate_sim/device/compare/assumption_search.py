@@ -142,7 +142,7 @@ def _missing_operations(trials: Trials, first: Run) -> Iterator[Match]:
     if interface is None or not compilations or not all(compilation.is_complete for compilation in compilations):
         return
     on_device = {choice.op for compilation in compilations for choice in compilation.choices}
-    offered = {one.name for _, operations in stage_operations(first) for one in operations}
+    offered = {operation.name for _, operations in stage_operations(first) for operation in operations}
     missing = frozenset(offered - on_device)
     if not missing or not on_device <= offered:
         return

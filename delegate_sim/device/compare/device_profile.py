@@ -31,7 +31,7 @@ class DevicesLearning:
 def devices_entry(learning: DevicesLearning) -> list[dict[str, Any]]:
     """Return the learned devices as plain data."""
     return [
-        {**asdict(device), "costs": dict(device.costs), "rejects": [asdict(one) for one in device.rejects]}
+        {**asdict(device), "costs": dict(device.costs), "rejects": [asdict(rejection) for rejection in device.rejects]}
         for device in learning.devices
     ]
 
@@ -159,15 +159,15 @@ def _costs(
     costs: dict[str, dict[str, float]] = {}
     for key, votes in beaten.items():
         better: dict[str, set[str]] = {}
-        for (one, other), _ in sorted(votes.items(), key=lambda entry: -entry[1]):
-            if one == other:
-                better.setdefault(one, set())
-            elif _reaches(better, other, one):
-                why = f"sometimes prefers {one} to {other} and sometimes the reverse"
+        for (winner, loser), _ in sorted(votes.items(), key=lambda entry: -entry[1]):
+            if winner == loser:
+                better.setdefault(winner, set())
+            elif _reaches(better, loser, winner):
+                why = f"sometimes prefers {winner} to {loser} and sometimes the reverse"
                 notes.append(f"for {key}, the runtime {why}, which costs cannot express")
             else:
-                better.setdefault(one, set()).add(other)
-        involved = {*better, *[other for others in better.values() for other in others]}
+                better.setdefault(winner, set()).add(loser)
+        involved = {*better, *[loser for others in better.values() for loser in others]}
         order = _ordered([*[name for name in names if name in involved], reference], better)
         place = order.index(reference)
         for number, name in enumerate(order):
@@ -188,7 +188,7 @@ def _reaches(better: Mapping[str, set[str]], start: str, end: str) -> bool:
 def _ordered(names: Sequence[str], better: Mapping[str, set[str]]) -> list[str]:
     left, order = list(names), []
     while left:
-        name = next(one for one in left if not any(_reaches(better, other, one) for other in left if other != one))
+        name = next(name for name in left if not any(_reaches(better, other, name) for other in left if other != name))
         left.remove(name)
         order.append(name)
     return order
@@ -199,8 +199,8 @@ def _traits(name: str, seen: _SeenDevice, costs: Mapping[str, float], notes: lis
     cannot: tuple[str, ...] = ()
     largest = None
     if seen.failed and not fails:
-        fine = {one.name for operations in seen.compiled for one in operations}
-        cannot = tuple(sorted({one.name for operations in seen.failed for one in operations} - fine))
+        fine = {operation.name for operations in seen.compiled for operation in operations}
+        cannot = tuple(sorted({operation.name for operations in seen.failed for operation in operations} - fine))
         most = max(map(_bytes, seen.compiled))
         largest = most if not cannot and most < min(map(_bytes, seen.failed)) else None
         if not cannot and largest is None:
@@ -209,7 +209,7 @@ def _traits(name: str, seen: _SeenDevice, costs: Mapping[str, float], notes: lis
 
 
 def _bytes(operations: Sequence[StageOperation]) -> int:
-    return sum({index: size for one in operations for index, size in one.operands}.values())
+    return sum({index: size for operation in operations for index, size in operation.operands}.values())
 
 
 def _rejections(seen: _SeenDevice, device: str, notes: list[str]) -> Iterator[StageSignature]:
@@ -235,7 +235,8 @@ def _reproduces(reconciliation: Reconciliation, interface: DevicesInterface, tex
         path = os.path.join(folder, "profile.toml")
         write_whole(path, text)
         options = {key: value for key, value in reconciliation.setting.options.items() if key != interface.option}
-        profile = next(one for one in reconciliation.setting.delegate.options if one.name == interface.option).parse(path)
+        declared = {option.name: option for option in reconciliation.setting.delegate.options}
+        profile = declared[interface.option].parse(path)
         changes = {**options, interface.option: profile}
         run = simulate_setting(reconciliation.model, reconciliation.setting, reconciliation.run.release, changes)
     return not any(split_differences(reconciliation.log, run))

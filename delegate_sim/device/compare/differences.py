@@ -190,12 +190,10 @@ def is_disproved(facts: Facts, run: Run) -> bool:
 
 
 def _count_lines(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[str]:
-    sizes = [
-        (len(subgraph.decision.nodes), len(subgraph.graph.execution_plan))
-        for subgraph in run.subgraphs
-        if subgraph.decision is not None
-    ]
-    known_sizes, sizes_text = set(sizes), _sizes_text(sizes)
+    decided = [(subgraph.decision, subgraph.graph) for subgraph in run.subgraphs if subgraph.decision is not None]
+    sizes = [(len(decision.nodes), len(graph.execution_plan)) for decision, graph in decided]
+    known_sizes = set(sizes)
+    sizes_text = shortened(" and ".join([f"{delegated} of {total}" for delegated, total in sizes])) or "none"
     printed = dict.fromkeys(
         [line.numbers("delegated", "total", "partitions") for line in simulated.statements_of(Event.OWN_COUNT)]
     )
@@ -219,10 +217,6 @@ def _count_lines(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[str]:
         elif rest is not None and (delegated, delegated + rest) not in known_sizes:
             theirs = f"the delegate reports that it runs {delegated} of {delegated + rest} nodes"
             yield f"{theirs}, but in the simulation it runs {sizes_text}"
-
-
-def _sizes_text(sizes: Sequence[tuple[int, int]]) -> str:
-    return shortened(" and ".join([f"{delegated} of {total}" for delegated, total in sizes])) or "none"
 
 
 def _node_differences(facts: Facts, run: Run) -> Iterator[str]:

@@ -177,7 +177,7 @@ def matched_partitions(log: RuntimeLog, run: Run) -> tuple[MatchedPartition, ...
             left.setdefault(tuple([choice.op for choice in compilation.choices]), deque()).append(compilation)
     partitions = []
     for _, operations in stage_operations(run):
-        same = left.get(tuple([one.name for one in operations]))
+        same = left.get(tuple([operation.name for operation in operations]))
         partitions.append((operations, same.popleft() if same else None))
     return tuple(partitions)
 
@@ -205,7 +205,7 @@ def stage_notes(log: DeviceLog, run: Run) -> Iterator[str]:
         f"the runtime compiled {counted(len(compilations), 'model')}, and the simulation has "
         f"{counted(len(matched), 'partition')}; {same} have the same operations in the same order"
     )
-    short = [one for one in compilations if one.operation_count is not None and not one.is_complete]
+    short = [own for own in compilations if own.operation_count is not None and not own.is_complete]
     for compilation in short:
         count = len(compilation.choices)
         yield f"the runtime compiled {compilation.operation_count} operations, but the log lists only {count} of them"
@@ -265,4 +265,4 @@ def _operators(compilations: Sequence[RuntimeCompilation]) -> Counter[str]:
 
 
 def _names(run: Run) -> Counter[str]:
-    return Counter(one.name for _, operations in stage_operations(run) for one in operations)
+    return Counter(operation.name for _, operations in stage_operations(run) for operation in operations)
