@@ -129,8 +129,8 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
         raise ReconcileError(
             "the log has no line of a compiler plugin (Partitioned subgraph<0>, selected ...); record LiteRT's INFO lines too"
         )
-    counts = statements_by(log, names, Event.OWN_COUNT, Event.SPLIT, Event.KERNELS)
-    printed = [item.line for item in (*counts, *own, *applications, *npu)]
+    printed = [line.line for line in statements_by(log, names, Event.OWN_COUNT, Event.SPLIT, Event.KERNELS)]
+    printed += [line.line for line in own] + [line.line for line in applications] + [count.line for count in npu]
     is_unknown = _is_unknown(log, own)
     is_foreign = not plugins and bool(log.replacements) and is_unknown
     errors = log.statements_of(Event.API_ERROR, Event.NODE_ERROR)
