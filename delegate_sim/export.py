@@ -5,10 +5,10 @@ The packages networkx (GraphML, JSON) and pydot (DOT) write graphs. The extra ``
 
 from __future__ import annotations
 
+import importlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from types import ModuleType
 from typing import Any
 
@@ -143,7 +143,7 @@ def _quoted(text: str) -> str:
 
 def _package(name: str) -> ModuleType:
     try:
-        return import_module(name)
+        return importlib.import_module(name)
     except ImportError as error:
         raise MissingPackageError(
             f"this format needs the package {name}, which is not installed: {install_command('export')}"
