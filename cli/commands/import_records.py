@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import click
 
 from delegate_sim.delegates.registry import DELEGATE_NAMES
-from delegate_sim.device.records.reading import read_records
-from delegate_sim.device.records.scoreboard import DIFFERENT, EQUAL, score_records
+from delegate_sim.device.record_files import read_records
+from delegate_sim.device.records import DIFFERENT, EQUAL, score_records
 
 from ..console.output_file import FileCommand
 from ..console.terminal import result_options, width, write_result

@@ -9,7 +9,7 @@ import click
 from delegate_sim.apps.app import is_app, read_app
 from delegate_sim.bundles.formats import LITERTLM, format_at
 from delegate_sim.delegates.registry import MICRO_NAME
-from delegate_sim.export.lowered import lowered
+from delegate_sim.export import lowered
 from delegate_sim.graph.effort import SIMULATION, Effort
 from delegate_sim.graph.graph import Graph, Inspected, file_graphs
 from delegate_sim.model.model import Model

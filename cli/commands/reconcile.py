@@ -14,9 +14,9 @@ import click
 from delegate_sim.delegates.driver_profile import DriverProfile, read_profile
 from delegate_sim.delegates.options import DEFAULT_SETS
 from delegate_sim.delegates.registry import ACCELERATORS, DELEGATE_NAMES, EDGE_TPU
+from delegate_sim.device.compare.device_profile import can_teach_devices, devices_entry, learn_devices
+from delegate_sim.device.compare.driver_profile import Learning, LearningError, learn, learning_entry, profile_text
 from delegate_sim.device.compare.reconcile import NOT_COMPARED, UNEXPLAINED, Reconciliation, reconcile
-from delegate_sim.device.learn.device_profile import can_teach_devices, devices_entry, learn_devices
-from delegate_sim.device.learn.driver_profile import Learning, LearningError, learn, learning_entry, profile_text
 from delegate_sim.device.parse.applied_target import on_device, setting_of
 from delegate_sim.device.parse.compilations import NOT_COMPILED
 from delegate_sim.device.parse.log import join_logs, read_runs_file

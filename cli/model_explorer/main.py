@@ -15,7 +15,7 @@ from model_explorer import Adapter, AdapterMetadata, ModelExplorerGraphs
 from model_explorer.builtin_tflite_flatbuffer_adapter import BuiltinTfliteFlatbufferAdapter
 
 import delegate_sim
-from delegate_sim.export.model_explorer import layer_name, node_data, nodes_of_graphs
+from delegate_sim.export import layer_name, node_data, nodes_of_graphs
 from delegate_sim.foundation.printable import printable
 from delegate_sim.results.report.placement import node_reasons
 from delegate_sim.runtime.interpreter import Run, SubgraphRun

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from delegate_sim.delegates.driver import LoweredCall, LoweredModel, LoweredOperand, LoweredOperation
-from delegate_sim.export.lowered import Lowered
+from delegate_sim.export import Lowered
 from delegate_sim.foundation.printable import printable
 from delegate_sim.graph.graph import Graph
 from delegate_sim.model.model import Model, Node, Quantization, Signature, Tensor

@@ -16,7 +16,6 @@ from ..delegates.traits import Ranking
 from ..diagnosis.advice.commands import diagnose_command, fix_command
 from ..diagnosis.advice.plain_fix import PlainFix, SharedRefusal, search_fix, shared_refusals
 from ..diagnosis.causes.change import result_words
-from ..diagnosis.examiner import Cost
 from ..errors import LimitError, MissingPackageError
 from ..foundation.printable import and_list, share
 from ..graph.effort import Effort
@@ -115,21 +114,14 @@ class _TargetResult(NamedTuple):
 
 
 class _Stop(NamedTuple):
-    """A refusal that several targets share, with its reason in words."""
-
     shared: SharedRefusal
     reason: str
 
 
-def card_of(
-    model: Model,
-    runs: Sequence[Run],
-    without_answer: Sequence[Target] = (),
-    reason: str = "",
-) -> Card:
-    """Return the card of a model. ``runs`` must not be empty. ``reason`` says why other targets have no answer.
+def card_of(model: Model, runs: Sequence[Run], without_answer: Sequence[Target] = (), reason: str = "") -> Card:
+    """Return the card of a model, which has TensorFlow Lite Micro if it has all delegates. ``runs`` must not be empty.
 
-    A card of all delegates also has TensorFlow Lite Micro.
+    ``reason`` says why the targets in ``without_answer`` have no answer.
     """
     model = without_folder(model)
     wholes = [run for run in runs if run.delegate.runs_whole_models]
@@ -138,7 +130,8 @@ def card_of(
     reasons = {id(run): stop.reason for stop in stops for run in stop.shared.runs}
     names = [run.delegate.name for run in runs] + [target.delegate.name for target in without_answer]
     results = [_TargetResult(run, _row(run, reasons.get(id(run), ""), names)) for run in runs]
-    rows = [result.row for result in results] + [_unanswered(target, reason, names) for target in without_answer]
+    unanswered = [_named(target, names)._replace(summary=f"not simulated: {reason}") for target in without_answer]
+    rows = [*[result.row for result in results], *unanswered]
     if not wholes and {*DELEGATE_NAMES} <= {*names}:
         with suppress(LimitError):
             wholes = [simulate(model, micro_target())]
@@ -183,8 +176,7 @@ def _row(run: Run, reason: str, names: Sequence[str]) -> CardRow:
     part = measures.delegated_nodes if counts_nodes else compute.delegated_multiply_adds
     whole = measures.nodes if counts_nodes else compute.multiply_adds
     is_applied, waits = measures.outcome == TAKEN, awaits_compiler(delegate, measures)
-    return CardRow(
-        **_names(run.target, names)._asdict(),
+    return _named(run.target, names)._replace(
         is_ranked=delegate.ranking is Ranking.ACCELERATORS and not waits,
         part=part if is_applied else 0,
         whole=0 if waits else whole,
@@ -196,10 +188,6 @@ def _row(run: Run, reason: str, names: Sequence[str]) -> CardRow:
         summary=f"does not start: {reason}" if reason else _summary(run, measures),
         lengths=() if waits else file_lengths(run),
     )
-
-
-def _unanswered(target: Target, reason: str, names: Sequence[str]) -> CardRow:
-    return CardRow(**_names(target, names)._asdict(), summary=f"not simulated: {reason}")
 
 
 def _whole_row(run: Run) -> CardRow:
@@ -214,20 +202,12 @@ def _whole_row(run: Run) -> CardRow:
     )
 
 
-class _TargetNames(NamedTuple):
-    delegate: str
-    label: str
-    subject: str
-    devices: str
-    group: str
-
-
-def _names(target: Target, names: Sequence[str]) -> _TargetNames:
+def _named(target: Target, names: Sequence[str]) -> CardRow:
     delegate = target.delegate
     deprecated = f", deprecated {delegate.deprecated}" if delegate.deprecated else ""
     own = _VENDORS.get(delegate.name.partition("-")[2]) or subject(target, with_own_release=False)
     group = card_group(delegate.name, names)
-    return _TargetNames(delegate.name, own.removeprefix("The "), own, places_of(target) + deprecated, group)
+    return CardRow(delegate.name, own.removeprefix("The "), own, places_of(target) + deprecated, group)
 
 
 def _reason(model: Model, shared: SharedRefusal) -> str:
@@ -252,7 +232,6 @@ def share_of(row: CardRow) -> str:
 
 
 def _sentence(results: Sequence[_TargetResult], stops: Sequence[_Stop]) -> str:
-    """Return what a person wants to know first, or "" if there is too little to compare."""
     ranked = [result.row for result in results if result.row.is_ranked]
     if len(ranked) < 2 or not any(run.is_prepared for run, _ in results):
         return ""
@@ -304,10 +283,7 @@ def _worst(results: Sequence[_TargetResult]) -> _TargetResult | None:
 
 
 def _need(result: _TargetResult) -> tuple[bool, bool, bool, float]:
-    """Return a key that is smaller for greater need.
-
-    Delegates with wrong numbers come first. Delegates that run nearly everything, and second choices, come last.
-    """
+    """Return a key that is smaller for greater need: wrong numbers first, nearly everything and second choices last."""
     row, fraction = result.row, _fraction(result.row)
     return fraction >= _NEARLY_ALL and not row.is_wrong, is_second_choice(row.delegate), not row.is_wrong, fraction
 
@@ -324,7 +300,8 @@ def _advice(model: Model, results: Sequence[_TargetResult], stops: Sequence[_Sto
     searched = _searched(model, run.target)
     cost = None if searched is None else searched.cost
     is_cured = cost is not None and row.is_wrong and not cost.measures.wrong_results
-    is_more = cost is not None and _fraction_after(cost, row) > _fraction(row)
+    fraction = 0.0 if cost is None else cost.measures.delegated_share if row.counts_nodes else cost.multiply_add_share
+    is_more = cost is not None and fraction > _fraction(row)
     if searched and cost and (is_cured or is_more or cost.measures.delegate_kernels < row.kernels):
         text = f"After this rewrite of the file, {_after(row.label, searched)}:"
         return CardAdvice(row.delegate, text, fix_command(model, run.target, *searched.arguments))
@@ -340,10 +317,6 @@ def _searched(model: Model, target: Target) -> PlainFix | None:
         return search_fix(model, [target], Effort(model))
     except MissingPackageError:
         return None  # some passes need numpy
-
-
-def _fraction_after(cost: Cost, row: CardRow) -> float:
-    return cost.measures.delegated_share if row.counts_nodes else cost.multiply_add_share
 
 
 def _after(label: str, fix: PlainFix) -> str:

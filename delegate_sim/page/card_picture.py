@@ -1,4 +1,4 @@
-"""The card of a model as an SVG picture: for chats and pull requests as a file of its own, and at the top of the page.
+"""The card of a model as Markdown, and as an SVG picture: as a file of its own, and at the top of the page.
 
 The page's content security policy forbids styles in elements, so the picture has classes, and colors as attributes.
 """
@@ -59,10 +59,7 @@ class CardPlace(NamedTuple):
 
 
 def card_picture(card: Card, place: CardPlace | None = None) -> str:
-    """Return the picture, as a file, or for a place on a page.
-
-    A file has its own style for dark screens. A page has the style for all its pictures.
-    """
+    """Return the picture, as a file with a style for dark screens, or for a place on a page, which has the style."""
     is_file = place is None
     body = list[str]()
     bottom = _MARGIN + 8
@@ -75,11 +72,13 @@ def card_picture(card: Card, place: CardPlace | None = None) -> str:
         bottom = _draw_group(body, group, number, bottom, place)
     bottom = _draw_legend(body, card, bottom + 22)
     height = bottom + _MARGIN - 8
+    rows = [f"{row.label}: {shown_share(row)}, {row.summary}" for group in card.groups for row in group.rows]
+    words = ". ".join([f"{card.model}, {card.nodes:,} nodes", card.headline, *rows])
     role, size = "img" if is_file else "group", f' width="{_WIDTH}" height="{height}"'
     return "".join(
         [
             f'<svg{_NAMESPACE + size if is_file else ""} viewBox="0 0 {_WIDTH} {height}" class="card" role="{role}" ',
-            f'aria-label="{_attribute(_words(card))}" font-family="{_FONT}">',
+            f'aria-label="{html.escape(_safe(words, 4000))}" font-family="{_FONT}">',
             _STYLE if is_file else "",
             _PATTERNS if place is None or place.has_patterns else "",
             f'\n<rect class="card-ground" width="{_WIDTH}" height="{height}" rx="10" fill="#ffffff"/>',
@@ -106,7 +105,6 @@ def card_list(card: Card, place: CardPlace) -> str:
 
 
 def _linked(row: CardRow, label: str, place: CardPlace | None) -> str:
-    """Return a label, as a link to the target if the page shows the target."""
     if place is None or row.delegate not in place.links:
         return label
     return f'<a href="#target={row.delegate}{f"&amp;model={place.model}" if place.model else ""}">{label}</a>'
@@ -126,11 +124,6 @@ def card_image(card: Card) -> bytes:
         ) from error
     image: bytes = renderer.svg_to_bytes(svg_string=card_picture(card), zoom=2.0)
     return image
-
-
-def _words(card: Card) -> str:
-    rows = [f"{row.label}: {shown_share(row)}, {row.summary}" for group in card.groups for row in group.rows]
-    return ". ".join([f"{card.model}, {card.nodes:,} nodes", card.headline, *rows])
 
 
 def shown_share(row: CardRow) -> str:
@@ -176,7 +169,7 @@ def _draw_row(body: list[str], row: CardRow, name: str, top: int, place: CardPla
 
 
 def _strip(row: CardRow) -> Iterator[str]:
-    """Yield the strip of a target: cells in a common scale, or a frame if the result is not known."""
+
     if not row.lengths:
         size = f'x="0.5" y="0.5" width="{_STRIP_WIDTH - 1}" height="{_STRIP_HEIGHT - 1}"'
         yield f'\n<rect {size} class="card-line" fill="none" stroke="#d4d8dd" stroke-dasharray="4"/>'
@@ -207,11 +200,10 @@ def _draw_legend(body: list[str], card: Card, top: int) -> int:
 def _text_block(
     body: list[str], text: str, top: int, most: int, letters: int, size: int, kind: str, weight: str, font: str = ""
 ) -> int:
-    bottom = top
-    for line in _lines(text, letters, most):
-        bottom += size + 5
-        body.append(_text(_MARGIN, bottom, line, size, kind, weight, font=font))
-    return bottom
+    lines = _lines(text, letters, most)
+    for number, line in enumerate(lines, 1):
+        body.append(_text(_MARGIN, top + number * (size + 5), line, size, kind, weight, font=font))
+    return top + len(lines) * (size + 5)
 
 
 def _lines(text: str, letters: int, most: int) -> list[str]:
@@ -240,5 +232,39 @@ def _safe(text: str, most: int) -> str:
     return shortened(printable(text), most)
 
 
-def _attribute(text: str) -> str:
-    return html.escape(shortened(printable(text), 4000), quote=True)
+_CELLS = 32
+_LETTERS = {DELEGATED: "█", REFUSED: "·", LEFT: "░", MIXED: "▒"}
+_STRIP_LEGEND = "█ on the accelerator, ▒ in part, ░ taken, but left on the CPU, · not taken"
+_SPECIAL = str.maketrans({letter: f"\\{letter}" for letter in "\\`*_[]<>|#~&$@"})
+
+
+def card_markdown(card: Card) -> str:
+    """Return the card as Markdown: the sentence, the command, and a table for each kind of devices."""
+    parts = [f"### {_escaped(card.model, 60)}: {_escaped(card.headline, 400)}", ""]
+    if card.advice is not None:
+        parts += [_escaped(card.advice.text, 300), "", "```sh", printable(card.advice.command), "```", ""]
+    for group in card.groups:
+        parts += [f"| {_escaped(group.title, 80)} | {card.nodes:,} nodes | runs | kernels | |", "|---|---|--:|--:|---|"]
+        parts += [*map(_line, group.rows), ""]
+    end = f"Each strip is the model from left to right: {_STRIP_LEGEND}. "
+    end += f"Simulated by delegate-sim {card.version} for {card.runtime}"
+    return "\n".join([*parts, f"<sub>{end}{_escaped(card.aside, 600)}.</sub>", ""])
+
+
+def _line(row: CardRow) -> str:
+    kernels = f"{row.kernels:,}" if row.lengths and row.group != MICROCONTROLLERS_TITLE else ""
+    cell = f"**{_escaped(row.label, 40)}**<br>{_escaped(row.devices, 60)}"
+    return f"| {cell} | {row_strip(row)} | {shown_share(row)} | {kernels} | {_escaped(row.summary, 200)} |"
+
+
+def row_strip(row: CardRow) -> str:
+    """Return the strip of a target as letters in a code span. All strips of a card have the same scale."""
+    if not any(count for _, count in row.lengths):
+        return ""
+    states, _ = cells(row.lengths, _CELLS)
+    text = "".join([_LETTERS[state] * len(list(members)) for state, members in groupby(states)])
+    return f"`{text}`"
+
+
+def _escaped(text: str, most: int) -> str:
+    return shortened(printable(text), most).translate(_SPECIAL)

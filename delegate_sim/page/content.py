@@ -18,7 +18,6 @@ from ..diagnosis.examiner import Cost
 from ..diagnosis.ranking import RankedCause
 from ..foundation.columns import entry, head
 from ..foundation.limits import naming_model
-from ..foundation.printable import printable, shortened
 from ..graph.graph import Graph
 from ..graph.partition import Subset
 from ..hypothetical.hypothetical_changes import NodeKey
@@ -39,12 +38,19 @@ from ..rules.rule import Reason
 from ..runtime.interpreter import Run, SubgraphRun, option_values
 from ..runtime.target import Target
 from ..timing.measured import KERNEL, MeasuredPart, Timing, cpu_time, kernel_times, node_times
-from .arena import arena_entry
 from .card import without_folder
-from .graph_tables import PageGraphs, operator_counts, plain_reasons, short_name, short_text, tensor_positions, whole_entry
+from .graph_tables import (
+    PageGraphs,
+    arena_entry,
+    operator_counts,
+    plain_reasons,
+    short_name,
+    short_text,
+    tensor_positions,
+    whole_entry,
+)
 from .layout import CLOSED_HEIGHT, CLOSED_WIDTH, HEADER, NODE_HEIGHT, NODE_WIDTH, SMALL_HEIGHT, SMALL_WIDTH
 
-_LONGEST_NAME = 200
 _MOST_BARS = 500
 """Largest number of bars. If there are more parts, neighbors among the shorter parts share a bar in their place."""
 
@@ -60,7 +66,7 @@ def strip_entry(timings: Sequence[Timing], delegate: str) -> dict[str, Any] | No
         alone = set(sorted(alone, key=lambda number: -parts[number].ms)[: _MOST_BARS // 2 - 1])
     groups = groupby(range(len(parts)), key=lambda number: number if number in alone else -1)
     bars = [_bar(*[parts[number] for number in members]) for _, members in groups]
-    return {"profile": _name(os.path.basename(timing.path)), "total": timing.total_ms, "bars": bars}
+    return {"profile": short_name(os.path.basename(timing.path)), "total": timing.total_ms, "bars": bars}
 
 
 def _bar(*parts: MeasuredPart) -> dict[str, Any]:
@@ -71,7 +77,7 @@ def _bar(*parts: MeasuredPart) -> dict[str, Any]:
     first = min(part.nodes, default=None)
     kind = kinds.pop() if len(kinds) == 1 else "rest"
     return {
-        "label": _name(label),
+        "label": short_name(label),
         "kind": kind,
         "ms": sum([own.ms for own in parts]),
         "node": None if first is None else list(first),
@@ -102,24 +108,14 @@ def cause_times(nodes: Sequence[NodeKey], timings: Sequence[Timing]) -> dict[str
     return {"ms": time.ms, "without_time": time.unknown} if time.unknown < len(nodes) else {}
 
 
-def _name(text: str) -> str:
-    return shortened(printable(text[: _LONGEST_NAME + 1]), _LONGEST_NAME)
-
-
+_WORDS = ("actor", "taken", "left", "elsewhere", "kernel", "kernels")
 _MOST, _HARDLY_ANY = 0.9, 0.1
-"""Limits for the color of a verdict.
-
-The first number is the smallest delegated share of multiply-adds for a good verdict. The second number is the largest share for a
-bad verdict.
-"""
+"""The smallest delegated share of multiply-adds for a good color of the verdict, and the largest share for a bad one."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageView:
-    """One model on one target, with the diagnosis if there is one.
-
-    If a limit prevented the diagnosis, ``causes_left_out`` names the limit. Otherwise, ``causes_left_out`` is empty.
-    """
+    """One model on one target, with the diagnosis if there is one. ``causes_left_out`` names a limit that prevented it."""
 
     model: Model
     run: Run
@@ -154,7 +150,6 @@ def page_content(views: Sequence[PageView]) -> dict[str, Any]:
 
 
 def _site() -> str:
-    """Return the address of the documentation, or "" if the package does not name it."""
     try:
         addresses = metadata("delegate-sim").get_all("Project-URL") or []
     except PackageNotFoundError:
@@ -170,12 +165,8 @@ _UNKNOWN_OWNER = "OWN" + "ER"
 def _model_entry(model: Model, target: Target | None) -> dict[str, Any]:
     name = "a model given as bytes" if model.path is None else os.path.basename(model.path)
     arena = None if target is None else arena_entry(model, target)
-    return {
-        "name": short_name(name),
-        "bytes": model.size,
-        "sha256": model.sha256,
-        **({} if arena is None else {"arena": arena}),
-    }
+    own = {"name": short_name(name), "bytes": model.size, "sha256": model.sha256}
+    return own if arena is None else {**own, "arena": arena}
 
 
 def _drawn(view: PageView, model: int, graphs: PageGraphs) -> dict[str, Any]:
@@ -190,6 +181,8 @@ def _view_entry(view: PageView, model: int, graphs: PageGraphs) -> dict[str, Any
     measures = measure(run)
     options = option_values(run.options)
     compute = compute_of(run)
+    wrong_numbers = [f"{finding.message}; what to do: {finding.hint}" for finding in risk_findings(run)]
+    not_simulated = [f"not simulated: {reason}" for reason in (view.diagnosis.not_simulated if view.diagnosis else ())]
     return {
         **({"micro": True} if run.delegate.runs_whole_models else {}),
         "model": model,
@@ -198,7 +191,7 @@ def _view_entry(view: PageView, model: int, graphs: PageGraphs) -> dict[str, Any
         "options": {key: short_text(str(value)) for key, value in options.items() if value not in (None, "", [])},
         "headline": short_text(verdict(run, measures)),
         "summary": short_text(verdict_summary(run, measures)),
-        "words": _words(run.delegate.name),
+        "words": {name: getattr(words_of(run.delegate.name), name) for name in _WORDS},
         "note": next(plugin_notes([run], only_plugins=True), "") if run.takes_nodes else "",
         "grade": _grade(run, measures, compute.totals),
         "measures": {**measures.to_dict(), **entry(COMPUTE, compute)},
@@ -207,21 +200,16 @@ def _view_entry(view: PageView, model: int, graphs: PageGraphs) -> dict[str, Any
         else {"code": run.refusal.code, "message": short_text(run.refusal.text), "hint": short_text(run.refusal.hint)},
         "api_defaults": short_text(api_defaults_text(view.model, run, cache)),
         "log_lines": [short_text(line) for line in run.log_lines],
-        "warnings": [
-            short_text(warning)
-            for warning in (
-                *_wrong_numbers(run),
-                *run.warnings,
-                *([] if view.diagnosis is None else [f"not simulated: {reason}" for reason in view.diagnosis.not_simulated]),
-            )
-        ],
+        "warnings": [short_text(warning) for warning in (*wrong_numbers, *run.warnings, *not_simulated)],
         "subgraphs": [
             {**_subgraph_entry(subgraph, run, graphs, reasons), **subgraph_times(subgraph, run.delegate.name, view.timings)}
             for subgraph in run.subgraphs
         ],
         "time": strip_entry(view.timings, run.delegate.name),
         "causes": None if view.diagnosis is None else _cause_entries(view.diagnosis, view.timings),
-        "fix": None if view.diagnosis is None else _plain_fix_entry(view.diagnosis),
+        "fix": None
+        if view.diagnosis is None or (plain := view.diagnosis.plain_fix) is None
+        else _fix_entry(view.diagnosis, plain.result, *plain.arguments),
         "causes_left_out": short_text(view.causes_left_out),
         "now": None if view.diagnosis is None else _cost_entry(view.diagnosis.now),
         # The entries above number the reasons, so the list of reasons must be created last.
@@ -229,18 +217,8 @@ def _view_entry(view: PageView, model: int, graphs: PageGraphs) -> dict[str, Any
     }
 
 
-def _words(delegate: str) -> dict[str, str]:
-    words = words_of(delegate)
-    names = ("actor", "taken", "left", "elsewhere", "kernel", "kernels")
-    return {name: getattr(words, name) for name in names}
-
-
 def _grade(run: Run, measures: Measures, compute: ComputeTotals) -> str:
-    """Return the color of the verdict: ``bad`` for a failure, otherwise a color for the delegated share of multiply-adds.
-
-    For a model without multiply-adds, the share of nodes is used. The color ``selected`` is for the nodes of a compiler plugin,
-    because it is not known whether these nodes run.
-    """
+    """Return the color of the verdict, by the delegated share of multiply-adds, or of the nodes of a model without them."""
     is_wrong = any(risk.is_certain for risk in number_risks(run))
     if is_wrong or run.refusal is not None or (measures.outcome != TAKEN and measures.is_delegated):
         return "bad"
@@ -252,19 +230,11 @@ def _grade(run: Run, measures: Measures, compute: ComputeTotals) -> str:
     return "most" if share >= _MOST else "none" if share <= _HARDLY_ANY else "part"
 
 
-def _wrong_numbers(run: Run) -> list[str]:
-    return [f"{finding.message}; what to do: {finding.hint}" for finding in risk_findings(run)]
-
-
 def _subgraph_entry(run: SubgraphRun, whole_run: Run, graphs: PageGraphs, reasons: dict[Reason, int]) -> dict[str, Any]:
     graph = run.graph
     states = [STATES.index(node_state(run, index)) for index in graph.execution_plan]
-    refusals = {
-        position: node_reasons(run, index, whole_run.refusal)
-        for position, index in enumerate(graph.execution_plan)
-        if states[position]
-    }
     position_of = {index: position for position, index in enumerate(graph.execution_plan)}
+    refusals = {at: node_reasons(run, index, whole_run.refusal) for index, at in position_of.items() if states[at]}
     tensor_of = tensor_positions(graph)
     if whole_run.delegate.runs_whole_models:
         return graphs.drawn(SubgraphRun(graph), states, refusals, reasons, [{**whole_entry(graph), "delegated": not any(states)}])
@@ -291,35 +261,20 @@ def _cause_entries(diagnosis: Diagnosis, timings: Sequence[Timing]) -> list[dict
     return [
         {
             **_cause_entry(finding, numbers),
-            "fix": _fix_entry(diagnosis, finding),
+            "fix": None if fix is None else _fix_entry(diagnosis, fix.text, "--pass", fix.pass_.name),
             **cause_times(finding.cause.nodes, timings),
         }
-        for finding in findings
+        for finding, fix in zip(findings, map(diagnosis.found_pass, findings), strict=True)
     ]
 
 
-def _fix_entry(diagnosis: Diagnosis, finding: RankedCause) -> dict[str, str] | None:
-    fix = diagnosis.found_pass(finding)
-    if fix is None:
-        return None
-    command = fix_command(without_folder(diagnosis.model), diagnosis.target, "--pass", fix.pass_.name)
-    return {"text": short_text(fix.text), "command": short_text(command)}
-
-
-def _plain_fix_entry(diagnosis: Diagnosis) -> dict[str, str] | None:
-    plain = diagnosis.plain_fix
-    if plain is None:
-        return None
-    command = fix_command(without_folder(diagnosis.model), diagnosis.target, *plain.arguments)
-    return {"text": short_text(plain.result), "command": short_text(command)}
+def _fix_entry(diagnosis: Diagnosis, text: str, *arguments: str) -> dict[str, str]:
+    command = fix_command(without_folder(diagnosis.model), diagnosis.target, *arguments)
+    return {"text": short_text(text), "command": short_text(command)}
 
 
 def _cause_entry(finding: RankedCause, numbers: Mapping[Any, int]) -> dict[str, Any]:
-    """Return a ranked cause as plain data.
-
-    ``numbers`` maps causes to numbers. The key ``needs`` of the result lists the causes that must be fixed together with this
-    cause.
-    """
+    """Return a ranked cause as plain data. ``numbers`` numbers the causes that ``needs`` and ``needs_instead`` name."""
     cause = finding.cause
     return {
         "title": short_text(cause.title),

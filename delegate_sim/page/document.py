@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 
 from ..runtime.target import Target
 from .card import Card, card_of
-from .card_markdown import card_markdown
-from .card_picture import CardPlace, card_list, card_picture
+from .card_picture import CardPlace, card_list, card_markdown, card_picture
 from .content import PageView, page_content
 
 _SCRIPTS = ("content.js", "drawing.js", "strip.js", "time.js", "panels.js", "verdicts.js", "arena.js", "share.js", "page.js")
@@ -23,11 +22,9 @@ _MOST_CAUSES = 5
 
 
 def page(views: Sequence[PageView], without_answer: WithoutAnswer | None = None) -> str:
-    """Return the page for some views as HTML.
+    """Return the page for some views as HTML, which loads nothing from the network or from other files.
 
-    When a reader opens the page, it shows the target that needs advice most. If there is no such target, it shows the first view.
-
-    The page loads nothing from the network or from other files.
+    It opens with the target that needs advice most, or else with the first view.
     """
     content = page_content(views)
     pictures: list[str] = []
@@ -92,7 +89,7 @@ def document(content: Mapping[str, Any] | None, cards: str = "") -> str:
 
 
 def _causes(content: Mapping[str, Any]) -> str:
-    """Return the causes of all targets as HTML, for a page without JavaScript."""
+
     parts = []
     for view in content["views"]:
         causes = view["causes"] or []
@@ -122,11 +119,8 @@ def as_data(content: Any) -> str:
 
 
 def code_digests() -> tuple[str, str]:
-    """Return the digests of the script and the style, in the form that content security policies use.
-
-    All pages have the same script and the same style.
-    """
-    return f"'{_digest(_script())}'", f"'{_digest(_asset('page.css'))}'"
+    """Return the digests of the script and the style, which all pages share, as content security policies write them."""
+    return _digest(_script()), _digest(_asset("page.css"))
 
 
 def _script() -> str:
@@ -135,20 +129,12 @@ def _script() -> str:
 
 
 def _policy(script: str, style: str) -> str:
-    return "; ".join(
-        [
-            "default-src 'none'",
-            f"script-src '{_digest(script)}'",
-            f"style-src '{_digest(style)}'",
-            "img-src data:",
-            "base-uri 'none'",
-            "form-action 'none'",
-        ]
-    )
+    own = f"script-src {_digest(script)}; style-src {_digest(style)}; img-src data:"
+    return f"default-src 'none'; {own}; base-uri 'none'; form-action 'none'"
 
 
 def _digest(text: str) -> str:
-    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode('utf-8')).digest()).decode('ascii')}"
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode('utf-8')).digest()).decode('ascii')}'"
 
 
 def _asset(name: str) -> str:

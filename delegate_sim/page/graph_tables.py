@@ -1,4 +1,4 @@
-"""The graphs of the page as plain data. Every graph is on the page once.
+"""The graphs of the page as plain data, each once, and the arena of TensorFlow Lite Micro.
 
 Text that may contain names from a model is made printable and is shortened.
 """
@@ -12,8 +12,13 @@ from typing import Any
 
 from ..foundation.printable import printable, shortened
 from ..graph.graph import Graph
+from ..micro.delegate import application_of
+from ..micro.report import analyze
+from ..micro.resolver import resolver_lines
+from ..model.model import Model
 from ..rules.rule import Reason
 from ..runtime.interpreter import SubgraphRun
+from ..runtime.target import Target
 from .layout import Drawing, PageLayouts, draw
 
 _LONGEST_NAME = 200
@@ -49,10 +54,7 @@ class PageGraphs:
         reasons: dict[Reason, int],
         partitions: list[dict[str, Any]],
     ) -> dict[str, Any]:
-        """Return a subgraph as plain data, with the state, reasons and drawing position of each node, in plan order.
-
-        ``reasons_of`` has the reasons by position. New reasons are added to ``reasons``, which numbers them.
-        """
+        """Return a subgraph as plain data, by plan order. New reasons of ``reasons_of`` are added to ``reasons``, by number."""
         plan, graph = run.graph.execution_plan, self.number(run.graph)
         key = graph, tuple([subset.nodes for subset in run.subsets])
         if key not in self._drawings:
@@ -75,18 +77,6 @@ class PageGraphs:
         }
 
 
-class _PageTable:
-    def __init__(self) -> None:
-        self.numbers: dict[str, int] = {}
-
-    def number(self, text: str) -> int:
-        return self.numbers.setdefault(text, len(self.numbers))
-
-    @property
-    def texts(self) -> list[str]:
-        return list(self.numbers)
-
-
 def short_name(text: str) -> str:
     """Return a name without unprintable characters, shortened."""
     return shortened(printable(text[: _LONGEST_NAME + 1]), _LONGEST_NAME)
@@ -98,32 +88,34 @@ def short_text(text: str) -> str:
 
 
 def _graph_entry(graph: Graph) -> dict[str, Any]:
-    """Return the columns of two tables: the nodes of a graph in plan order, and the tensors that these nodes use.
-
-    Nodes refer to tensors by position. An omitted operand has the position -1.
-    """
-    ops, kinds = _PageTable(), _PageTable()
+    """Return a graph's nodes in plan order, and their tensors. Nodes refer to tensors by position, -1 if omitted."""
     nodes = [graph.nodes[index] for index in graph.execution_plan]
     number = tensor_positions(graph)
     tensors = [graph.tensors[index] for index in number]
+    ops, types = [short_name(node.op) for node in nodes], [tensor.type for tensor in tensors]
+    op_numbers, type_numbers = _numbered(ops), _numbered(types)
     return {
         "name": short_name(graph.name),
         "index": graph.index,
         "nodes": list(graph.execution_plan),
-        "op": [ops.number(short_name(node.op)) for node in nodes],
+        "op": [op_numbers[op] for op in ops],
         "version": [node.version for node in nodes],
         "inputs": [[number.get(tensor, -1) for tensor in node.inputs] for node in nodes],
         "outputs": [[number.get(tensor, -1) for tensor in node.outputs] for node in nodes],
-        "ops": ops.texts,
+        "ops": list(op_numbers),
         "tensors": {
             "name": [short_name(tensor.name) for tensor in tensors],
-            "type": [kinds.number(tensor.type) for tensor in tensors],
+            "type": [type_numbers[name] for name in types],
             "shape": [list(tensor.shape) for tensor in tensors],
             "bytes": [tensor.byte_size for tensor in tensors],
             "constant": [position for position, tensor in enumerate(tensors) if tensor.is_constant],
         },
-        "types": kinds.texts,
+        "types": list(type_numbers),
     }
+
+
+def _numbered(texts: Iterable[str]) -> dict[str, int]:
+    return {text: number for number, text in enumerate(dict.fromkeys(texts))}
 
 
 def tensor_positions(graph: Graph) -> dict[int, int]:
@@ -158,3 +150,29 @@ def plain_reasons(reasons: Iterable[Reason]) -> list[dict[str, Any]]:
         {"code": reason.code, **{key: short_text(getattr(reason, key)) for key in ("message", "found", "needed", "hint")}}
         for reason in reasons
     ]
+
+
+_MOST_BUFFERS = 2000
+"""Largest number of buffers in the picture of an arena."""
+
+
+def arena_entry(model: Model, target: Target) -> dict[str, Any] | None:
+    """Return the columns of a table of the largest buffers, and the resolver's lines. None if there is no arena."""
+    report = analyze(model, application_of(target))
+    arena = report.arena
+    if arena is None:
+        return None
+    buffers = sorted(arena.buffers, key=lambda placed: -placed.area)[:_MOST_BUFFERS]
+    return {
+        "resolver": list(resolver_lines(report.operators, report.variables)),
+        "head": arena.head,
+        "tail": arena.tail,
+        "total": arena.total,
+        "left_out": len(arena.buffers) - len(buffers),
+        "name": [short_name(placed.buffer.name) for placed in buffers],
+        "bytes": [placed.buffer.requirement.size for placed in buffers],
+        "offset": [placed.offset for placed in buffers],
+        "first": [placed.buffer.requirement.first for placed in buffers],
+        "last": [placed.buffer.requirement.last for placed in buffers],
+        "scratch": [placed.buffer.tensor is None for placed in buffers],
+    }

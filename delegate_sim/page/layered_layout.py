@@ -22,8 +22,7 @@ In larger graphs, the layers are sorted only twice.
 def layered_layout(all_layers: Mapping[int, int], edges: Edges) -> list[tuple[int, tuple[float, float]]]:
     """Return each node of a connected graph with its position. Nodes of a lower layer have a smaller y.
 
-    ``all_layers`` gives each node a layer, counted from the top. An edge within a layer is ignored. An edge to a higher layer is
-    treated as reversed.
+    An edge within a layer of ``all_layers`` is ignored, and one to a higher layer is treated as reversed.
     """
     layers = {node: all_layers[node] for edge in edges for node in edge}
     down = sorted({(min(a, b, key=layers.__getitem__), max(a, b, key=layers.__getitem__)) for a, b in edges})

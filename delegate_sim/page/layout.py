@@ -42,10 +42,7 @@ CLOSED_WIDTH, CLOSED_HEIGHT = 196, 62
 """Size of a closed box. The nodes in a closed box are not drawn."""
 
 _MOST_ROUTED, _MOST_ROUTED_ON_A_PAGE = 50_000, 150_000
-"""Limits for the total length of all edges of a box and of all drawings of a page, counted in layers.
-
-The run time of a layout grows with this length. Above a limit, the nodes of a layer are in the order of their numbers.
-"""
+"""Limits for the total length, in layers, of all edges of a box and of a page. Above them, layers are ordered by number."""
 
 Place = tuple[float, float]
 
@@ -61,10 +58,9 @@ class Box(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """The upper left corners of a subgraph's nodes, by node index, and the boxes of the partitions, in running order.
+    """The upper left corners of nodes, by index, the small nodes, and the boxes of the partitions, in running order.
 
-    ``small`` has the indices of the nodes of the small size. Each entry of ``rows`` lists partitions that are drawn side by side.
-    These partitions do not depend on each other.
+    Each entry of ``rows`` lists partitions side by side, which do not depend on each other.
     """
 
     nodes: Mapping[int, tuple[int, int]]
@@ -74,8 +70,6 @@ class Drawing:
 
 
 class _Inside(NamedTuple):
-    """The places of the nodes of a box in this box, and the size of the box."""
-
     places: dict[int, Place]
     size: Place
 
@@ -219,7 +213,6 @@ def _folded_pieces(lone: Sequence[int], edges: Edges, layouts: PageLayouts) -> l
 
 
 def _pieces(nodes: Iterable[int], edges: Edges, layouts: PageLayouts) -> list[dict[int, Place]]:
-    """Return the connected parts of a graph, with the column and the row of each node."""
     pieces = [_layered(positions) for positions in _layouts(edges, layouts)]
     connected = {node for edge in edges for node in edge}
     return pieces + [{node: (0.0, 0.0)} for node in nodes if node not in connected]
@@ -339,10 +332,7 @@ def _rows(count: int, edges: Edges, layouts: PageLayouts) -> list[list[int]]:
 
 
 def _in_columns(rows: Sequence[Sequence[int]], sizes: Sequence[Place]) -> dict[int, Place]:
-    """Place rows of boxes from top to bottom, in one column or several columns.
-
-    The number of columns is chosen so that the drawing fits the screen at the largest scale.
-    """
+    """Place rows of boxes in as many columns as fit the screen at the largest scale."""
     widths = [sum([sizes[number][0] + _GUTTER for number in row]) for row in rows]
     heights = [max([sizes[number][1] for number in row]) + _GAP for row in rows]
     total, tallest = sum(heights), max(heights)
@@ -360,8 +350,7 @@ def _in_columns(rows: Sequence[Sequence[int]], sizes: Sequence[Place]) -> dict[i
     return places
 
 
-@dataclass(frozen=True, slots=True)
-class _Columns:
+class _Columns(NamedTuple):
     tops: list[Place]
     """The middle of the upper edge of each row."""
     width: float

@@ -34,10 +34,7 @@ class PageViewer:
         return page([self._view(report, run, effort) for run in report.runs])
 
     def show(self, report: Report, path: str | os.PathLike[str] | None) -> None:
-        """Show the page below the cell in a notebook, otherwise in the browser.
-
-        If a path is given, write the page to the path instead of opening the browser.
-        """
+        """Write the page to a path, or show it in the browser. In a notebook, show it below the cell in any case."""
         from ..foundation.files import write_whole
         from ..foundation.outputs import OutputFile, check_output
 
@@ -79,7 +76,6 @@ def _open_browser(address: str) -> None:
 
 
 def _notebook_display() -> Any:
-    """Return a function that shows a page below the running cell, or None outside notebooks."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     if shell is None or not hasattr(shell, "kernel"):

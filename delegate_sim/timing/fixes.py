@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
@@ -11,7 +12,7 @@ from typing import ClassVar
 from ..diagnosis.causes.cause import Cause, Identity
 from ..diagnosis.diagnose import diagnose
 from ..diagnosis.diagnosis import Diagnosis
-from ..diagnosis.examiner import Examined, Examiner
+from ..diagnosis.examiner import Examiner
 from ..diagnosis.ranking import RankedCause
 from ..fixing.search import FixPlan
 from ..foundation.columns import INTEGER, LIST, NUMBER, OBJECT, Column, Declared
@@ -114,7 +115,7 @@ def bounds(
 ) -> TimeBounds:
     """Return bounds on the saving of a change that moves the nodes in ``moved`` off the CPU.
 
-    The kernels are those before and after the change, as nodes of the unchanged model. A profile with the delegate is preferred.
+    Kernels are nodes of the unchanged model. A profile with the delegate is preferred.
     """
     ordered = sorted(timings, key=lambda timing: delegate not in timing.delegates)
     has_kernels = bool(ordered) and delegate in ordered[0].delegates
@@ -145,8 +146,7 @@ def _estimate(
     on_delegate = [timing for timing in timings if delegate in timing.delegates]
     on_cpu = [timing for timing in timings if delegate not in timing.delegates]
     if not on_delegate or not on_cpu:
-        needed = "with the delegate" if on_cpu else "without the delegate"
-        return None, f"an estimate needs a second profile of the same device, {needed}"
+        return None, f"an estimate needs a second profile of the same device, {'with' if on_cpu else 'without'} the delegate"
     rates = _rates(on_delegate, delegate, graphs)
     counts = {key: multiply_adds(graphs[key.subgraph].view(graphs[key.subgraph].nodes[key.node])) for key in moved}
     ops = {key: graphs[key.subgraph].nodes[key.node].op for key in moved}
@@ -167,12 +167,11 @@ def _rates(timings: Sequence[Timing], delegate: str, graphs: Sequence[Graph]) ->
     measured = list(kernel_times(timings, delegate))
     measured += [(frozenset([inner.node]), inner.ms) for timing in timings for inner in timing.inner if inner.node is not None]
     for nodes, ms in measured:
-        sums: dict[str, int] = {}
+        sums: Counter[str] = Counter()
         for key in nodes:
             graph = graphs[key.subgraph]
-            if count := multiply_adds(graph.view(graph.nodes[key.node])):
-                op = graph.nodes[key.node].op
-                sums[op] = sums.get(op, 0) + count
+            sums[graph.nodes[key.node].op] += multiply_adds(graph.view(graph.nodes[key.node])) or 0
+        sums = +sums  # without operators that have no multiply-adds
         if len(sums) == 1:
             ((op, count),) = sums.items()
             samples.setdefault(op, []).append(ms * 1e6 / count)
@@ -202,7 +201,7 @@ class FixTimes(_Times):
 
     columns = (
         Column("profiles", LIST, source="timings"),
-        Column("causes", LIST, source=lambda own: own._cause_times(), parts=_CAUSE),
+        Column("causes", LIST, source=lambda own: map(own._cause_times, own.diagnosis.findings), parts=_CAUSE),
         Column("all_fixed", OBJECT, source=lambda own: own.of_all()),
     )
 
@@ -223,9 +222,8 @@ class FixTimes(_Times):
         needed = [by_identity[identity] for identity in finding.needs if identity in by_identity]
         return self._bounds([finding.cause, *needed])
 
-    def _cause_times(self) -> Iterator[tuple[str, CpuTime, TimeBounds | None]]:
-        for finding in self.diagnosis.findings:
-            yield finding.cause.name, self.of_cause(finding), self.of(finding)
+    def _cause_times(self, finding: RankedCause) -> tuple[str, CpuTime, TimeBounds | None]:
+        return finding.cause.name, self.of_cause(finding), self.of(finding)
 
     def of_all(self) -> TimeBounds:
         """Return the bounds of fixing all causes."""
@@ -241,7 +239,9 @@ class FixTimes(_Times):
             if key not in staying
         ]
         graphs = [subgraph.graph for subgraph in run.subgraphs]
-        return bounds(self.timings, run.delegate.name, graphs, moved, _kernels(run), _origin_kernels(after))
+        origins = [list(map(after.change.origin, kernel)) for kernel in _kernels(after.run)]
+        kernels = [[origin for origin in kernel if origin is not None] for kernel in origins]
+        return bounds(self.timings, run.delegate.name, graphs, moved, _kernels(run), kernels)
 
 
 def comparison_bounds(comparison: Comparison, timings: Sequence[Timing]) -> TimeBounds:
@@ -318,10 +318,4 @@ def _kernels(run: Run) -> KernelNodes:
         for subgraph in run.subgraphs
         for subset in subgraph.subsets
         if subset.is_delegated
-    ]
-
-
-def _origin_kernels(examined: Examined) -> KernelNodes:
-    return [
-        [origin for key in kernel if (origin := examined.change.origin(key)) is not None] for kernel in _kernels(examined.run)
     ]

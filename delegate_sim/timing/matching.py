@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from bisect import bisect_left
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -17,15 +17,31 @@ from ..delegates.registry import APPLIED_BY_DEFAULT
 from ..device.compare.row_matching import OTHER_MODEL, without_commas
 from ..device.parse.delegate_identity import has_hidden_kernels
 from ..device.parse.log_contents import DeviceLog, ReconcileError
-from ..device.parse.profiles.operator_tables import Row, Summary
+from ..device.parse.operator_tables import Row, Summary
 from ..foundation.printable import and_list, counted, printable, shortened
 from ..graph.graph import Graph
 from ..hypothetical.hypothetical_changes import NodeKey
 from ..model.model import Model
 from ..model.schema import is_operator
 from ..runtime.target import Target
-from .measured import KERNEL, NODE, UNMATCHED, MeasuredPart, OpProfile, Timing, read_op_profile, total_notes
-from .plan import INNER, PlannedStep, TimedPlan, delegates_in, inner_operators, kernel_delegate, node_step, plan_of
+from .measured import (
+    INNER,
+    KERNEL,
+    NODE,
+    UNMATCHED,
+    MeasuredPart,
+    OpProfile,
+    PlannedStep,
+    TimedPlan,
+    Timing,
+    delegates_in,
+    inner_operators,
+    kernel_delegate,
+    node_step,
+    plan_of,
+    read_op_profile,
+    total_notes,
+)
 
 _CUT = 20
 """The smallest length of a name in a truncated line that may match a longer name."""
@@ -87,8 +103,8 @@ def _refuse_if_nothing_matches(profile: OpProfile, parts: Sequence[MeasuredPart]
     """Raise WrongProfileError if rows name unknown nodes or outputs, and no other row matches the model."""
     strange = [part for part in parts if part.why in (_NO_NODE, _NO_KERNEL)]
     if strange and not any(part.kind != UNMATCHED or part.why == _OTHER_NODES for part in parts):
-        told = f"{shortened(strange[0].op, 60)} {shortened(strange[0].name, 80)}"
-        raise _wrong(profile, f"lists {told}, which the model does not have")
+        problem = f"{shortened(strange[0].op, 60)} {shortened(strange[0].name, 80)}"
+        raise _wrong(profile, f"lists {problem}, which the model does not have")
 
 
 class _Timed(NamedTuple):
@@ -100,12 +116,8 @@ class _Timed(NamedTuple):
 
     @property
     def key(self) -> tuple[bool, str]:
-        return _step_key(self.row.op, self.delegate)
-
-
-def _step_key(op: str, delegate: str | None) -> tuple[bool, str]:
-    """Return the ``key`` of the steps of an operator or delegate. ``delegate`` is as in ``_Timed``."""
-    return (False, op) if delegate is None else (True, delegate)
+        """The ``key`` of the steps of the row's operator or delegate."""
+        return (False, self.row.op) if self.delegate is None else (True, self.delegate)
 
 
 class _Matcher:
@@ -133,14 +145,14 @@ class _Matcher:
         self._match(timed, self._by_outputs)
         self._match_in_order(timed)
         self._drop_other_kernels(timed, is_complete=is_complete)
-        for number, one in enumerate(timed):
+        for number, entry in enumerate(timed):
             step = self.matched.get(number)
-            yield self._unmatched(one) if step is None else _part(one, step)
+            yield self._unmatched(entry) if step is None else _part(entry, step)
 
     def _check(self, timed: Sequence[_Timed], count: int | None) -> None:
         """Raise WrongProfileError if a row contradicts the model. ``count`` is the number of rows if none is missing."""
         plan = self.on_cpu
-        rows = [(one.row, one.row.node) for one in timed if one.delegate is None and one.row.node is not None]
+        rows = [(entry.row, entry.row.node) for entry in timed if entry.delegate is None and entry.row.node is not None]
         for row, node in rows:
             if node not in plan:
                 raise _wrong(self.profile, f"lists {row.op} as node {node}, but the model has no such node")
@@ -149,41 +161,43 @@ class _Matcher:
         named = [(row, plan[node]) for row, node in rows if row.outputs]
         others = [row for row, step in named if not _is_same(row.outputs, step.outputs)]
         if len(others) * 2 > len(named):
-            told = f"names the output of node {others[0].node} {shortened(others[0].outputs, 80)}"
-            raise _wrong(self.profile, f"{told}, but the model does not")
-        has_kernels = has_hidden_kernels(self.profile.log) or any(one.delegate is not None for one in timed)
+            problem = f"names the output of node {others[0].node} {shortened(others[0].outputs, 80)}"
+            raise _wrong(self.profile, f"{problem}, but the model does not")
+        has_kernels = has_hidden_kernels(self.profile.log) or any(entry.delegate is not None for entry in timed)
         if count not in (None, len(plan)) and not has_kernels:
             raise _wrong(self.profile, f"lists {count:,} nodes, but the model has {len(plan):,}")
 
     def _match(self, timed: Sequence[_Timed], step_of: Callable[[_Timed], PlannedStep | None]) -> None:
         taken = {step.index for step in self.matched.values()}
-        for number, one in enumerate(timed):
-            if number not in self.matched and (step := step_of(one)) is not None and step.index not in taken:
+        for number, entry in enumerate(timed):
+            if number not in self.matched and (step := step_of(entry)) is not None and step.index not in taken:
                 self.matched[number] = step
                 taken.add(step.index)
 
-    def _by_index(self, one: _Timed) -> PlannedStep | None:
-        """Return the step with the index in the row's name. The step and the row must have the same outputs."""
-        index = one.row.node
+    def _by_index(self, entry: _Timed) -> PlannedStep | None:
+        index = entry.row.node
         if index is None:
             return None
         # The node may run on the device's CPU although the simulation delegates it.
-        step = self.on_cpu.get(index) if one.delegate is None else self.kernels.get((one.key, index))
-        return step if step is not None and _is_same(one.row.outputs, step.outputs) else None
+        step = self.on_cpu.get(index) if entry.delegate is None else self.kernels.get((entry.key, index))
+        return step if step is not None and _is_same(entry.row.outputs, step.outputs) else None
 
-    def _by_outputs(self, one: _Timed) -> PlannedStep | None:
-        if not one.row.outputs or (one.delegate is None and one.row.node is not None):
+    def _by_outputs(self, entry: _Timed) -> PlannedStep | None:
+        if not entry.row.outputs or (entry.delegate is None and entry.row.node is not None):
             return None
-        steps = list(islice(self.outputs[one.key].same(one.row.outputs), 2)) if one.key in self.outputs else []
+        steps = list(islice(self.outputs[entry.key].same(entry.row.outputs), 2)) if entry.key in self.outputs else []
         return steps[0] if len(steps) == 1 else None
 
     def _match_in_order(self, timed: Sequence[_Timed]) -> None:
-        """Match the rows that remain of an operator or delegate in order, if as many steps remain."""
         taken = {step.index for step in self.matched.values()}
-        rows: dict[tuple[bool, str], list[int]] = {}
-        for number, one in enumerate(timed):
-            if number not in self.matched and (one.delegate is not None or one.row.node is None) and not self._contradicts(one):
-                rows.setdefault(one.key, []).append(number)
+        rows: dict[tuple[bool, str], list[int]] = defaultdict(list)
+        for number, entry in enumerate(timed):
+            if (
+                number not in self.matched
+                and (entry.delegate is not None or entry.row.node is None)
+                and not self._contradicts(entry)
+            ):
+                rows[entry.key].append(number)
         for key, numbers in rows.items():
             steps = [step for step in self.by_key.get(key, ()) if step.index not in taken]
             if len(steps) == len(numbers):
@@ -195,7 +209,7 @@ class _Matcher:
         A kernel had fewer nodes if one of them ran on the CPU, and more if it reads the result of a node without a row. Without
         names of outputs, it is matched only if all rows of the CPU, or else the indices of the kernels, are as simulated.
         """
-        on_cpu = {one.row.node for one in timed if one.delegate is None and one.row.node is not None}
+        on_cpu = {entry.row.node for entry in timed if entry.delegate is None and entry.row.node is not None}
         on_cpu |= {step.index for step in self.matched.values() if not step.is_kernel}
         is_cpu_as_simulated = on_cpu == {step.index for step in self.steps if not step.is_kernel}
         planned = {node for step in self.steps for node in step.nodes}
@@ -217,15 +231,14 @@ class _Matcher:
             else:
                 del self.matched[number]
 
-    def _unmatched(self, one: _Timed) -> MeasuredPart:
-        why = _NOT_SIMULATED if one.delegate == "" else _NO_NODE
-        if one.delegate:
-            why = _NO_KERNEL if self._contradicts(one) else _OTHER_NODES
-        return MeasuredPart(UNMATCHED, one.row.op, _name(one.row), one.ms, 1, (), row=one.row.time, why=why)
+    def _unmatched(self, entry: _Timed) -> MeasuredPart:
+        why = _NOT_SIMULATED if entry.delegate == "" else _NO_NODE
+        if entry.delegate:
+            why = _NO_KERNEL if self._contradicts(entry) else _OTHER_NODES
+        return MeasuredPart(UNMATCHED, entry.row.op, _name(entry.row), entry.ms, 1, (), row=entry.row.time, why=why)
 
-    def _contradicts(self, one: _Timed) -> bool:
-        """Return whether a row names an output that the model does not have."""
-        first = without_commas(one.row.outputs).partition(" ")[0]
+    def _contradicts(self, entry: _Timed) -> bool:
+        first = without_commas(entry.row.outputs).partition(" ")[0]
         return bool(first) and next(self.first_names.same(first), _ABSENT) is _ABSENT
 
 
@@ -260,11 +273,11 @@ class _Names(Generic[_Value]):
             yield from self._values[name]
 
 
-def _part(one: _Timed, step: PlannedStep) -> MeasuredPart:
+def _part(entry: _Timed, step: PlannedStep) -> MeasuredPart:
     keys = tuple([NodeKey(step.subgraph, node) for node in step.nodes])
     kernels = (keys,) if step.is_kernel else ()
     kind = KERNEL if step.is_kernel else NODE
-    return MeasuredPart(kind, step.op, _name(one.row), one.ms, 1, keys, kernels, one.row.time)
+    return MeasuredPart(kind, step.op, _name(entry.row), entry.ms, 1, keys, kernels, entry.row.time)
 
 
 def _name(row: Row) -> str:
@@ -273,17 +286,16 @@ def _name(row: Row) -> str:
 
 def _is_same(printed: str, names: str) -> bool:
     """Return whether printed output names are ``names``, without commas. A cut line has only their beginning."""
-    one = without_commas(printed)
-    return not one or one == names or (len(one) >= _CUT and names.startswith(one.rstrip(".")))
+    start = without_commas(printed)
+    return not start or start == names or (len(start) >= _CUT and names.startswith(start.rstrip(".")))
 
 
 def _summary_parts(profile: OpProfile, plan: TimedPlan, index: int, target: Target, summary: Summary) -> Iterator[MeasuredPart]:
-    """Yield the parts of a summary. A part has all kernels of a delegate, or all CPU nodes of an operator."""
     steps, graph = plan.steps[index], plan.graphs[index]
     by_key = _by_key(steps)
-    by_op: dict[str, list[NodeKey]] = {}
+    by_op: dict[str, list[NodeKey]] = defaultdict(list)
     for node in graph.execution_plan:
-        by_op.setdefault(graph.nodes[node].op, []).append(NodeKey(index, node))
+        by_op[graph.nodes[node].op].append(NodeKey(index, node))
     available = Counter({op: len(keys) for op, keys in by_op.items()})
     delegates = {op: kernel_delegate(op, target) for op in summary.counts}
     nodes = {op: count for op, count in summary.counts.items() if delegates[op] is None}
@@ -300,7 +312,7 @@ def _summary_parts(profile: OpProfile, plan: TimedPlan, index: int, target: Targ
         if delegate is None and count == available[op]:
             yield MeasuredPart(NODE, op, op, ms, count, tuple(by_op.get(op, ())))
             continue
-        own = by_key.get(_step_key(op, delegate), [])
+        own = by_key.get((False, op) if delegate is None else (True, delegate), [])
         kernels = tuple([tuple([NodeKey(index, node) for node in step.nodes]) for step in own])
         keys = tuple([key for kernel in kernels for key in kernel])
         if len(own) != count:
@@ -327,7 +339,6 @@ def _hidden_kernels(log: DeviceLog, plan: TimedPlan, index: int) -> Iterator[Mea
 
 
 def _differences(profile: OpProfile, parts: Sequence[MeasuredPart], plan: TimedPlan, main: int) -> Iterator[str]:
-    """Yield notes on rows that are missing, and on nodes and rows that the simulation does not have."""
     order, summary = profile.log.run_orders.get(main), profile.log.summaries.get(main)
     steps = len(plan.steps[main])
     if order is None and (summary is None or not summary.times) and 0 < len(parts) < steps:
@@ -339,11 +350,12 @@ def _differences(profile: OpProfile, parts: Sequence[MeasuredPart], plan: TimedP
     if order is not None and order.is_timed and order.is_complete and not order.lacks_rows:
         taken = len([step for step in plan.steps[main] if not step.is_kernel and NodeKey(main, step.index) not in measured])
     unmatched = len([part for part in parts if part.kind == UNMATCHED])
-    told = [f"{counted(left, 'node')} on the CPU that the simulation delegates"] if left else []
-    told += [f"no row for {counted(taken, 'node')} that the simulation leaves on the CPU"] if taken else []
-    if told:
-        told += [f"{counted(unmatched, 'row')} that the simulation does not have"] if unmatched else []
-        yield f"the profile has {and_list(told)}: check --runtime and the options, or run reconcile with this profile as the log"
+    problems = [f"{counted(left, 'node')} on the CPU that the simulation delegates"] if left else []
+    problems += [f"no row for {counted(taken, 'node')} that the simulation leaves on the CPU"] if taken else []
+    if problems:
+        problems += [f"{counted(unmatched, 'row')} that the simulation does not have"] if unmatched else []
+        advice = "check --runtime and the options, or run reconcile with this profile as the log"
+        yield f"the profile has {and_list(problems)}: {advice}"
     elif unmatched:
         yield f"{unmatched:,} {'row matches' if unmatched == 1 else 'rows match'} nothing in the simulation"
 

@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain, count
 from typing import Any
 
+from ..delegates.options import parse_options
+from ..delegates.registry import APPLIED_BY_DEFAULT, find_delegate
+from ..device.compare.row_matching import without_commas
+from ..device.parse.delegate_identity import UNNAMED_KERNEL, delegate_named, has_hidden_kernels
 from ..device.parse.log import read_runs_file
 from ..device.parse.log_contents import DeviceLog, LogError, TimesOnlyError, has_times
-from ..device.parse.profiles.operator_tables import RowTime, RunTimes
+from ..device.parse.operator_tables import Row, RowTime, RunTimes
 from ..foundation.columns import INTEGER, LIST, NUMBER, OBJECT, Column, Declared, attributes, entry, within
 from ..foundation.printable import printable
+from ..graph.calls import DELEGATE
+from ..graph.graph import Graph
 from ..hypothetical.hypothetical_changes import NodeKey
+from ..model.model import Model
 from ..results.report.display import TimeRow, TimeTotals
 from ..results.report.records import RunPartition, partitions
-from ..runtime.interpreter import Run
+from ..runtime.interpreter import Run, SubgraphRun, simulate, simulate_chain
+from ..runtime.target import Target
 
 KERNEL, NODE, UNMATCHED = "kernel", "node", "unmatched"
 
 _MS = Column("ms", NUMBER, unit="ms", digits=6)
-_ROW = (
-    *(Column("first_ms", NUMBER, unit="ms"), Column("memory_kb", NUMBER, unit="KiB")),
-    Column("times_called", INTEGER, source="calls"),
-)
+_CALLS = Column("times_called", INTEGER, source="calls")
+_ROW = (Column("first_ms", NUMBER, unit="ms"), Column("memory_kb", NUMBER, unit="KiB"), _CALLS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +116,11 @@ class Timing(Declared):
         return sum([part.ms for part in self.parts if part.kind == kind])
 
     @property
+    def node_parts(self) -> list[MeasuredPart]:
+        """The parts of nodes on the CPU, of all subgraphs."""
+        return [part for part in (*self.parts, *self.nested) if part.kind == NODE]
+
+    @property
     def kernel_count(self) -> int:
         """The number of delegate kernels."""
         return sum([part.count for part in self.parts if part.kind == KERNEL])
@@ -121,25 +134,26 @@ class Timing(Declared):
     @property
     def groups(self) -> tuple[TimeGroup, ...]:
         """The kernels by delegate, then the CPU nodes by operator, then the unmatched rows, longest first."""
-        sums: dict[tuple[str, str], list[float]] = {}
+        counts: Counter[tuple[str, str]] = Counter()
+        times: dict[tuple[str, str], float] = defaultdict(float)
         for part in self.parts:
-            entry = sums.setdefault((part.kind, "" if part.kind == UNMATCHED else part.op), [0, 0.0])
-            entry[0] += part.count
-            entry[1] += part.ms
-        groups = [TimeGroup(kind, op, int(count), ms) for (kind, op), (count, ms) in sums.items()]
+            key = part.kind, "" if part.kind == UNMATCHED else part.op
+            counts[key] += part.count
+            times[key] += part.ms
+        groups = [TimeGroup(*key, counts[key], ms) for key, ms in times.items()]
         order = (KERNEL, NODE, UNMATCHED)
         return tuple(sorted(groups, key=lambda group: (order.index(group.kind), -group.ms, group.op)))
 
     @property
     def totals(self) -> TimeTotals:
         """The total time, and the time of each kind of part."""
-        return TimeTotals(self.path, _rounded(self.total_ms), *[_rounded(self.ms_of(kind)) for kind in (KERNEL, NODE, UNMATCHED)])
+        return TimeTotals(self.path, *[round(ms, 6) for ms in (self.total_ms, *map(self.ms_of, (KERNEL, NODE, UNMATCHED)))])
 
     def rows(self) -> Iterator[TimeRow]:
         """Yield the groups, for tables."""
         for group in self.groups:
             share = round(group.ms / self.total_ms, 6) if self.total_ms else None
-            yield TimeRow(self.path, group.words, group.count, _rounded(group.ms), share)
+            yield TimeRow(self.path, group.words, group.count, round(group.ms, 6), share)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,21 +173,16 @@ def cpu_time(timings: Sequence[Timing], nodes: Collection[NodeKey]) -> CpuTime:
     """Return the CPU time of nodes in the first timing that has some. The time of a row with further nodes is not divided."""
     wanted = set(nodes)
     for timing in timings:
-        parts = [part for part in (*timing.parts, *timing.nested) if part.kind == NODE and wanted.issuperset(part.nodes)]
-        known = {key for part in parts for key in part.nodes}
-        if known:
+        parts = [part for part in timing.node_parts if wanted.issuperset(part.nodes)]
+        if known := {key for part in parts for key in part.nodes}:
             return CpuTime(sum([part.ms for part in parts]), len(wanted - known))
     return CpuTime(0.0, len(wanted))
 
 
 def node_times(timings: Sequence[Timing]) -> Mapping[NodeKey, float]:
     """Return the CPU time of each node that has a row of its own, in milliseconds."""
-    times: dict[NodeKey, float] = {}
-    for timing in timings:
-        for part in (*timing.parts, *timing.nested):
-            if part.kind == NODE and len(part.nodes) == 1:
-                times.setdefault(part.nodes[0], part.ms)
-    return times
+    parts = [part for timing in timings for part in timing.node_parts if len(part.nodes) == 1]
+    return {part.nodes[0]: part.ms for part in reversed(parts)}  # the first time of a node counts
 
 
 def kernel_times(timings: Sequence[Timing], delegate: str) -> Iterator[tuple[frozenset[NodeKey], float]]:
@@ -184,20 +193,12 @@ def kernel_times(timings: Sequence[Timing], delegate: str) -> Iterator[tuple[fro
                 yield frozenset(part.kernels[0]), part.ms
 
 
-def _rounded(ms: float) -> float:
-    return round(ms, 6)
-
-
 def kernel_costs(run: Run, timing: Timing) -> Iterator[tuple[RunPartition, float | None]]:
     """Yield each kernel of a run with its time, in execution order. The time is None if the kernel has no row of its own."""
     times = dict(kernel_times([timing], run.delegate.name))
     for kernel in partitions([run]):
         if kernel.is_delegated:
             yield kernel, times.get(frozenset([NodeKey(kernel.subgraph, node) for node in kernel.nodes]))
-
-
-_SHARE = 0.01
-_ROUNDING_MS = 0.001
 
 
 def total_notes(log: DeviceLog, subgraph: int, ms: float) -> Iterator[str]:
@@ -211,13 +212,10 @@ def total_notes(log: DeviceLog, subgraph: int, ms: float) -> Iterator[str]:
     if summary is not None and summary.lacks_rows:
         yield "the summary lacks rows: its percentages do not add up to 100"
     expected = log.times.profiled_ms
-    if expected is not None and abs(expected - ms) > max(_SHARE * expected, _ROUNDING_MS * max(rows, 1)):
+    if expected is not None and abs(expected - ms) > max(0.01 * expected, 0.001 * max(rows, 1)):
         yield f"the rows add up to {ms:,.3f} ms, but the profile's own total is {expected:,.3f} ms"
     if log.lost_events:
         yield "the profiler dropped events because its buffer was full (--max_profiling_buffer_entries), so times are missing"
-
-
-_GROUPS_SHOWN = 5
 
 
 def milliseconds(ms: float) -> str:
@@ -232,21 +230,15 @@ def share_of_time(ms: float, total_ms: float) -> str:
 
 def timing_sentence(timing: Timing) -> str:
     """Return a sentence about the parts of a profile's time. Names may be unescaped."""
+    inference, total_ms = timing.times.inference_ms, timing.total_ms
     if not timing.parts:
-        inference = timing.times.inference_ms
-        return f"{timing.path} has no times of nodes" + (
-            "" if inference is None else f"; an inference takes {milliseconds(inference)}"
-        )
+        taken = "" if inference is None else f"; an inference takes {milliseconds(inference)}"
+        return f"{timing.path} has no times of nodes{taken}"
     groups = sorted(timing.groups, key=lambda group: -group.ms)
-    shown = [f"{group.words} {milliseconds(group.ms)}{_share(group.ms, timing)}" for group in groups[:_GROUPS_SHOWN]]
-    if rest := groups[_GROUPS_SHOWN:]:
-        ms = sum([group.ms for group in rest])
-        shown.append(f"{len(rest):,} more {milliseconds(ms)}{_share(ms, timing)}")
-    return f"measured in {timing.path}: {milliseconds(timing.total_ms)}; {', '.join(shown)}"
-
-
-def _share(ms: float, timing: Timing) -> str:
-    return f" ({share_of_time(ms, timing.total_ms)})" if timing.total_ms else ""
+    named = [(group.words, group.ms) for group in groups[:5]]
+    named += [(f"{len(groups) - 5:,} more", sum([group.ms for group in groups[5:]]))] if len(groups) > 5 else []
+    shown = [f"{name} {milliseconds(ms)}{f' ({share_of_time(ms, total_ms)})' if total_ms else ''}" for name, ms in named]
+    return f"measured in {timing.path}: {milliseconds(total_ms)}; {', '.join(shown)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,10 +258,143 @@ def read_op_profile(path: str) -> OpProfile:
         return OpProfile(path, DeviceLog(times=error.times), ("the file has only the times of the whole run, not of nodes",))
     profiled = [log for log in runs if has_times(log)]
     if not profiled:
-        raise LogError(
-            printable(f"{path}: has no table with the times of nodes; run benchmark_model with --enable_op_profiling=true")
-        )
-    count = len(profiled)
-    return OpProfile(
-        path, profiled[-1], (f"the file has the profiles of {count} runs; the last one is used",) if count > 1 else ()
-    )
+        missing = "has no table with the times of nodes; run benchmark_model with --enable_op_profiling=true"
+        raise LogError(printable(f"{path}: {missing}"))
+    notes = (f"the file has the profiles of {len(profiled)} runs; the last one is used",) if len(profiled) > 1 else ()
+    return OpProfile(path, profiled[-1], notes)
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedStep:
+    """One step of the plan: a delegate kernel, or a CPU node."""
+
+    subgraph: int
+    index: int
+    """The index of the node or kernel in the runtime's graph."""
+    op: str
+    """The operator of the node. For a kernel, the name of the delegate."""
+    nodes: tuple[int, ...]
+    outputs: str
+    """The names of the outputs, as the profiler prints them, but without commas."""
+    is_kernel: bool
+
+    @property
+    def key(self) -> tuple[bool, str]:
+        """Whether the step is a kernel, and the name of its delegate or operator."""
+        return self.is_kernel, self.op
+
+
+@dataclass(frozen=True, slots=True)
+class TimedPlan:
+    """The steps of each subgraph, in execution order, and the graphs of the model."""
+
+    steps: tuple[tuple[PlannedStep, ...], ...]
+    graphs: tuple[Graph, ...]
+    delegates: tuple[str, ...]
+
+
+def kernel_delegate(op: str, target: Target) -> str | None:
+    """Return the delegate of a kernel's row, empty if it is not known, or None if the row shows an operator."""
+    if op == UNNAMED_KERNEL or op in target.delegate.kernel_names:
+        return target.delegate.name
+    if "delegate" not in op.casefold() and not op.startswith("LITERT_"):
+        return None
+    named = delegate_named(op)
+    return "" if named is None else named.name
+
+
+def delegates_in(log: DeviceLog, target: Target) -> tuple[str, ...]:
+    """Return the names of the delegates with kernels in a profile, in the order in which the runtime applies them."""
+    ops = [row.op for index in sorted(log.run_orders) for row in log.run_orders[index].rows]
+    ops += [row.op for index in sorted(log.slowest) for row in log.slowest[index]]
+    ops += [op for index in sorted(log.summaries) for op in log.summaries[index].counts]
+    names = dict.fromkeys([name for op in dict.fromkeys(ops) if (name := kernel_delegate(op, target))])
+    names |= {APPLIED_BY_DEFAULT: None} if has_hidden_kernels(log) else {}
+    return tuple(sorted(names, key=lambda name: name == APPLIED_BY_DEFAULT))
+
+
+def plan_of(model: Model, log: DeviceLog, target: Target) -> TimedPlan:
+    """Return the plan of a profiled run in the release of ``target``: its delegates, with default options but for ``target``."""
+    names = delegates_in(log, target)
+    targets = []
+    for name in names:
+        delegate = find_delegate(name)
+        options = parse_options(name, delegate.options, {}, target.defaults)
+        own = name == target.delegate.name
+        targets.append(target if own else replace(target, delegate=delegate, options=options))
+    runs = simulate_chain(model, targets) if names else [simulate(model, target)]
+    graphs = tuple([subgraph.graph for subgraph in runs[0].subgraphs])
+    if names:
+        return TimedPlan(tuple([tuple(_steps(runs, index)) for index in range(len(graphs))]), graphs, names)
+    steps = [tuple([node_step(graph, node) for node in graph.execution_plan]) for graph in graphs]
+    return TimedPlan(tuple(steps), graphs, ())
+
+
+def node_step(graph: Graph, index: int) -> PlannedStep:
+    """Return the step of a CPU node."""
+    node = graph.nodes[index]
+    return PlannedStep(graph.index, index, node.op, (index,), _names(graph, node.outputs), False)
+
+
+def _names(graph: Graph, tensors: Sequence[int]) -> str:
+    names = [graph.tensors[index].name if 0 <= index < len(graph.tensors) else "Unknown" for index in tensors]
+    return without_commas(" ".join(names))
+
+
+def _steps(runs: Sequence[Run], subgraph: int) -> Iterator[PlannedStep]:
+    kernels = {step.index: step for run in runs for step in _kernels(run, run.subgraphs[subgraph])}
+    last, first = runs[-1].subgraphs[subgraph], runs[0].subgraphs[subgraph].graph
+    number = count(_first_kernel(last))
+    plan = [[next(number)] if subset.is_delegated else subset.nodes for subset in last.plan] or [last.graph.execution_plan]
+    for index in chain.from_iterable(plan):
+        if index in kernels:
+            yield kernels[index]
+        elif index < len(first.nodes) and first.nodes[index].builtin_code != DELEGATE:
+            yield node_step(first, index)
+
+
+def _first_kernel(run: SubgraphRun) -> int:
+    """Return the index of the first kernel. The runtime numbers kernels after the nodes of the graph."""
+    return len(run.graph.nodes if run.decision is None else run.decision.graph.nodes)
+
+
+def _kernels(run: Run, subgraph: SubgraphRun) -> Iterator[PlannedStep]:
+    origins = {} if subgraph.decision is None else subgraph.decision.origins
+    graph = subgraph.graph if subgraph.decision is None else subgraph.decision.graph
+    taken = [subset for subset in subgraph.plan if subset.is_delegated]
+    for index, subset in enumerate(taken, _first_kernel(subgraph)):
+        nodes = tuple(dict.fromkeys([origins.get(node, node) for node in subset.nodes]))
+        name = run.delegate.name
+        yield PlannedStep(subgraph.graph.index, index, name, nodes, _names(graph, subset.outputs), True)
+
+
+INNER = "Delegate/"
+"""The name of a row begins with this text if the row is part of a delegate kernel."""
+
+
+def inner_operators(rows: Sequence[Row], plan: TimedPlan) -> tuple[InnerOperator, ...]:
+    """Return the operators inside kernels. A node is known only if one kernel has all nodes of the operator's type."""
+    timed = [(row.outputs.removeprefix(INNER), row.time.ms) for row in rows if row.time is not None]
+    nodes = _nodes([name for name, _ in timed], plan)
+    return tuple([InnerOperator(name, ms, nodes.get(number)) for number, (name, ms) in enumerate(timed)])
+
+
+def _nodes(names: Sequence[str], plan: TimedPlan) -> dict[int, NodeKey]:
+    """Return the nodes of operators by number. If a type has as many rows as nodes, both are in the same order."""
+    kernels = [step for steps in plan.steps for step in steps if step.is_kernel]
+    matched: dict[int, NodeKey] = {}
+    for delegate in dict.fromkeys([kernel.op for kernel in kernels]):
+        numbers: dict[str, list[int]] = {}
+        for number, name in enumerate(names):
+            if op := find_delegate(delegate).profiled_operator(name):
+                numbers.setdefault(op, []).append(number)
+        for op, own in numbers.items():
+            nodes = [
+                [NodeKey(kernel.subgraph, node) for node in kernel.nodes if plan.graphs[kernel.subgraph].nodes[node].op == op]
+                for kernel in kernels
+                if kernel.op == delegate
+            ]
+            groups = [group for group in nodes if group]
+            if len(groups) == 1 and len(groups[0]) == len(own):
+                matched |= dict(zip(own, groups[0], strict=True))
+    return matched

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import delegate_sim
+from delegate_sim import export
 from delegate_sim.errors import LimitError, MissingPackageError
-from delegate_sim.export import graph
-from delegate_sim.export.graph import FORMATS, as_dot, as_graphml, as_node_link, networkx_graph
+from delegate_sim.export import FORMATS, as_dot, as_graphml, as_node_link, networkx_graph
 from fixtures.builder import ModelBuilder
 from tests.support.hostile_names import hostile_model
 from tests.support.models import MIXED, chain_model
@@ -93,9 +93,9 @@ def test_without_the_packages_one_line_says_what_to_install(monkeypatch, mixed, 
 
 @pytest.mark.usefixtures("networkx")
 def test_a_graph_of_too_many_edges_is_refused(mixed, monkeypatch):
-    monkeypatch.setattr(graph, "_MOST_LINKS", 3)
+    monkeypatch.setattr(export, "_MOST_LINKS", 3)
     assert len(networkx_graph(mixed).edges) == 3
-    monkeypatch.setattr(graph, "_MOST_LINKS", 2)
+    monkeypatch.setattr(export, "_MOST_LINKS", 2)
     with pytest.raises(LimitError, match="3 uses of tensors are more than the limit of 2 for a graph"):
         networkx_graph(mixed)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import delegate_sim
-from delegate_sim.export.model_explorer import COLORS, node_data, nodes_of_graphs
+from delegate_sim.export import COLORS, node_data, nodes_of_graphs
 from fixtures.builder import ModelBuilder
 from tests.support.hostile_names import NAMES, hostile_model
 from tests.support.models import MIXED, chain_model

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import delegate_sim
-from delegate_sim.export.graph import as_dot, networkx_graph
+from delegate_sim.export import as_dot, networkx_graph
 
 MODELS = Path(__file__).resolve().parents[2] / "fixtures" / "models"
 LOCAL = "http://127.0.0.1"

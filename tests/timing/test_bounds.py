@@ -6,7 +6,7 @@ import pytest
 
 import delegate_sim
 from delegate_sim.api.arguments import target_of
-from delegate_sim.device.parse.profiles.operator_tables import NO_TIMES, RunTimes
+from delegate_sim.device.parse.operator_tables import NO_TIMES, RunTimes
 from delegate_sim.hypothetical.hypothetical_changes import NodeKey
 from delegate_sim.runtime.interpreter import simulate
 from delegate_sim.timing.fixes import bounds

@@ -11,13 +11,13 @@ import pytest
 import delegate_sim
 from delegate_sim.api.arguments import target_of
 from delegate_sim.device.compare.row_matching import without_commas
+from delegate_sim.device.parse import profile_files
 from delegate_sim.device.parse.log import read_runs_file
 from delegate_sim.device.parse.log_contents import LogError
-from delegate_sim.device.parse.profiles import profile_files
 from delegate_sim.errors import DelegateSimError
 from delegate_sim.model.schema import is_operator
 from delegate_sim.runtime.interpreter import simulate
-from delegate_sim.timing import matching, plan
+from delegate_sim.timing import matching, measured
 from delegate_sim.timing.matching import OpProfiles
 from delegate_sim.timing.measured import KERNEL, NODE, UNMATCHED, cpu_time, read_op_profile
 from fixtures.builder import ModelBuilder
@@ -531,7 +531,7 @@ def test_names_are_read_once_for_all_rows(monkeypatch, tmp_path):
         lengths.append(len(names))
         return without_commas(names)
 
-    for module in (matching, plan):
+    for module in (matching, measured):
         monkeypatch.setattr(module, "without_commas", counted, raising=False)
     builder = ModelBuilder()
     graph = builder.subgraph("main")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from delegate_sim.device.parse.profiles.operator_tables import NO_TIMES, RunTimes
+from delegate_sim.device.parse.operator_tables import NO_TIMES, RunTimes
 from delegate_sim.timing.measured import NODE, UNMATCHED, MeasuredPart, Timing, milliseconds, timing_sentence
 
 

@@ -301,7 +301,7 @@ def _protobuf(name: str, content: Mapping[str, Any]) -> bytes:
         import_module(f"google.protobuf.{name}")
         for name in ("descriptor_pb2", "descriptor_pool", "json_format", "message_factory")
     ]
-    from delegate_sim.device.parse.profiles import profile_files
+    from delegate_sim.device.parse import profile_files
 
     pool = descriptor_pool.DescriptorPool()
     pool.Add(profile_files._file(descriptor_pb2))

@@ -186,8 +186,7 @@ def _answer(job: AnalysisJob, report: Report, timings: Sequence[Timing], view: V
 
     def card(form: str) -> str | bytes:
         from delegate_sim.page.card import card_of
-        from delegate_sim.page.card_markdown import card_markdown
-        from delegate_sim.page.card_picture import card_image, card_picture
+        from delegate_sim.page.card_picture import card_image, card_markdown, card_picture
 
         writers: dict[str, Callable[[Card], str | bytes]] = {
             CARD: card_picture,

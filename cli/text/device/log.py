@@ -6,17 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from delegate_sim.delegates.registry import APPLIED_BY_DEFAULT, find_delegate
-from delegate_sim.device.compare.npu_stages import NO, YES, NpuStages
-from delegate_sim.device.compare.npu_stages import NOT_SHOWN as STAGE_NOT_SHOWN
 from delegate_sim.device.compare.observed_delegation import OTHER_KERNEL
 from delegate_sim.device.compare.row_matching import CompilerJoin, JoinedRow
-from delegate_sim.device.compare.runtime_log_check import compilation_text
 from delegate_sim.device.parse.applied_target import may_be_older
-from delegate_sim.device.parse.compilations import NOT_COMPILED, EdgeTpuCompilation
+from delegate_sim.device.parse.compilations import NOT_COMPILED, EdgeTpuCompilation, compilation_text
 from delegate_sim.device.parse.delegate_identity import DISPATCH, chip_names, plain_name, registered_accelerators
 from delegate_sim.device.parse.error_meanings import explained_notes
 from delegate_sim.device.parse.log_contents import Count, DeviceLog
-from delegate_sim.device.parse.log_summary import (
+from delegate_sim.device.parse.log_outcomes import (
     APPLIED_TO,
     COMPILED_FOR,
     CRASHED,
@@ -33,11 +30,12 @@ from delegate_sim.device.parse.log_summary import (
     RUN_FAILED,
     UNKNOWN,
     WHOLE,
-    ExplainedLog,
     LogDelegate,
-    LogSummary,
 )
-from delegate_sim.device.parse.profiles.operator_tables import RunTimes
+from delegate_sim.device.parse.log_runs import NO, YES, NpuStages
+from delegate_sim.device.parse.log_runs import NOT_SHOWN as STAGE_NOT_SHOWN
+from delegate_sim.device.parse.log_summary import ExplainedLog, LogSummary
+from delegate_sim.device.parse.operator_tables import RunTimes
 from delegate_sim.timing.measured import milliseconds
 
 from ...console.layout import counted, message, name, node_list, share

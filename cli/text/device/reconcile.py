@@ -11,14 +11,14 @@ from delegate_sim.delegates.options import Option, as_typed, option_value
 from delegate_sim.delegates.registry import APPLIED_BY_DEFAULT, find_delegate
 from delegate_sim.delegates.traits import Ranking
 from delegate_sim.device.compare.accelerator_chain import NOT_APPLIED, StackReconciliation, StepReconciliation
+from delegate_sim.device.compare.device_profile import DevicesLearning
 from delegate_sim.device.compare.differences import ListedRefusal
+from delegate_sim.device.compare.driver_profile import Learning, rejection_text
+from delegate_sim.device.compare.driver_rejections import RejectedNodes
 from delegate_sim.device.compare.observed_delegation import Tally
 from delegate_sim.device.compare.reconcile import EXPLAINED, NOT_COMPARED, REPRODUCED, UNEXPLAINED, Reconciliation, unchecked_note
-from delegate_sim.device.compare.runtime_log_check import compilation_text
 from delegate_sim.device.compare.trial_simulations import DRIVER, LIMIT, REFUSED, UNDECIDED
-from delegate_sim.device.learn.device_profile import DevicesLearning
-from delegate_sim.device.learn.driver_profile import Learning, rejection_text
-from delegate_sim.device.learn.driver_rejections import RejectedNodes
+from delegate_sim.device.parse.compilations import compilation_text
 from delegate_sim.device.parse.error_meanings import ExplainedError, has_run
 from delegate_sim.foundation.printable import printable
 from delegate_sim.model.model import Model

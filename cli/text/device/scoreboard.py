@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from delegate_sim.device.compare.reconcile import NOT_COMPARED
-from delegate_sim.device.records.scoreboard import DIFFERENT, EQUAL, ComparedValue, RecordScore, Scoreboard
+from delegate_sim.device.records import DIFFERENT, EQUAL, ComparedValue, RecordScore, Scoreboard
 
 from ...console.layout import counted, message
 from ...console.terminal import Line

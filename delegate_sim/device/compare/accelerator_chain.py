@@ -1,7 +1,4 @@
-"""Compare a log of LiteRT 2's ``CompiledModel`` with the simulation of several accelerators.
-
-The comparison has one step for each accelerator.
-"""
+"""Compare a log of LiteRT 2's ``CompiledModel`` with the simulation of several accelerators, one step for each."""
 
 from __future__ import annotations
 
@@ -22,14 +19,12 @@ from ..parse.applied_target import releases_of
 from ..parse.error_meanings import ExplainedError, explained_errors
 from ..parse.log import read_lines
 from ..parse.log_contents import DeviceLog, Replacement, long_lines_note
-from ..parse.log_runs import run_note, separate_runs
+from ..parse.log_runs import NO, npu_stages, run_note, separate_runs
 from ..parse.tables import Event
-from .differences import ListedRefusal, differences, listed_refusals
-from .npu_stages import NO, npu_stages
+from .differences import ListedRefusal, differences, listed_refusals, plugin_notes
 from .observed_delegation import Facts, Tally, device_tally, facts_of, shows_refusal, simulated_tally
 from .reconcile import EXPLAINED, LINES, NOT_COMPARED, REPRODUCED, UNEXPLAINED
 from .row_matching import OTHER_MODEL
-from .wrong_model import plugin_notes
 
 NOT_APPLIED = "not-applied"
 """Status of a step if the log does not show that this accelerator was applied."""
@@ -87,38 +82,35 @@ class StackReconciliation(Declared):
 def reconcile_stack(
     model: Model, log: DeviceLog, stack: Stack, runtime: str | None = None, options: Mapping[str, Any] | None = None
 ) -> StackReconciliation:
-    """Compare each accelerator's log lines with the simulation of this accelerator.
+    """Compare each accelerator's log lines with its simulation. Raises OptionError for an unknown SoC or option.
 
-    If the simulation does not match the log, the model is simulated again without accelerators that have no delegated nodes in
-    the log. If the second simulation matches, the device did not apply these accelerators. Raises OptionError for an unknown
-    SoC or option.
+    If they differ, accelerators without delegated nodes in the log are left out. If that fits, the device did not apply them.
     """
     runs = separate_runs([log], sum([bool(subgraph.nodes) for subgraph in model.subgraphs]))
     log, notes = runs[-1], [*filter(None, [run_note(len(runs), None), long_lines_note(log)])]
     releases = releases_of(log, runtime, notes)
     trial = _Trial(model, log, stack, releases[-1], options or {})
     steps, outcome, is_explained = trial.steps(stack), "", False
-    if any(step.status in (UNEXPLAINED, NOT_APPLIED) for step in steps):
-        for fewer, missing in _fewer(stack, steps):
-            other = trial.steps(fewer)
-            if _status(other) == REPRODUCED:
-                unused = [step for step in steps if step.accelerator in missing]
-                outcome, is_explained = _without(log, missing), not any(step.has_other_selection for step in unused)
-                steps = unused + other
-                trial.result = trial.simulated(fewer)
-                break
-    order = {name: place for place, name in enumerate(ACCELERATORS)}
-    steps.sort(key=lambda step: order[step.accelerator])
-    status = EXPLAINED if is_explained else _status(steps)
-    explanation = outcome if is_explained else ""
+    is_same = not any(step.status in (UNEXPLAINED, NOT_APPLIED) for step in steps)
+    for fewer, missing in () if is_same else _fewer(stack, steps):
+        other = trial.steps(fewer)
+        if _status(other) == REPRODUCED:
+            unused = [step for step in steps if step.accelerator in missing]
+            outcome, is_explained = _without(log, missing), not any(step.has_other_selection for step in unused)
+            steps = unused + other
+            trial.result = trial.simulated(fewer)
+            break
+    steps.sort(key=lambda step: [*ACCELERATORS].index(step.accelerator))
+    status, explanation = (EXPLAINED, outcome) if is_explained else (_status(steps), "")
     notes += [outcome] if outcome and not is_explained else []
+    errors = explained_errors(log)
     return StackReconciliation(
-        model, log, trial.result, stack.soc, releases, status, explanation, tuple(steps), explained_errors(log), tuple(notes)
+        model, log, trial.result, stack.soc, releases, status, explanation, tuple(steps), errors, tuple(notes)
     )
 
 
 def _without(log: DeviceLog, missing: Sequence[str]) -> str:
-    """Return what the device did, if it gave no nodes to the ``missing`` accelerators."""
+
     stages = npu_stages(log) if log.plugins and APPLIED_AHEAD in missing else None
     unrequested = [name for name in missing if stages is None or name != APPLIED_AHEAD]
     parts = [f"the device behaves as if {' and '.join(unrequested)} had not been requested"] if unrequested else []
@@ -153,7 +145,6 @@ class _Trial:
         return steps
 
     def _step(self, accelerator: str, delegate: Delegate, run: Run | None, is_alike: bool) -> StepReconciliation:
-        """Compare the step of an accelerator. ``is_alike`` says that the earlier accelerators left the simulated nodes."""
         missing = self.log.statements_of(Event.NOT_REGISTERED)
         notes = tuple([statement.line for statement in missing if statement.values["name"].lower() == accelerator])
         made = partial(StepReconciliation, accelerator, delegate.name)
@@ -162,8 +153,7 @@ class _Trial:
         facts = facts_of(self.log, delegate, [] if run is None else [subgraph.graph for subgraph in run.subgraphs])
         is_shown = facts.replacements is not None and bool(facts.lines)
         is_told = is_shown or bool(facts.splits or facts.listed_refusals)
-        if run is None:
-            # Earlier accelerators took all nodes, so the simulation has no step for this accelerator.
+        if run is None:  # earlier accelerators took all nodes
             status = UNEXPLAINED if is_shown else NOT_COMPARED
             more = ("only the device applies this accelerator; in the simulation, no nodes are left for it",) if is_shown else ()
             return made(status, _NOTHING, _NOTHING, more, (), notes)
@@ -174,7 +164,8 @@ class _Trial:
         differing = tuple(differences(facts, run))
         doubts = tuple(_other_model(facts, run)) if is_alike else ()
         refusals, notes = listed_refusals(facts, run), (*notes, *doubts)
-        return made(_step_status(differing), device_tally(facts, run), simulated_tally(run), differing, refusals, notes, doubts)
+        status = UNEXPLAINED if differing else REPRODUCED
+        return made(status, device_tally(facts, run), simulated_tally(run), differing, refusals, notes, doubts)
 
     def _ahead(
         self, made: Callable[..., StepReconciliation], delegate: Delegate, run: Run | None, notes: tuple[str, ...]
@@ -199,11 +190,8 @@ class _Trial:
         if self.log.plugins and not theirs and run.outcome == "delegated":
             notes = (*notes, "the log does not show that selected nodes were compiled and run")
         device = replace(device, lines=(*device.lines, *[line.line for line in theirs]))
-        return made(_step_status(differing), device, ours, tuple(differing), (), notes, doubts, is_other)
-
-
-def _step_status(differing: Sequence[str]) -> str:
-    return UNEXPLAINED if differing else REPRODUCED
+        status = UNEXPLAINED if differing else REPRODUCED
+        return made(status, device, ours, tuple(differing), (), notes, doubts, is_other)
 
 
 def _dispatched(theirs: Sequence[Replacement], run: Run) -> Iterator[str]:
@@ -225,12 +213,10 @@ def _other_model(facts: Facts, run: Run) -> Iterator[str]:
 
 def _fewer(stack: Stack, steps: Sequence[StepReconciliation]) -> Iterator[tuple[Stack, tuple[str, ...]]]:
     """Yield smaller stacks without accelerators that took nothing in the log: each removed alone, then all together."""
-    silent = [
-        step.accelerator
-        for step in steps
-        if step.status in (NOT_APPLIED, NOT_COMPARED)
-        or (step.accelerator == APPLIED_AHEAD and not any(DISPATCH_KERNEL in line for line in step.device.lines))
-    ]
+    silent = []
+    for step in steps:
+        is_unused = step.accelerator == APPLIED_AHEAD and not any(DISPATCH_KERNEL in line for line in step.device.lines)
+        silent += [step.accelerator] if is_unused or step.status in (NOT_APPLIED, NOT_COMPARED) else []
     for missing in [(name,) for name in silent] + ([tuple(silent)] if len(silent) > 1 else []):
         left = tuple([name for name in stack.accelerators if name not in missing])
         if left:
@@ -239,8 +225,6 @@ def _fewer(stack: Stack, steps: Sequence[StepReconciliation]) -> Iterator[tuple[
 
 def _status(steps: Sequence[StepReconciliation]) -> str:
     statuses = {step.status for step in steps}
-    if UNEXPLAINED in statuses:
+    if UNEXPLAINED in statuses or {REPRODUCED, NOT_APPLIED} <= statuses:
         return UNEXPLAINED
-    if REPRODUCED not in statuses:
-        return NOT_COMPARED
-    return UNEXPLAINED if NOT_APPLIED in statuses else REPRODUCED
+    return REPRODUCED if REPRODUCED in statuses else NOT_COMPARED

@@ -1,7 +1,4 @@
-"""Search for assumptions that explain the differences between a log and a simulation.
-
-Explanations with fewer assumptions come first.
-"""
+"""Search for assumptions that explain the differences between a log and a simulation, those with fewer assumptions first."""
 
 from __future__ import annotations
 
@@ -14,14 +11,14 @@ from ...delegates.options import DEFAULT_SETS, as_typed, option_value
 from ...delegates.registry import FALLBACK_OPTION
 from ...graph.graph import NodeView
 from ...rules.kinds import NOT_ACCELERATED, PARTITION_LIMIT
-from ...runtime.interpreter import Run, SubgraphRun
-from ..learn.driver_rejections import driver_matches
+from ...runtime.interpreter import Run
 from ..parse.applied_target import DeviceSetting
 from ..parse.log import read_lines
 from ..parse.log_contents import Replacement
-from .differences import differences
+from .differences import differences, failed_kernels, kernel_count
+from .driver_rejections import driver_matches
 from .observed_delegation import Facts
-from .runtime_log_check import matched_partitions, stage_operations
+from .row_matching import matched_partitions, stage_operations
 from .trial_simulations import Account, AssumptionTrial, Match, Trials, nodes_set_aside
 
 _MOST_LIMITS = 16
@@ -39,7 +36,7 @@ def fitting_levels(trials: Trials) -> tuple[int, ...]:
 def matches(trials: Trials, first: Run, levels: Sequence[int], profile: Driver | None) -> Iterator[Match]:
     """Yield possible explanations of the differences between the first simulation and the device, likeliest first.
 
-    ``levels`` is the result of ``fitting_levels``. ``profile`` is the driver profile that was learned from earlier logs.
+    ``levels`` is the result of ``fitting_levels``, and ``profile`` the driver profile that was learned from earlier logs.
     """
     yield from _without_cpu(trials)
     if first.outcome != "restored":
@@ -68,10 +65,9 @@ def matches(trials: Trials, first: Run, levels: Sequence[int], profile: Driver |
 
 
 def disproved_limit(facts: Facts, run: Run) -> Mapping[str, Any]:
-    """Return the option and value that lift the limit on partitions, if the log disproves this limit.
+    """Return the option and value that lift the limit on partitions, or an empty mapping.
 
-    The log disproves the limit if it has more delegate kernels than the simulation, and the limit dropped nodes in the
-    simulation. Otherwise, or if no option changes the limit, return an empty mapping.
+    A log disproves a limit that dropped nodes in the simulation if it has more kernels than the simulation.
     """
     limits = run.delegate.limits
     simulated = read_lines(run.log_lines).replacements
@@ -99,7 +95,6 @@ def _least_kernels(lines: Iterable[Replacement]) -> Mapping[int | None, int]:
 
 
 def _without_cpu(trials: Trials) -> Iterator[Match]:
-    """If the model fails on the device, assume that the CPU is not among the accelerators of CompiledModel."""
     setting = trials.setting
     if not trials.facts.failure or FALLBACK_OPTION not in setting.options or FALLBACK_OPTION in setting.known:
         return
@@ -113,11 +108,11 @@ def _without_cpu(trials: Trials) -> Iterator[Match]:
 def _compilation(trials: Trials, first: Run) -> Iterator[Match]:
     """Yield the first simulation if it only lacks the failure to compile or prepare a kernel."""
     facts = trials.facts
-    has_failed = facts.is_restored or (facts.application is not None and facts.application[0] == "failed")
+    has_failed = facts.is_restored or facts.was_not_applied
     if not has_failed or not facts.driver_errors or facts.dynamic is not None:
         return
-    of_plan = replace(facts, is_restored=False, application=None, failure="", kernels_made=None)
-    rest = replace(of_plan, on_cpu={}, counts={}, kernels={}, listed={})
+    rest = replace(facts, is_restored=False, application=None, failure="", kernels_made=None)
+    rest.on_cpu, rest.counts, rest.kernels, rest.listed = {}, {}, {}, {}
     changes: dict[str, Any] = {}
     minimum = trials.setting.delegate.limits.minimum_option
     if not kernel_count(first.subgraphs[0]) and minimum and minimum not in trials.setting.known:
@@ -128,14 +123,12 @@ def _compilation(trials: Trials, first: Run) -> Iterator[Match]:
     count = kernel_count(first.subgraphs[0])
     if not count or (facts.replacements is None and None in failed) or differences(rest, first):
         return
-    which = "" if not failed or None in failed else f" (kernel {failed[0]} of {count})"
-    seen = (
-        "the nodes were replaced as simulated, but then" if facts.replacements is not None else "after the nodes were replaced,"
-    )
-    with_options = "".join([f"with {typed}, " for typed in _typed(trials.setting, changes)])
-    cause = f": {facts.failure}" if facts.failure else ""
-    text = f"{with_options}{seen} the delegate could not compile or prepare a kernel{which}{cause}"
-    yield Match(first, Account("compilation", text, changes))
+    text = "".join([f"with {typed}, " for typed in _typed(trials.setting, changes)])
+    is_same = facts.replacements is not None
+    text += "the nodes were replaced as simulated, but then" if is_same else "after the nodes were replaced,"
+    text += " the delegate could not compile or prepare a kernel"
+    text += "" if not failed or None in failed else f" (kernel {failed[0]} of {count})"
+    yield Match(first, Account("compilation", text + (f": {facts.failure}" if facts.failure else ""), changes))
 
 
 class _Without(Driver):
@@ -150,13 +143,12 @@ class _Without(Driver):
 
 
 def _missing_operations(trials: Trials, first: Run) -> Iterator[Match]:
-    """Assume that the driver rejects the operations that were not compiled."""
     interface = trials.setting.delegate.behind.driver
     compilations = [compilation for compilation in trials.facts.log.runtime.compilations if compilation.choices]
     if interface is None or not compilations or not all(compilation.is_complete for compilation in compilations):
         return
     on_device = {choice.op for compilation in compilations for choice in compilation.choices}
-    offered = {one.name for _, operations in stage_operations(first) for one in operations}
+    offered = {operation.name for _, operations in stage_operations(first) for operation in operations}
     missing = frozenset(offered - on_device)
     if not missing or not on_device <= offered:
         return
@@ -175,23 +167,10 @@ def _rejected_nodes(run: Run, code: str) -> dict[int, frozenset[int]]:
     }
 
 
-def failed_kernels(run: Run, nodes: Sequence[int]) -> list[int | None]:
-    """Return the number of each node as a kernel, counted from 1, or None. Kernels follow the graph's nodes."""
-    first = run.subgraphs[0]
-    count, kernels = len(first.graph.nodes), kernel_count(first)
-    return [node - count + 1 if count <= node < count + max(kernels, 1) else None for node in nodes]
-
-
-def kernel_count(subgraph: SubgraphRun) -> int:
-    """Return the number of delegate kernels in a subgraph."""
-    return sum([subset.is_delegated for subset in subgraph.subsets])
-
-
 def _profile(trials: Trials, profile: Driver) -> Iterator[Match]:
-    interface = trials.setting.delegate.behind.driver
-    if interface is not None and (run := trials.fitting({interface.option: profile})) is not None:
-        account = Account("driver-profile", "the driver rejects the operations in its profile", {interface.option: profile})
-        yield Match(run, replace(account, rejected=_rejected_nodes(run, interface.code)))
+    interface, text = trials.setting.delegate.behind.driver, "the driver rejects the operations in its profile"
+    if interface is not None and (run := trials.fitting(changes := {interface.option: profile})) is not None:
+        yield Match(run, Account("driver-profile", text, changes, _rejected_nodes(run, interface.code)))
 
 
 def _level(trials: Trials, levels: Sequence[int]) -> Match:
@@ -238,15 +217,13 @@ def _other_defaults(trials: Trials) -> Iterator[Match]:
     """Simulate with the other set of defaults, if necessary at several feature levels. Yield the first that fits the log."""
     setting = trials.setting
     (other,) = set(DEFAULT_SETS) - {setting.defaults}
-    unknown = [option for option in setting.delegate.options if option.name not in setting.known]
-    defaults = {option.name: option.default_in(other) for option in unknown}
+    defaults = {option.name: option.default_in(other) for option in setting.delegate.options if option.name not in setting.known}
     changes = {name: value for name, value in defaults.items() if value != setting.options[name]}
     if changes:
         yield from _at_any_level(trials, changes, f"the defaults of {'benchmark_model' if other == 'benchmark' else 'the API'}")
 
 
 def _limits_at_levels(trials: Trials) -> Iterator[Match]:
-    """Try limits on partitions that equal a number of delegate kernels in the log."""
     option = trials.setting.delegate.limits.option
     if not option or option in trials.setting.known:
         return
@@ -259,7 +236,6 @@ def _limits_at_levels(trials: Trials) -> Iterator[Match]:
 
 
 def _at_any_level(trials: Trials, changes: Mapping[str, Any], who: str) -> Iterator[Match]:
-    """Simulate with the changed options at the assumed feature level, or else at the highest level that fits the log."""
     setting = trials.setting
     text = f"with {who} ({', '.join(_typed(setting, changes))})"
     if (run := trials.fitting(changes)) is not None:
@@ -287,7 +263,6 @@ def _typed(setting: DeviceSetting, changes: Mapping[str, Any]) -> list[str]:
 
 
 def _driver_without_limit(trials: Trials, changes: Mapping[str, Any], levels: Sequence[int | None]) -> Iterator[Match]:
-    """Assume that the driver rejects nodes, and lift the disproved limit on partitions with ``changes``."""
     setting = replace(trials.setting, options={**trials.setting.options, **changes})
     unlimited = replace(trials, setting=setting)
     text = ", ".join([f"with {typed}" for typed in _typed(setting, changes)])

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ...foundation.columns import INTEGER, LIST, YES_OR_NO, Column, Declared, attributes
 from ...foundation.printable import counted, shortened
 from ...graph.analysis_cache import AnalysisCache
+from ...graph.graph import NodeView
+from ...model.model import Node
+from ...model.schema import is_operator
 from ...refusal import Effect
 from ...rules.kinds import FLOAT16_DEQUANTIZE
-from ...runtime.interpreter import Run
+from ...rules.rule import Reason
+from ...runtime.interpreter import Run, SubgraphRun
+from ..parse.delegate_identity import delegate_named, other_name
 from ..parse.log import read_lines
 from ..parse.log_contents import DeviceLog, Replacement
 from ..parse.tables import Event
 from .observed_delegation import OTHER_KERNEL, Facts, refused_operators
+from .row_matching import OTHER_MODEL
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,14 +98,10 @@ def listed_refusals(facts: Facts, run: Run) -> tuple[ListedRefusal, ...]:
     needed: dict[str, dict[str, None]] = {}
     nodes: Counter[str] = Counter()
     in_model = Counter([node.op for subgraph in run.subgraphs for node in subgraph.graph.nodes])
-    for subgraph in run.subgraphs:
-        for index, verdict in subgraph.decision.verdicts.items() if subgraph.decision is not None else ():
-            reasons = [reason for reason in verdict.reasons if reason.code != FLOAT16_DEQUANTIZE.name]
-            if not reasons:
-                continue
-            op = subgraph.graph.nodes[index].op
-            nodes[op] += 1
-            needed.setdefault(op, {}).update(dict.fromkeys([reason.needed for reason in reasons]))
+    for node, reasons in _refused_nodes(run):
+        if reasons:
+            nodes[node.op] += 1
+            needed.setdefault(node.op, {}).update(dict.fromkeys([reason.needed for reason in reasons]))
     return tuple(
         ListedRefusal(
             op,
@@ -110,6 +113,14 @@ def listed_refusals(facts: Facts, run: Run) -> tuple[ListedRefusal, ...]:
         )
         for op in sorted({*on_device, *needed})
     )
+
+
+def _refused_nodes(run: Run) -> Iterator[tuple[Node, list[Reason]]]:
+    """Yield the judged nodes with their reasons. A float16 DEQUANTIZE node never reaches the delegate's rules."""
+    for subgraph in run.subgraphs:
+        for index, verdict in subgraph.decision.verdicts.items() if subgraph.decision is not None else ():
+            reasons = [reason for reason in verdict.reasons if reason.code != FLOAT16_DEQUANTIZE.name]
+            yield subgraph.graph.nodes[index], reasons
 
 
 def _by_operator(listed: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
@@ -124,12 +135,8 @@ def refusal_differences(facts: Facts, run: Run) -> tuple[RefusalDifference, ...]
     if not facts.refusals:
         return ()
     simulated: Counter[tuple[str, int]] = Counter()
-    for subgraph in run.subgraphs:
-        for index, verdict in subgraph.decision.verdicts.items() if subgraph.decision is not None else ():
-            node = subgraph.graph.nodes[index]
-            op = "CUSTOM" if node.is_custom else node.op
-            # A float16 DEQUANTIZE node never reaches the delegate's rules, so the log has no refusal of this node.
-            simulated[op, node.version] += sum([reason.code != FLOAT16_DEQUANTIZE.name for reason in verdict.reasons])
+    for node, reasons in _refused_nodes(run):
+        simulated["CUSTOM" if node.is_custom else node.op, node.version] += len(reasons)
     return tuple(
         RefusalDifference(op, version, facts.refusals.get((op, version), 0), simulated[op, version])
         for op, version in sorted({*facts.refusals, *simulated})
@@ -138,12 +145,11 @@ def refusal_differences(facts: Facts, run: Run) -> tuple[RefusalDifference, ...]
 
 
 def _plugin_differences(facts: Facts, simulated: DeviceLog) -> Iterator[str]:
-    theirs = {plugin.subgraph or 0: plugin.line for plugin in facts.plugins}
-    ours = {plugin.subgraph or 0: plugin.line for plugin in simulated.plugins}
+    theirs, ours = ({own.subgraph or 0: own.line for own in plugins} for plugins in (facts.plugins, simulated.plugins))
     for subgraph in sorted({*theirs, *ours}):
-        if theirs.get(subgraph) != ours.get(subgraph):
-            on_device, simulated_line = (lines.get(subgraph, "no line") for lines in (theirs, ours))
-            yield f"the plugin's lines for subgraph {subgraph} differ; device: {on_device} / simulation: {simulated_line}"
+        on_device, line = theirs.get(subgraph, "no line"), ours.get(subgraph, "no line")
+        if on_device != line:
+            yield f"the plugin's lines for subgraph {subgraph} differ; device: {on_device} / simulation: {line}"
 
 
 def _line_differences(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[str]:
@@ -161,17 +167,14 @@ def _line_differences(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[
         yield f"only {who} refuses the graph because of a dynamic-sized tensor"
     if facts.dynamic is not None and simulated.dynamic_tensor is not None:
         # Several releases print -1 for any tensor.
-        printed, tensor = (
-            facts.dynamic,
-            -1 if run.refusal is None or run.refusal.tensor is None else run.refusal.tensor,
-        )
+        printed, tensor = facts.dynamic, -1 if run.refusal is None or run.refusal.tensor is None else run.refusal.tensor
         if min(printed, tensor) >= 0 and printed != tensor:
             yield f"the first dynamic-sized tensor is tensor {printed} on the device, but tensor {tensor} in the simulation"
     fails_on_both = facts.is_restored and run.refusal is not None and run.refusal.effect is Effect.FAIL_LATER
     has_left = run.refusal is not None and run.refusal.effect.leaves_delegate
     if facts.is_restored != (run.outcome == "restored" and not has_left) and not fails_on_both:
         yield f"the delegate rejects the model only {'on the device' if facts.is_restored else 'in the simulation'}"
-    is_told = facts.is_restored or facts.dynamic is not None or (facts.application or ("",))[0] == "failed"
+    is_told = facts.is_restored or facts.dynamic is not None or facts.was_not_applied
     if facts.failure and facts.can_be_compared and run.refusal is None and not is_told:
         yield f"the model runs in the simulation, but fails on the device: {facts.failure}"
     if is_disproved(facts, run):
@@ -183,17 +186,14 @@ def _line_differences(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[
 
 def is_disproved(facts: Facts, run: Run) -> bool:
     """Return whether the log shows that a predicted failure of the delegate did not happen."""
-    is_applied = facts.application is not None and facts.application[0] != "failed"
-    return run.is_rejected and is_applied and not facts.has_failed
+    return run.is_rejected and facts.application is not None and not facts.has_failed
 
 
 def _count_lines(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[str]:
-    sizes = [
-        (len(subgraph.decision.nodes), len(subgraph.graph.execution_plan))
-        for subgraph in run.subgraphs
-        if subgraph.decision is not None
-    ]
-    known_sizes, sizes_text = set(sizes), _sizes_text(sizes)
+    decided = [(subgraph.decision, subgraph.graph) for subgraph in run.subgraphs if subgraph.decision is not None]
+    sizes = [(len(decision.nodes), len(graph.execution_plan)) for decision, graph in decided]
+    known_sizes = set(sizes)
+    sizes_text = shortened(" and ".join([f"{delegated} of {total}" for delegated, total in sizes])) or "none"
     printed = dict.fromkeys(
         [line.numbers("delegated", "total", "partitions") for line in simulated.statements_of(Event.OWN_COUNT)]
     )
@@ -207,7 +207,7 @@ def _count_lines(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[str]:
             )
         elif not printed and (delegated, total) not in known_sizes:
             yield f"{theirs}, but in the simulation there are {sizes_text}"
-    kernels = sum([subset.is_delegated for subgraph in run.subgraphs for subset in subgraph.subsets])
+    kernels = sum(map(kernel_count, run.subgraphs))
     if facts.kernels_made is not None and facts.application is None and not facts.is_restored and facts.kernels_made != kernels:
         yield f"the delegate reports {counted(facts.kernels_made, 'kernel')}, but the simulation has {kernels}"
     ours = sum([taken for taken, _ in sizes])
@@ -217,10 +217,6 @@ def _count_lines(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[str]:
         elif rest is not None and (delegated, delegated + rest) not in known_sizes:
             theirs = f"the delegate reports that it runs {delegated} of {delegated + rest} nodes"
             yield f"{theirs}, but in the simulation it runs {sizes_text}"
-
-
-def _sizes_text(sizes: Sequence[tuple[int, int]]) -> str:
-    return shortened(" and ".join([f"{delegated} of {total}" for delegated, total in sizes])) or "none"
 
 
 def _node_differences(facts: Facts, run: Run) -> Iterator[str]:
@@ -241,7 +237,7 @@ def _node_differences(facts: Facts, run: Run) -> Iterator[str]:
                 text = ", ".join(f"{op} {theirs.get(op, 0)} and {counts[op]}" for op in other)
                 yield f"the counts of nodes{place} on the CPU differ (device and simulation): {text}"
         if index in facts.kernels and not facts.is_restored:
-            kernels = sum([subset.is_delegated for subset in subgraph.subsets])
+            kernels = kernel_count(subgraph)
             if kernels != facts.kernels[index]:
                 yield f"delegate kernels{place}: {facts.kernels[index]} on the device, {kernels} in the simulation"
 
@@ -266,7 +262,7 @@ def _application(run: Run) -> tuple[str, int | None]:
     if run.outcome in ("refused", "restored"):
         return "failed", None
     first = run.subgraphs[0]
-    kernels = sum([subset.is_delegated for subset in first.subsets])
+    kernels = kernel_count(first)
     if not kernels:
         return "not", 0
     return ("completely" if kernels == len(first.subsets) == 1 else "partially"), kernels
@@ -274,5 +270,116 @@ def _application(run: Run) -> tuple[str, int | None]:
 
 def _applied_text(outcome: str, kernels: int | None) -> str:
     texts = {"failed": "could not be applied", "not": "was applied to no node", "completely": "was applied to the whole graph"}
-    partly = "was applied to part of the graph"
-    return texts.get(outcome, partly if kernels is None else f"{partly}, with {counted(kernels, 'kernel')}")
+    with_kernels = "" if kernels is None else f", with {counted(kernels, 'kernel')}"
+    return texts.get(outcome, f"was applied to part of the graph{with_kernels}")
+
+
+def failed_kernels(run: Run, nodes: Sequence[int]) -> list[int | None]:
+    """Return the number of each node as a kernel, counted from 1, or None. Kernels follow the graph's nodes."""
+    first = run.subgraphs[0]
+    count, kernels = len(first.graph.nodes), kernel_count(first)
+    return [node - count + 1 if count <= node < count + max(kernels, 1) else None for node in nodes]
+
+
+def kernel_count(subgraph: SubgraphRun) -> int:
+    """Return the number of delegate kernels in a subgraph."""
+    return sum([subset.is_delegated for subset in subgraph.subsets])
+
+
+def other_model_note(log: DeviceLog, facts: Facts, run: Run) -> str:
+    """Return the first sign that the log belongs to another model, or "" if there is no sign."""
+    if run.delegate.log.prints_selection:
+        return next(plugin_notes(log, run), "")
+    signs = (
+        *(_totals(facts, run), _operators(facts, run), _forms(facts, run)),
+        *(_failed_nodes(log, run), _failed_kernels(facts, run), _tensors(facts, run)),
+    )
+    return next((f"{sign}; {OTHER_MODEL}" for notes in signs for sign in notes), "")
+
+
+def plugin_notes(log: DeviceLog, run: Run) -> Iterator[str]:
+    """Yield a note for each subgraph for which a plugin's line and the model have different numbers of nodes."""
+    ours = {plugin.subgraph: plugin.total for plugin in read_lines(run.log_lines).plugins}
+    for plugin in log.plugins:
+        total = ours.get(plugin.subgraph, plugin.total)
+        if plugin.total != total:
+            place = f"of subgraph {plugin.subgraph} " if plugin.subgraph else ""
+            difference = f"{plugin.total} nodes {place}before compilation, but the model has {total}"
+            yield f"the log counts {difference}; {OTHER_MODEL}"
+
+
+def _totals(facts: Facts, run: Run) -> Iterator[str]:
+    sizes = {len(subgraph.graph.execution_plan) for subgraph in run.subgraphs}
+    has = f"the model has {', '.join(map(str, sorted(sizes)))}"
+    own = [total for _, total, _ in facts.own_counts] + [delegated + rest for delegated, rest in facts.splits if rest is not None]
+    lines = [replacement.total for replacement in facts.replacements or () if replacement.total is not None]
+    for total, owner in [(total, "the log") for total in lines] + [(total, "the delegate") for total in own]:
+        if total not in sizes:
+            yield f"{owner} counts {total} nodes, but {has}"
+    for replacement in facts.replacements or ():
+        if replacement.total is None and replacement.replaced > max(sizes, default=0):
+            yield f"the log counts {replacement.replaced} replaced nodes, but {has}"
+
+
+def _operators(facts: Facts, run: Run) -> Iterator[str]:
+    known = {node.op for subgraph in run.subgraphs for node in subgraph.graph.nodes}
+    known |= {"CUSTOM"} if any(node.is_custom for subgraph in run.subgraphs for node in subgraph.graph.nodes) else set()
+    listed = {op for op, reason in facts.listed_refusals if reason and not op.startswith(OTHER_KERNEL)}
+    printed = ({op for op, _ in facts.refusals} | set(facts.refused_operators)) - {"DELEGATE"}
+    missing = sorted((listed | {op for op in printed if is_operator(op)}) - known)
+    if missing:
+        yield f"the log lists {', '.join(missing)} as refused, but the model has no such operator"
+
+
+_STATED: Sequence[tuple[re.Pattern[str], str, Callable[[NodeView], int]]] = (
+    (
+        re.compile(r"node has (\d{1,9}) runtime input"),
+        "number of runtime inputs,",
+        lambda view: sum([tensor.index >= 0 and not tensor.is_constant for tensor in view.inputs]),
+    ),
+    (re.compile(r"Requested version (\d{1,9})"), "version", lambda view: view.version),
+)
+"""Numbers of a node that a delegate prints when it refuses the node, with the function that returns the number of a node."""
+
+
+def _forms(facts: Facts, run: Run) -> Iterator[str]:
+    views = [subgraph.graph.view(node) for subgraph in run.subgraphs for node in subgraph.graph.nodes]
+    for op, reason in facts.listed_refusals:
+        own = [view for view in views if view.op == op]
+        for pattern, what, number_of in _STATED:
+            match = pattern.search(reason)
+            known = {number_of(view) for view in own}
+            if match is not None and own and int(match[1]) not in known:
+                has = " or ".join(map(str, sorted(known)))
+                yield f"the log refuses {op} because of its {what} {match[1]}, but in the model this is {has}: another conversion"
+
+
+def counts_agree(facts: Facts, run: Run) -> bool | None:
+    """Return whether the log counts as many nodes as a subgraph has, or None if the log has no count of all nodes."""
+    sizes = {len(subgraph.graph.execution_plan) for subgraph in run.subgraphs}
+    totals = [line.total for line in facts.replacements or () if line.total is not None]
+    return all(total in sizes for total in totals) if totals else None
+
+
+def _failed_nodes(log: DeviceLog, run: Run) -> Iterator[str]:
+    for statement in log.statements_of(Event.NODE_ERROR):
+        op, node = statement.values["op"], int(statement.values["node"])
+        if delegate_named(op) is not None or other_name(op):
+            continue
+        ours = [graph.nodes[node].op for graph in (subgraph.graph for subgraph in run.subgraphs) if node < len(graph.nodes)]
+        if op not in ours:
+            has = f"is {' or '.join(dict.fromkeys(ours))}" if ours else "does not exist"
+            yield f"node {node}, which failed to {statement.values['stage']}, is {op} in the log, but in the model it {has}"
+
+
+def _failed_kernels(facts: Facts, run: Run) -> Iterator[str]:
+    count = len(run.subgraphs[0].graph.nodes)
+    for node, kernel in zip(facts.failed_nodes, failed_kernels(run, facts.failed_nodes), strict=True):
+        if (kernel is None and facts.replacements is None) or node < count:
+            yield f"in the log, node {node} is a delegate kernel that failed, but the model itself has {count} nodes"
+
+
+def _tensors(facts: Facts, run: Run) -> Iterator[str]:
+    count = max([len(subgraph.graph.tensors) for subgraph in run.subgraphs])
+    if facts.dynamic is not None and facts.dynamic >= count:
+        yield f"the log names tensor {facts.dynamic} as dynamic, but the model has {count} tensors"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ...delegates.base import Delegate
@@ -26,9 +26,9 @@ from ..parse.delegate_identity import (
 from ..parse.error_meanings import is_while_building, is_while_running
 from ..parse.log import read_lines
 from ..parse.log_contents import Count, DeviceLog, ReconcileError, Replacement
+from ..parse.log_outcomes import CRASHED, FAILED
 from ..parse.log_runs import kernels_before, npu_counts
-from ..parse.log_summary import CRASHED, FAILED, summary_of
-from ..parse.profiles.operator_tables import RunOrder, Summary
+from ..parse.log_summary import summary_of
 from ..parse.tables import Event
 from .row_matching import OTHER_MODEL, matched_nodes
 
@@ -37,7 +37,7 @@ OTHER_KERNEL = "DELEGATE "
 """Prefix of another delegate's kernel in a list of refused operators."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Facts:
     """The facts about one delegate in a log. If a value is None or a key is missing, the fact is not known."""
 
@@ -49,20 +49,7 @@ class Facts:
     """Index of the dynamic-size tensor that made the delegate refuse the graph."""
     is_restored: bool
     driver_errors: tuple[str, ...]
-    """Lines about errors that a driver returned, and about delegate kernels that failed to prepare.
-
-    Empty if the NNAPI runtime refused the model before a driver got it.
-    """
-    on_cpu: Mapping[int, frozenset[int]]
-    """CPU nodes, keyed by subgraph, for subgraphs with a complete operator table."""
-    listed: Mapping[int, frozenset[int]]
-    """Nodes that certainly ran on the CPU, keyed by subgraph, for subgraphs with an incomplete operator table."""
-    counts: Mapping[int, Mapping[str, int]]
-    """Number of CPU nodes per operator, keyed by subgraph.
-
-    A subgraph is a key only if the log shows the counts, but not the nodes.
-    """
-    kernels: Mapping[int, int]
+    """Lines about errors of a driver, and about kernels that failed to prepare. Empty if Android's runtime refused the model."""
     failed_nodes: tuple[int, ...]
     own_counts: tuple[tuple[int, int, int], ...]
     """Numbers that the delegate printed: delegated nodes, all nodes, and partitions."""
@@ -78,17 +65,29 @@ class Facts:
     """Number of kernels that the delegate created, as printed by the delegate."""
     is_foreign: bool
     lines: tuple[str, ...]
-    notes: tuple[str, ...]
-    plugins: tuple[Count, ...] = ()
-    other_kernels: int | None = 0
+    plugins: tuple[Count, ...]
+    other_kernels: int | None
     """Number of kernels of earlier delegates among the nodes in the lines about replaced nodes, or None if it is not known."""
-    failure: str = ""
+    failure: str
     """The line that says why the model did not run, or why the delegate was not applied. Empty if the log shows no failure."""
+    on_cpu: dict[int, frozenset[int]] = field(default_factory=dict)
+    """CPU nodes, keyed by subgraph, for subgraphs with a complete operator table."""
+    listed: dict[int, frozenset[int]] = field(default_factory=dict)
+    """Nodes that certainly ran on the CPU, keyed by subgraph, for subgraphs with an incomplete operator table."""
+    counts: dict[int, Mapping[str, int]] = field(default_factory=dict)
+    """Number of CPU nodes per operator, keyed by subgraph, if the log shows the counts, but not the nodes."""
+    kernels: dict[int, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def was_not_applied(self) -> bool:
+        """True if benchmark_model printed that it could not apply the delegate."""
+        return self.application is not None and self.application[0] == "failed"
 
     @property
     def has_failed(self) -> bool:
         """True if the log shows that the delegate was not applied, or that the model did not run."""
-        return bool(self.failure) or self.is_restored or (self.application is not None and self.application[0] == "failed")
+        return bool(self.failure) or self.is_restored or self.was_not_applied
 
     @property
     def can_be_compared(self) -> bool:
@@ -121,12 +120,6 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
     own, others = tuple([line for line, _ in pairs]), [kernels for _, kernels in pairs]
     applications = [application for application in log.applications if application.provider == delegate.provider_name][-1:]
     names = names_of(log, delegate)
-    tables = _TableFacts(log, delegate, graphs)
-    for index, table in log.run_orders.items():
-        tables.add_run_order(index, table)
-    for index, summary in log.summaries.items():
-        if index not in tables.on_cpu and index < len(graphs):
-            tables.add_summary(index, summary)
     refusals: Counter[tuple[str, int]] = Counter()
     for (op, version, _), times in log.refusals.items() if delegate.log.prints_refusals else ():
         refusals[op, version] += times
@@ -143,11 +136,11 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
     errors = log.statements_of(Event.API_ERROR, Event.NODE_ERROR)
     failures = [error for error in errors if error.kind == Event.API_ERROR or error.values["op"] in delegate.kernel_names]
     made = _numbers(log, names, Event.KERNELS, "count")
-    kernels_failed = [error for error in failures if error.kind == Event.NODE_ERROR and is_while_running(error)]
-    failed_running = [f"the delegate was applied, but failed while the model ran: {error.line}" for error in kernels_failed]
-    early = [statement for statement in failures if not is_while_running(statement)]
+    late, early = ([error for error in failures if is_while_running(error) == is_late] for is_late in (True, False))
+    failed = [error.line for error in late if error.kind == Event.NODE_ERROR]
+    failed_running = [f"the delegate was applied, but failed while the model ran: {line}" for line in failed]
     unvisited = tuple([line.values["unvisited"] for line in log.statements_of(Event.OTHER_ERROR) if "unvisited" in line.values])
-    return Facts(
+    facts = Facts(
         log=log,
         replacements=None if plugins or is_unknown else own,
         application=next(((application.outcome, application.kernels) for application in applications), None),
@@ -165,18 +158,16 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
         refused_operators=refused_operators(log, delegate) if delegate.log.prints_refusals else {},
         listed_refusals=log.listed_refusals if statements_by(log, names, Event.LISTED_REFUSALS) else (),
         kernels_made=made[-1][0] if made else npu[-1].kernels if npu else None,
-        on_cpu=tables.on_cpu,
-        listed=tables.listed,
-        counts=tables.counts,
-        kernels=tables.kernels,
         refusals=refusals,
         is_foreign=is_foreign,
         lines=tuple([plugin.line for plugin in plugins] or printed),
-        notes=tuple(dict.fromkeys([*tables.notes, *([_foreign_note(log)] if is_foreign else []), *failed_running])),
         plugins=plugins,
         other_kernels=None if None in others else sum(filter(None, others)),
         failure="" if plugins else _failure(log, delegate),
     )
+    notes = [*_add_tables(facts, delegate, graphs), *([_foreign_note(log)] if is_foreign else []), *failed_running]
+    facts.notes = tuple(dict.fromkeys(notes))
+    return facts
 
 
 def refused_operators(log: DeviceLog, delegate: Delegate) -> dict[str, bool]:
@@ -217,60 +208,47 @@ def _numbers(log: DeviceLog, names: set[str], kind: str, *keys: str) -> tuple[An
     return tuple([statement.numbers(*keys) for statement in statements_by(log, names, kind)])
 
 
-class _TableFacts:
-    def __init__(self, log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> None:
-        self.graphs = graphs
-        self.own_kernels = {*delegate.kernel_names, UNNAMED_KERNEL}
-        self.other_kernels = {name for own in map(find_delegate, DELEGATE_NAMES) for name in own.kernel_names} - self.own_kernels
-        self.is_hiding = (has_inner_operators(log) and not delegate.is_applied_by_default) or any(
-            line.replaced and line.kernel in self.other_kernels for line in log.replacements
-        )
-        """True if another delegate ran nodes, because the tables do not list the nodes of that delegate."""
-        self.has_lost_events = log.lost_events
-        self.has_hidden_kernels = has_hidden_kernels(log)
-        flags = flags_without_others(delegate)
-        why = "another delegate ran the nodes that this delegate left, so the log's tables do not list these nodes"
-        self.hidden = f"{why}; record the log {f'with {flags}' if flags else 'with this delegate alone'}"
-        self.on_cpu: dict[int, frozenset[int]] = {}
-        self.listed: dict[int, frozenset[int]] = {}
-        self.counts: dict[int, Mapping[str, int]] = {}
-        self.kernels: dict[int, int] = {}
-        self.notes: list[str] = []
-
-    def add_run_order(self, index: int, table: RunOrder) -> None:
-        """Add the CPU nodes and the number of kernels from a table that is in execution order."""
-        if index >= len(self.graphs):
+def _add_tables(facts: Facts, delegate: Delegate, graphs: Sequence[Graph]) -> list[str]:
+    """Add the CPU nodes, their counts and the numbers of kernels in operator tables. Return notes on incomplete tables."""
+    log, notes = facts.log, list[str]()
+    own = {*delegate.kernel_names, UNNAMED_KERNEL}
+    others = {name for other in map(find_delegate, DELEGATE_NAMES) for name in other.kernel_names} - own
+    # If another delegate ran nodes, the tables do not list them.
+    hides_nodes = has_inner_operators(log) and not delegate.is_applied_by_default
+    hides_nodes |= any(line.replaced and line.kernel in others for line in log.replacements)
+    shows_kernels, flags = not has_hidden_kernels(log), flags_without_others(delegate)
+    hidden = (
+        "another delegate ran the nodes that this delegate left, so the log's tables do not list these nodes; record the log "
+    )
+    hidden += f"with {flags}" if flags else "with this delegate alone"
+    for index, table in log.run_orders.items():
+        if index >= len(graphs):
             raise ReconcileError(f"the log lists nodes of subgraph {index}, but the model has no such subgraph; {OTHER_MODEL}")
-        rest = [row for row in table.rows if row.op not in self.own_kernels]
-        rows = [row for row in rest if row.op not in self.other_kernels and not row.outputs.startswith("Delegate/")]
-        is_foreign = len(rows) < len(rest)
-        nodes = matched_nodes(self.graphs[index], rows)
-        if table.is_complete and not is_foreign and not self.is_hiding and not self.has_lost_events:
-            self.on_cpu[index] = nodes
-            if not self.has_hidden_kernels:
-                self.kernels[index] = len(table.rows) - len(rest)
-            return
-        self.listed[index] = nodes
-        if is_foreign or self.is_hiding:
-            self.notes.append(self.hidden)
-        else:
-            self.notes.append(f"the log's table of subgraph {index} is cut short; nothing is known about the missing nodes")
-
-    def add_summary(self, index: int, summary: Summary) -> None:
-        """Add the counts from a table of node types. Ignore a table that is incomplete or has nodes from outside the graph."""
-        graph = self.graphs[index]
-        available = Counter(graph.nodes[node].op for node in graph.execution_plan)
-        known = {*self.own_kernels, *available}
-        is_foreign = any(op in self.other_kernels or not (op in known or is_operator(op)) for op in summary.counts)
-        if not summary.is_complete or self.is_hiding or is_foreign:
-            note = self.hidden if summary.is_complete else f"the summary of subgraph {index} is cut short, so it is ignored"
-            self.notes.append(note)
-            return
-        self.counts[index] = {op: count for op, count in summary.counts.items() if op not in self.own_kernels}
-        if not self.has_hidden_kernels:
-            self.kernels[index] = sum([summary.counts.get(kernel, 0) for kernel in self.own_kernels])
-        if any(count > available[op] for op, count in self.counts[index].items()):
+        rest = [row for row in table.rows if row.op not in own]
+        rows = [row for row in rest if row.op not in others and not row.outputs.startswith("Delegate/")]
+        is_hidden = len(rows) < len(rest) or hides_nodes
+        nodes = matched_nodes(graphs[index], rows)
+        if table.is_complete and not is_hidden and not log.lost_events:
+            facts.on_cpu[index] = nodes
+            facts.kernels |= {index: len(table.rows) - len(rest)} if shows_kernels else {}
+            continue
+        facts.listed[index] = nodes
+        cut = f"the log's table of subgraph {index} is cut short; nothing is known about the missing nodes"
+        notes.append(hidden if is_hidden else cut)
+    for index, summary in log.summaries.items():
+        if index in facts.on_cpu or index >= len(graphs):
+            continue
+        available = Counter(graphs[index].nodes[node].op for node in graphs[index].execution_plan)
+        known = {*own, *available}
+        is_foreign = any(op in others or not (op in known or is_operator(op)) for op in summary.counts)
+        if not summary.is_complete or hides_nodes or is_foreign:
+            notes.append(hidden if summary.is_complete else f"the summary of subgraph {index} is cut short, so it is ignored")
+            continue
+        facts.counts[index] = {op: count for op, count in summary.counts.items() if op not in own}
+        facts.kernels |= {index: sum([summary.counts.get(kernel, 0) for kernel in own])} if shows_kernels else {}
+        if any(count > available[op] for op, count in facts.counts[index].items()):
             raise ReconcileError(f"the log's summary lists operators that subgraph {index} does not have; {OTHER_MODEL}")
+    return notes
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,7 +265,6 @@ class Tally(Declared):
 def simulated_tally(run: Run) -> Tally:
     """Return the lines and counts of the simulation."""
     if run.delegate.log.prints_selection:
-        # Compiled partitions become kernels only on the device, so the simulation has no kernels to count.
         return _plugin_tally(run.log_lines, read_lines(run.log_lines).plugins)
     delegated = sum([len(subgraph.delegated - subgraph.taken) for subgraph in run.subgraphs])
     return Tally(
@@ -305,10 +282,9 @@ def device_tally(facts: Facts, run: Run) -> Tally:
     if facts.plugins:
         return _plugin_tally(facts.lines, facts.plugins)
     has_ended = facts.log.has(Event.BENCHMARK_FAILED, Event.CRASH)
-    if has_ended and (facts.is_restored or facts.application is None or facts.application[0] == "failed"):
-        return Tally(facts.lines, 0, 0, 0, 0)
-    if facts.is_restored or facts.dynamic is not None:
-        return Tally(facts.lines, 0, 0, 0, nodes)
+    has_ended &= facts.is_restored or facts.application is None or facts.was_not_applied
+    if has_ended or facts.is_restored or facts.dynamic is not None:
+        return Tally(facts.lines, 0, 0, 0, 0 if has_ended else nodes)
     with_nodes = [subgraph.graph.index for subgraph in run.subgraphs if subgraph.graph.execution_plan]
     on_cpu = None
     if all(index in facts.on_cpu or index in facts.counts for index in with_nodes):
@@ -326,25 +302,23 @@ def device_tally(facts: Facts, run: Run) -> Tally:
             nodes = sum(totals) - (facts.other_kernels or 0)  # the log belongs to another model
         rest = nodes - delegated if delegated <= nodes and facts.other_kernels is not None else None
         return Tally(facts.lines, delegated, partitions, kernels, rest if on_cpu is None else on_cpu)
-    if facts.own_counts and on_cpu is None:
+    if on_cpu is None and facts.own_counts:
         delegated, total, _ = facts.own_counts[-1]
         return Tally(facts.lines, delegated, None, kernels, total - delegated if delegated <= total else None)
-    if facts.splits and on_cpu is None:
-        split_delegated, left = facts.splits[-1]
-        return Tally(facts.lines, split_delegated, None, kernels, left)
+    if on_cpu is None and facts.splits:
+        delegated, left = facts.splits[-1]
+        return Tally(facts.lines, delegated, None, kernels, left)
     return Tally(facts.lines, None if on_cpu is None else nodes - on_cpu, None, kernels, on_cpu)
 
 
 def _plugin_tally(lines: tuple[str, ...], plugins: Sequence[Count]) -> Tally:
+    """Return the counts of a compiler plugin. Compiled partitions become kernels only on the device."""
     selected = sum([plugin.delegated or 0 for plugin in plugins])
     left = sum([plugin.total or 0 for plugin in plugins]) - selected
     return Tally(lines, selected, sum([plugin.partitions or 0 for plugin in plugins]), None, left)
 
 
 def _node_count(run: Run) -> int:
-    """Return the number of the model's own nodes in a run.
-
-    Kernels of earlier delegates are not counted, and neither are nodes in bodies of delegated composites, which no log counts.
-    """
+    """Return the number of the model's own nodes, without those in bodies of delegated composites, which no log counts."""
     graphs = [subgraph.graph for subgraph in run.subgraphs if not subgraph.taken]
     return sum([graph.nodes[index].builtin_code != DELEGATE for graph in graphs for index in graph.execution_plan])

@@ -32,23 +32,27 @@ from ..parse.log_contents import DeviceLog, long_lines_note
 from ..parse.log_runs import run_note, separate_runs
 from ..parse.tables import Event
 from .assumption_search import disproved_limit, fitting_levels, matches
-from .differences import ListedRefusal, RefusalDifference, differences, is_disproved, listed_refusals, refusal_differences
+from .differences import (
+    ListedRefusal,
+    RefusalDifference,
+    counts_agree,
+    differences,
+    is_disproved,
+    listed_refusals,
+    other_model_note,
+    refusal_differences,
+)
 from .observed_delegation import Facts, Tally, device_tally, facts_of, shows_refusal, simulated_tally
-from .runtime_log_check import other_operations, split_differences, stage_notes
+from .row_matching import other_operations, split_differences, stage_notes
 from .trial_simulations import Account, AssumptionTrial, CpuNode, Trials, as_observed, cpu_nodes, simulate_setting
-from .wrong_model import counts_agree, other_model_note
 
 REPRODUCED, EXPLAINED, UNEXPLAINED, NOT_COMPARED = "reproduced", "explained", "unexplained", "not-compared"
 """Statuses of a comparison. ``NOT_COMPARED`` means that the log does not show the delegation."""
 NOT_CREATED = "not-created"
 """The kind of account of a log that shows why the device could not create the delegate."""
 
-LINES = Column(
-    "lines",
-    OBJECT,
-    source="log",
-    parts=(Column("count", INTEGER, source="line_count"), Column("unused", INTEGER, source="unused_count")),
-)
+_COUNTS = (Column("count", INTEGER, source="line_count"), Column("unused", INTEGER, source="unused_count"))
+LINES = Column("lines", OBJECT, source="log", parts=_COUNTS)
 _SETTING = (
     *(Column("delegate", source="delegate.name"), Column("rule_set", source=lambda own: rule_set_version(own.delegate))),
     Column("runtimes", LIST, source=lambda own: [release.name for release in own.releases]),
@@ -65,22 +69,12 @@ class Reconciliation(Shown):
     document = "reconcile"
     columns = (
         *(MODEL, Column("status"), *within("setting", _SETTING), *attributes("device", "simulated", type=OBJECT)),
-        *(
-            Column("differences", LIST),
-            Column("failure", source=lambda reconciliation: reconciliation.failure or None),
-            Column("evidence"),
-            Column("explanation", OBJECT, source="account", parts=Account.columns),
-            Column("closest", OBJECT, parts=AssumptionTrial.columns),
-        ),
-        *(Column("nodes", LIST), Column("operators", LIST, source="refusals")),
-        *(
-            Column("listed_refusals", LIST, parts=ListedRefusal.columns),
-            Column("errors", LIST),
-            LINES,
-            *attributes("feature_levels", "notes", type=LIST),
-            Column("learnt", OBJECT, source="learned"),
-            TIMES,
-        ),
+        *(Column("differences", LIST), Column("failure", source=lambda own: own.failure or None), Column("evidence")),
+        Column("explanation", OBJECT, source="account", parts=Account.columns),
+        *(Column("closest", OBJECT, parts=AssumptionTrial.columns), Column("nodes", LIST)),
+        *(Column("operators", LIST, source="refusals"), Column("listed_refusals", LIST, parts=ListedRefusal.columns)),
+        *(Column("errors", LIST), LINES, *attributes("feature_levels", "notes", type=LIST)),
+        *(Column("learnt", OBJECT, source="learned"), TIMES),
     )
 
     model: Model
@@ -155,9 +149,8 @@ def reconcile(
 ) -> Reconciliation:
     """Simulate a model with the setting that a log shows, and explain how the simulation differs from the log.
 
-    If this leaves differences, and another delegate prints the same lines, simulate the other delegate too. ``profile`` is the
-    driver profile that was learned from earlier logs. ``effort`` is shared with other logs. Raises ReconcileError if the log
-    belongs to another model or does not show the applied delegate.
+    If this fails, another delegate that prints the same lines is simulated. ``profile`` is the driver profile that was learned
+    from earlier logs, and ``effort`` is shared with other logs. Raises ReconcileError if the log does not fit.
     """
     runs = separate_runs([log], sum([bool(subgraph.nodes) for subgraph in model.subgraphs]))
     log, note = runs[-1], run_note(len(runs), None)
@@ -194,10 +187,9 @@ def _reconcile(
     if left_out and account is not None:
         account = replace(account, is_certain=False)
     of_plugin = (_AFTER_PLUGIN if is_after_plugin else _BEYOND_PLUGIN) if has_plugin else ""
-    notes = (of_plugin, sign, long_lines_note(log), *setting.notes, *facts.notes)
-    notes = (*notes, *_notes(trials, best), *_limit_note(setting, lifted))
     over = f"further assumptions are not simulated: {trials.effort.reason}" if left_out else ""
-    notes = (*notes, over, *stage_notes(log, best))
+    notes = (of_plugin, sign, long_lines_note(log), *setting.notes, *facts.notes)
+    notes = (*notes, *_notes(trials, best), *_limit_note(setting, lifted), over, *stage_notes(log, best))
     return Reconciliation(
         model=model,
         log=log,
@@ -264,8 +256,7 @@ def _fitting_release(trials: Trials, run: Run) -> tuple[Trials, Run]:
 def _unavailable(log: DeviceLog, facts: Facts, run: Run) -> list[str]:
     """Describe failures to create or apply the delegate, unless the simulation or a driver error accounts for them."""
     own = _lines_of_creation(log, run)
-    failed = facts.application is not None and facts.application[0] == "failed"
-    if failed and run.outcome not in ("refused", "restored") and not facts.driver_errors:
+    if facts.was_not_applied and run.outcome not in ("refused", "restored") and not facts.driver_errors:
         own = own or [*[error.line for error in log.errors if error.kind != Event.BENCHMARK_FAILED][:1], *facts.lines[-1:]][:1]
     return [f"the delegate could not be applied on the device: {line}" for line in own]
 

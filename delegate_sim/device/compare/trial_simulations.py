@@ -27,24 +27,22 @@ _NODES_LIKE_A_LINE = 10
 """Number of nodes that cost as much as reading a line of the simulation."""
 
 
-def _by_subgraph(key: str) -> Column:
-    def entries(account: Account) -> list[dict[str, Any]]:
-        return [{"subgraph": index, "nodes": sorted(nodes)} for index, nodes in getattr(account, key).items()]
-
-    return Column(key, LIST, source=entries)
+def _entries(by_subgraph: Mapping[int, frozenset[int]]) -> list[dict[str, Any]]:
+    return [{"subgraph": index, "nodes": sorted(nodes)} for index, nodes in by_subgraph.items()]
 
 
 @dataclass(frozen=True, slots=True)
 class Account(Declared):
-    """Assumptions under which a simulation reproduces the log.
+    """Assumptions under which a simulation reproduces the log. ``options`` has the changed options.
 
-    ``kind`` is ``options``, ``driver``, ``compilation``, ``driver-profile`` or ``not-created``. ``options`` has the changed
-    options.
+    ``kind`` is ``options``, ``driver``, ``compilation``, ``driver-profile`` or ``not-created``.
     """
 
     columns = (
         *(*attributes("kind", "text"), Column("options", OBJECT, source=lambda own: option_values(own.options))),
-        *(_by_subgraph("rejected"), _by_subgraph("undecided"), Column("is_certain", YES_OR_NO)),
+        Column("rejected", LIST, source=lambda own: _entries(own.rejected)),
+        Column("undecided", LIST, source=lambda own: _entries(own.undecided)),
+        Column("is_certain", YES_OR_NO),
     )
 
     kind: str
@@ -160,22 +158,18 @@ def cpu_nodes(facts: Facts, run: Run, account: Account | None) -> tuple[CpuNode,
     for subgraph in run.subgraphs:
         graph, decision = subgraph.graph, subgraph.decision
         nodes = facts.on_cpu.get(graph.index, facts.listed.get(graph.index))
-        if nodes is None:
-            nodes = frozenset(graph.execution_plan) - subgraph.delegated
-        rejected = account.rejected.get(graph.index, frozenset()) if account else frozenset()
-        undecided = account.undecided.get(graph.index, frozenset()) if account else frozenset()
+        nodes = frozenset(graph.execution_plan) - subgraph.delegated if nodes is None else nodes
+        rejected, undecided = (own.get(graph.index, ()) for own in (account.rejected, account.undecided)) if account else ((), ())
         for index in sorted(nodes):
             verdict = decision.verdicts.get(index) if decision else None
             is_accepted = verdict is not None and verdict.is_supported
             reason = decision.set_aside.get(index) if decision is not None else None
             if not is_accepted:
                 cause = REFUSED
-            elif index in undecided:
+            elif index in undecided or (index not in rejected and reason is None):
                 cause = UNDECIDED
-            elif index in rejected:
+            elif reason is None or index in rejected:
                 cause = DRIVER
-            elif reason is None:
-                cause = UNDECIDED
             else:
                 cause = LIMIT if reason.code in _LIMITS or run.delegate.behind.driver is None else DRIVER
             result.append(CpuNode(graph.index, index, graph.nodes[index].op, cause, is_accepted))

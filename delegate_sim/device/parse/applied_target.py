@@ -40,8 +40,6 @@ from .delegate_identity import (
 from .log_contents import DeviceLog, Replacement, UnknownDelegateError
 from .tables import Event, kinds_with
 
-_SECOND = 2
-"""The major version of LiteRT that has accelerators instead of delegates."""
 _SINCE_REASONS = "litert-2.1.5"
 """The first release in which the graphics accelerator gives its own reasons for refused operators."""
 _ALL_ACCELERATORS = f"--accelerators {','.join(ACCELERATORS)} --soc VENDOR:SOC"
@@ -74,10 +72,7 @@ class DeviceSetting:
 
     @property
     def other_levels(self) -> tuple[int, ...]:
-        """Feature levels that the log allows besides the assumed level, highest first. Empty if the level is known.
-
-        A given release of the platform sets the level.
-        """
+        """Other feature levels that the log allows, highest first. Empty if the level or the platform's release is given."""
         levels, platform = self.delegate.levels, self.delegate.behind.platform
         if levels is None or levels.option in self.known:
             return ()
@@ -100,10 +95,9 @@ def setting_of(
     runtime: str | None = None,
     defaults: str | None = None,
 ) -> DeviceSetting:
-    """Return the delegate, options and releases that a log shows.
+    """Return the delegate, options and releases that a log shows. Given arguments override the log.
 
-    If an argument is given, it overrides the log. Raises ReconcileError if the log does not show a delegate, and OptionError
-    for an unknown delegate, option, value or release.
+    Raises ReconcileError if no delegate is shown, and OptionError for an unknown delegate, option, value or release.
     """
     chosen = find_delegate(delegate) if delegate is not None else _require_delegate(log)
     option_values = canonical_names(chosen.name, chosen.options, options or {})
@@ -112,11 +106,9 @@ def setting_of(
         for option in chosen.options:
             if description.strip() in option.printed and option.name not in option_values:
                 parsed = _printed_value(option, value, notes)
-                if parsed is not None:
-                    option_values[option.name] = parsed
-    option_values |= {name: value for name, value in _given_options(log, chosen, notes) if name not in option_values}
-    for name, value in _shown_options(log, chosen).items():
-        option_values.setdefault(name, value)
+                option_values |= {} if parsed is None else {option.name: parsed}
+    given = {name: value for name, value in _given_options(log, chosen, notes) if name not in option_values}
+    option_values = {**_shown_options(log, chosen), **option_values, **given}
     defaults = defaults or ("benchmark" if log.is_benchmark else "api")
     values = parse_options(chosen.name, chosen.options, option_values, defaults)
     known = frozenset(option_values)
@@ -143,10 +135,9 @@ def setting_of(
 
 
 def on_device(log: DeviceLog, name: str) -> DelegateOnDevice:
-    """Return the delegate that the log shows, with the options that it has on the device with this name.
+    """Return the delegate of a log with its options on a device, or the device's first delegate if the log shows none.
 
-    Delegates with the same kernels print the same lines, so the device decides between them. If the log shows no delegate, the
-    first delegate of the device is returned. Raises OptionError if the device does not have the delegate of the log.
+    Of delegates that print the same lines, the device has one. Raises OptionError if it does not have the log's delegate.
     """
     from ...delegates.devices import find_device  # few logs come with the name of a device
 
@@ -198,7 +189,6 @@ def delegate_in(log: DeviceLog) -> Delegate | None:
 
 
 def _require_delegate(log: DeviceLog) -> Delegate:
-    """Return the applied delegate. Raises UnknownDelegateError if the log does not show it, or if it is not simulated."""
     delegate = delegate_in(log)
     if delegate is not None:
         return delegate
@@ -245,7 +235,6 @@ def _named_delegates(log: DeviceLog) -> list[Delegate]:
 
 
 def _most_telling(delegates: list[Delegate]) -> Delegate | None:
-    """Return the first delegate that is not applied by default, or else the first of all, or None."""
     return next((delegate for delegate in delegates if not delegate.is_applied_by_default), delegates[0] if delegates else None)
 
 
@@ -280,7 +269,6 @@ def _shown_options(log: DeviceLog, delegate: Delegate) -> dict[str, str]:
     return options
 
 
-_IN_BENCHMARK = "external delegate options"
 _FORM_IN_BENCHMARK = re.compile(r"(?P<name>[^:;]{1,80}):(?P<value>[^;]{0,300})")
 _FORM_IN_PYTHON = re.compile(r"'(?P<name>[^']{1,80})': '?(?P<value>[^']{0,300}?)'?(?=, '|$)")
 
@@ -288,22 +276,19 @@ _FORM_IN_PYTHON = re.compile(r"'(?P<name>[^']{1,80})': '?(?P<value>[^']{0,300}?)
 def _given_options(log: DeviceLog, delegate: Delegate, notes: list[str]) -> Iterator[tuple[str, str]]:
     if not delegate.log.libraries:
         return
-    given = [*_FORM_IN_BENCHMARK.finditer(log.parameters.get(_IN_BENCHMARK, log.flags.get(_IN_BENCHMARK, "")))]
+    name, options = "external delegate options", {option.name: option for option in delegate.options}
+    given = [*_FORM_IN_BENCHMARK.finditer(log.parameters.get(name, log.flags.get(name, "")))]
     for statement in log.statements_of(Event.PROGRESS):
         given += _FORM_IN_PYTHON.finditer(statement.values.get("options", ""))
     for match in given:
-        for option in delegate.options:
-            if match["name"].strip() == option.name:
-                value = _printed_value(option, match["value"], notes)
-                if value is not None:
-                    yield option.name, value
+        option = options.get(match["name"].strip())
+        value = None if option is None else _printed_value(option, match["value"], notes)
+        if option is not None and value is not None:
+            yield option.name, value
 
 
 def _printed_value(option: Option, text: str, notes: list[str]) -> str | None:
-    """Return a printed value, or None if it is unset or, with a note, if it is invalid or names a file.
-
-    A log may come from a stranger, so no file that it names is opened.
-    """
+    """Return a printed value, or None if it is unset, invalid, or names a file, because a log may come from a stranger."""
     if not text.strip():
         return None
     if option.path_in(text) is not None:
@@ -320,10 +305,9 @@ def _printed_value(option: Option, text: str, notes: list[str]) -> str | None:
 
 
 def releases_of(log: DeviceLog, runtime: str | None, notes: list[str]) -> tuple[Release, ...]:
-    """Return the releases that may have printed the log. If ``runtime`` is given, return only this release.
+    """Return ``runtime``, or the releases that may have printed the log, by its wording and its TensorFlow version.
 
-    Otherwise, return the releases whose lines are worded like the log's, or all known releases if there are none. If the log
-    names a TensorFlow version that some of these releases have, return only the releases of this version.
+    If no release fits, return all releases with the features that the log shows.
     """
     known = list(_possible_releases(log))
     fitting = [release for release in known if all(_has_wording(release, replacement) for replacement in log.replacements)]
@@ -354,7 +338,7 @@ def _possible_releases(log: DeviceLog) -> Iterator[Release]:
         yield since
         yield from [release for release in releases if release.family == since.family and release.order > since.order]
     elif is_of_second_litert(log):
-        yield from [release for release in releases if release.family == "litert" and release.version[0] >= _SECOND]
+        yield from [release for release in releases if release.family == "litert" and release.version[0] >= 2]
     else:
         yield from releases
 
@@ -376,7 +360,6 @@ def is_of_second_litert(log: DeviceLog) -> bool:
 
 
 def _releases_with(delegate: Delegate, releases: tuple[Release, ...]) -> tuple[Release, ...]:
-    """Return the releases in ``releases`` that include the delegate. If none includes it, return ``releases``."""
     if not delegate.history.starts_at_known:
         return releases
     since = parse_release(delegate.history.known_since)

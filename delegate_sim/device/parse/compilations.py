@@ -9,18 +9,19 @@ documentation (``coral.ai/docs/edgetpu/models-intro`` and ``coral.ai/docs/edgetp
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 from ...foundation.columns import INTEGER, LIST, YES_OR_NO, Column, Declared, attributes
+from ...foundation.printable import counted
 from ...foundation.work_budget import spend_steps
 from .tables import Event, line_in, meaning_by_words, sequence_of
 
 _LINES = sequence_of("runtime")
 
 
-@dataclass(frozen=True, slots=True)
-class RuntimeChoice:
+class RuntimeChoice(NamedTuple):
     """The device that was chosen for an operation, and those without support. ``place`` is its index, if it is printed."""
 
     op: str
@@ -30,16 +31,14 @@ class RuntimeChoice:
     refused_by: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RuntimeStep:
+class RuntimeStep(NamedTuple):
     """A step of a plan: the number of the device, and the positions of the step's operations in execution order."""
 
     number: int
     operations: list[int]
 
 
-@dataclass(frozen=True, slots=True)
-class RuntimeFailure:
+class RuntimeFailure(NamedTuple):
     """A failure to compile the step at position ``step``. ``device`` is the failed device, or "" if it is not known."""
 
     device: str
@@ -110,7 +109,7 @@ class RuntimeReader:
             return 0
         choice, count = self.compilation.choices[-1], min(times, 1_000_000)
         spend_steps(count * (1 + len(choice.refused_by)), "reading the log")
-        self.compilation.choices += [choice] * min(times, 1_000_000)
+        self.compilation.choices += [choice] * count
         self.is_choice = False
         return count
 
@@ -131,10 +130,9 @@ class RuntimeReader:
         if name == "refused":
             self.refused.append((match["op"], index, match["device"]))
             return
-        refused = [device for op, place, device in self.refused if op == match["op"] and place == index]
+        refused = tuple([device for op, place, device in self.refused if op == match["op"] and place == index])
         self.refused.clear()
-        choice = RuntimeChoice(match["op"], index, int(match["number"]), match["device"] or "", tuple(refused))
-        compilation.choices.append(choice)
+        compilation.choices.append(RuntimeChoice(match["op"], index, int(match["number"]), match["device"] or "", refused))
         self.is_choice = True
 
     def _step(self, name: str, match: re.Match[str], compilation: RuntimeCompilation) -> None:
@@ -158,6 +156,50 @@ class RuntimeReader:
         elif name == "failed":
             failure = RuntimeFailure(match["device"] or self.compiling, match["why"].strip(), max(self.compiled - 1, 0))
             compilation.failures[failure] = None
+
+
+Steps: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
+"""The device of each step, and the operations of the step."""
+
+
+def device_steps(compilation: RuntimeCompilation) -> Steps | None:
+    """Return the steps, or None if some are missing, or if the runtime ran its own CPU code instead."""
+    names = compilation.names
+    if compilation.fell_back:
+        return None
+    steps = []
+    for step in compilation.steps:
+        if any(place >= len(compilation.choices) for place in step.operations):
+            return None
+        steps.append((names.get(step.number, ""), tuple([compilation.choices[place].op for place in step.operations])))
+    listed = sum([len(operations) for _, operations in steps])
+    return tuple(steps) if steps and listed == len(compilation.choices) else None
+
+
+def compilation_text(compilation: RuntimeCompilation) -> str:
+    """Return a text about a compilation: operations, steps, operations that each device rejects, failures and fallback."""
+    count = compilation.operation_count if compilation.operation_count is not None else len(compilation.choices)
+    steps = device_steps(compilation)
+    words = [counted(count, "operation")] if count or compilation.operation_count is not None else []
+    if not compilation.is_complete and compilation.operation_count is not None:
+        words.append(f"the log lists {len(compilation.choices)} of them")
+    if steps is not None:
+        words.append(f"{counted(len(steps), 'step')}: {steps_text(steps)}")
+    refused: dict[str, Counter[str]] = {}
+    for choice in compilation.choices:
+        for device in choice.refused_by:
+            refused.setdefault(device, Counter())[choice.op] += 1
+    for device, operators in refused.items():
+        words.append(f"{device} does not accept {', '.join([f'{number} {op}' for op, number in operators.items()])}")
+    words += [f"{failure.device or 'a device'} failed to compile ({failure.why})" for failure in compilation.failures]
+    words += [f"no device accepts {compilation.undone}"] if compilation.undone else []
+    words += ["the runtime's CPU took over the whole model"] if compilation.fell_back else []
+    return "; ".join(words)
+
+
+def steps_text(steps: Steps) -> str:
+    """Return the number of operations and the device of each step."""
+    return "; ".join([f"{counted(len(names), 'operation')} on {device}" for device, names in steps]) or "none"
 
 
 MAPPED_STATUS = "Mapped to Edge TPU"

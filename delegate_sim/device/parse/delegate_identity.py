@@ -22,8 +22,8 @@ from ...delegates.registry import (
 )
 from ...foundation.work_budget import spend_steps
 from .known_lines import Statement
-from .log_contents import DeviceLog
-from .profiles.operator_tables import is_inner_type
+from .log_contents import DeviceLog, Replacement
+from .operator_tables import is_inner_type
 from .tables import KINDS, Event, kinds_with, rows_of
 
 _NAMES = rows_of("names")
@@ -35,12 +35,10 @@ _BEGINNING = "Initializing"
 """The word of ML Drift for a graphics interface that it uses. The older GPU delegate says ``Initialized``."""
 ACCELERATOR_KERNELS = "LITERT_"
 """The prefix of the kernel names of LiteRT 2's graphics accelerator."""
-_LEAST_CONCLUSIVE = max([traits.conclusive for traits in KINDS.values()])
+_LEAST_CONCLUSIVE = max([properties.conclusive for properties in KINDS.values()])
 UNNAMED_KERNEL = "DELEGATE"
 """The kernel name of every delegate in the operator tables of old releases."""
-_STEPS_OF_A_NAME = 3
-_EXTERNAL = "external"
-_LIBRARY = "external delegate path"
+
 _DECORATION = re.compile(r"tflite|delegate|provider|kernel|v2|for custom op|forcustomop|[\W_]")
 
 
@@ -52,9 +50,9 @@ def plain_name(name: str) -> str:
 
 def delegate_named(name: str) -> Delegate | None:
     """Return the delegate that a kernel, a provider or a log line names, or None if that delegate is not simulated."""
-    spend_steps(_STEPS_OF_A_NAME, "reading the log")
+    spend_steps(3, "reading the log")
     plain = plain_name(name)
-    return _by_plain_name().get(plain) if plain != _EXTERNAL else None
+    return _by_plain_name().get(plain) if plain != "external" else None
 
 
 @functools.cache
@@ -80,8 +78,7 @@ def _by_spoken_name() -> Mapping[str, Sequence[Delegate]]:
 def speaker(log: DeviceLog, name: str) -> Delegate | None:
     """Return the delegate that uses this name for itself in log lines, or None if that delegate is not simulated.
 
-    If two delegates use the name, return the delegate with a kernel in the log. If the log has no kernel of either delegate,
-    other lines show who printed the name: one of LiteRT 2's accelerators, or an older delegate.
+    Of two delegates with the name, the one with a kernel in the log is meant, or else other lines show which.
     """
     named = delegate_named(name)
     plain = plain_name(name)
@@ -113,14 +110,10 @@ def statements_by(log: DeviceLog, names: set[str], *kinds: str) -> list[Statemen
     return [statement for statement in log.statements_of(*kinds) if plain_name(statement.values.get("name", "")) in names]
 
 
-def whole_kernel(start: str) -> str:
+def _whole_kernel(start: str) -> str:
     """If exactly one simulated delegate has a kernel name that begins with ``start``, return the name. Otherwise, return ""."""
-    kernels = {
-        delegate.name: kernel
-        for delegate in map(find_delegate, DELEGATE_NAMES)
-        for kernel in delegate.kernel_names
-        if kernel.startswith(start)
-    }
+    delegates = {delegate.name: delegate.kernel_names for delegate in map(find_delegate, DELEGATE_NAMES)}
+    kernels = {name: kernel for name, own in delegates.items() for kernel in own if kernel.startswith(start)}
     return next(iter(kernels.values())) if len(kernels) == 1 else ""
 
 
@@ -132,7 +125,8 @@ def other_name(name: str) -> str:
 
 def library_of(log: DeviceLog) -> str:
     """Return the path of the library from which a tool loaded a delegate, or "" if the log shows no library."""
-    return log.parameters.get(_LIBRARY, log.flags.get(_LIBRARY, "")).strip()
+    name = "external delegate path"
+    return log.parameters.get(name, log.flags.get(name, "")).strip()
 
 
 def delegate_of_library(path: str) -> Delegate | None:
@@ -145,7 +139,7 @@ def delegate_of_library(path: str) -> Delegate | None:
 def names_in(log: DeviceLog) -> Iterator[str]:
     """Yield every name of an active delegate in the lines of a log. Names in the most conclusive kinds of lines come first."""
     yield from (replacement.kernel for replacement in log.replacements)
-    named: dict[int, list[str]] = {level: [] for level in range(1, _LEAST_CONCLUSIVE + 1)}
+    named: dict[int, list[str]] = {level: [] for level in range(_LEAST_CONCLUSIVE + 1)}
     for statement in log.statements:
         if level := KINDS[statement.kind].conclusive:
             named[level] += _names_of_statement(statement)
@@ -153,8 +147,7 @@ def names_in(log: DeviceLog) -> Iterator[str]:
     yield from (application.provider for application in log.applications)
     if has_hidden_kernels(log):
         yield CPU_LIBRARY_SPEAKER
-    yield from (row.op for table in log.run_orders.values() for row in table.rows)
-    yield from (op for summary in log.summaries.values() for op in summary.counts)
+    yield from log.table_operators
     for level in range(3, _LEAST_CONCLUSIVE + 1):
         yield from named[level]
 
@@ -168,23 +161,21 @@ def _names_of_statement(statement: Statement) -> list[str]:
 
 def has_inner_operators(log: DeviceLog) -> bool:
     """Return whether tables list operators inside kernels of the CPU library."""
-    return any(is_inner_type(row.op) for row in log.inner_rows) or any(
-        table.inner_ms is not None for table in log.summaries.values()
-    )
+    has_time = any(summary.inner_ms is not None for summary in log.summaries.values())
+    return has_time or any(is_inner_type(row.op) for row in log.inner_rows)
 
 
 def has_hidden_kernels(log: DeviceLog) -> bool:
     """Return whether tables list operators inside kernels of the CPU library, but no kernels."""
-    if not has_inner_operators(log):
-        return False
-    ops = {row.op for table in log.run_orders.values() for row in table.rows}
-    ops.update(op for summary in log.summaries.values() for op in summary.counts)
-    return not any(op == UNNAMED_KERNEL or delegate_named(op) is not None for op in ops)
+    return has_inner_operators(log) and not any(map(is_kernel, {*log.table_operators}))
 
 
-_TURNS = kinds_with("is_turn")
-_OF_LAST_TURN = kinds_with("is_of_last_turn")
-_OF_APPLICATION = kinds_with("is_of_application")
+def is_kernel(op: str) -> bool:
+    """Return whether the operator in a row is a delegate kernel. In old releases, all kernels have the same name."""
+    return op == UNNAMED_KERNEL or delegate_named(op) is not None
+
+
+_TURNS, _OF_LAST_TURN, _OF_APPLICATION = kinds_with("is_turn"), kinds_with("is_of_last_turn"), kinds_with("is_of_application")
 
 
 def turns(log: DeviceLog) -> list[tuple[int, str]]:
@@ -203,10 +194,7 @@ def last_turn(log: DeviceLog, names: set[str]) -> int:
 
 
 def without_errors_of_others(log: DeviceLog, names: set[str], *, is_certain: bool) -> DeviceLog:
-    """Return a copy of a log without the errors of other delegates. ``names`` are the names of the delegate to keep.
-
-    With ``is_certain``, errors that come before all delegate names are removed too.
-    """
+    """Return a log without errors of other delegates than ``names``, and with ``is_certain`` those before all names."""
     named = turns(log)
     owners = {name: _owner(log, name, names) for _, name in named}
     known = [(place, owner) for place, name in named if (owner := owners[name])]
@@ -311,3 +299,35 @@ def chip_names(chips: Iterable[tuple[str, str]]) -> tuple[str, ...]:
     named = {vendor for vendor, soc in chips if soc}
     texts = [f"{vendor} {soc.lower().replace('tensor_g', 'Tensor_G')}" for vendor, soc in chips if soc]
     return tuple(dict.fromkeys([*texts, *[vendor for vendor, soc in chips if not soc and vendor not in named]]))
+
+
+_REPLACING = re.compile(
+    r"Replacing (?P<replaced>\d{1,9}) (?:out of (?P<total>\d{1,9}) )?node\(s\) with delegate \((?P<kernel>[^()]{1,200})\) node, "
+    r"yielding (?P<partitions>\d{1,9}) partitions"
+    r"(?: for (?:(?P<whole>the whole graph)|subgraph (?P<subgraph>\d{1,9})(?: \((?P<name>.{0,1000})\))?))?(?:\.|$)"
+)
+_CUT_REPLACING = re.compile(
+    r"Replacing (?P<replaced>\d{1,9}) (?:out of (?P<total>\d{1,9}) )?node\(s\) with delegate \((?P<kernel>[^()]{4,200})"
+    r"(?:$|\)(?P<rest>.{0,100}$))"
+)
+"""Matches a line about replaced nodes if a logger has cut off its end."""
+_YIELDING = re.compile(r" node, yielding (?P<partitions>\d{1,9}) p")
+
+
+def replacement_in(text: str, place: int = 0) -> Replacement | None:
+    """Return the replacement that a line reports, or None for any other line. The end of the line may be cut off."""
+    partitions: int | None
+    match = _REPLACING.search(text)
+    if match is not None:
+        line, kernel, name = match[0], match["kernel"], match["name"]
+        partitions, subgraph = int(match["partitions"]), None if match["subgraph"] is None else int(match["subgraph"])
+    elif (match := _CUT_REPLACING.search(text.rstrip(" .\u2026"))) is not None:
+        rest, name, subgraph = match["rest"], None, None  # no rest if the line ends within the kernel's name
+        kernel = _whole_kernel(match["kernel"]) if rest is None else match["kernel"]
+        line = match[0] if rest is None else match[0].rstrip("0123456789")
+        yielding = _YIELDING.match(rest or "")
+        partitions = None if yielding is None else int(yielding["partitions"])
+    if match is None or not kernel:
+        return None
+    total = None if match["total"] is None else int(match["total"])
+    return Replacement(line, kernel, int(match["replaced"]), total, partitions, subgraph, name, place)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from ...delegates.base import Delegate
 from ...delegates.registry import ACCELERATORS, EDGE_TPU, GRAPHICS_ACCELERATOR, plugin_of
 from ...foundation.columns import Declared
+from ...foundation.printable import counted
 from ...llm.report import engine_meaning
 from ...micro.resolver import BUILTIN_FUNCTIONS
 from .delegate_identity import (
@@ -30,10 +31,7 @@ from .known_lines import PrintedValue, Statement
 from .log_contents import DeviceLog, long_lines_note
 from .tables import KINDS, MEANINGS, Event, meaning_by_words
 
-_PREFIX = "ANEURALNETWORKS_"
-_ONLY_GPU = "OP is supported, but "
-"""The prefix of the older GPU delegate's reasons. No other delegate uses it."""
-_NPU = "NPU"
+_PREFIX, _NPU = "ANEURALNETWORKS_", "NPU"
 _NEURON_CLOSED = (8, 2, 24)
 """The first version of MediaTek's Neuron in which the compiler decides about operators (``neuron_adapter_api.h``)."""
 _CODES = MEANINGS["code"]
@@ -51,11 +49,7 @@ _NO_CAUSES = ("is not initialized", "apply compiler plugins", "Traceback (most r
 
 @dataclass(frozen=True, slots=True)
 class ExplainedError(Declared):
-    """An error in a log.
-
-    ``printed_by`` names the components whose source code may print the line, and ``values`` are the fields of the line. Both are
-    empty if the known sources do not have the line.
-    """
+    """An error in a log, with the components whose source may print the line, and the fields of the line, if known."""
 
     kind: str
     line: str
@@ -90,6 +84,7 @@ class LogMeanings:
 
     def __init__(self, log: DeviceLog) -> None:
         self.log = log
+        self._registered, self._requested = registered_accelerators(log), requested_accelerators(log)
 
     def errors(self) -> tuple[ExplainedError, ...]:
         """Return the distinct errors, each with its meaning."""
@@ -128,7 +123,7 @@ class LogMeanings:
         for statement in log.statements_of(Event.WARNED, Event.NOTED, Event.DEFAULT_LEFT_OUT, Event.ALL_REVERTED):
             yield statement.line, self.meaning(statement)
         if compiled := log.statements_of(Event.COMPILED_PART):
-            count = f"{len(compiled)} compiled part{'s' if len(compiled) > 1 else ''}"
+            count = counted(len(compiled), "compiled part")
             yield compiled[-1].line, f"the log names {count}, but does not show whether compiled parts ran"
         for statement in log.statements_of(Event.VERSION_SAID):
             yield statement.line, _version_meaning(statement)
@@ -146,7 +141,8 @@ class LogMeanings:
     def _may_be_accelerator(self) -> bool:
         log = self.log
         delegates = {delegate.name for name in names_in(log) if (delegate := speaker(log, name)) is not None}
-        is_certain = any(reason.startswith(_ONLY_GPU) for _, reason in log.listed_refusals)
+        # Only the older GPU delegate gives reasons with this prefix.
+        is_certain = any(reason.startswith("OP is supported, but ") for _, reason in log.listed_refusals)
         return (
             not (is_certain or log.is_of_compiled_model or log.is_old)
             and len(delegates) == 1
@@ -155,10 +151,7 @@ class LogMeanings:
         )
 
     def is_benign(self, statement: Statement) -> bool:
-        """Return whether an error line is harmless: about hooks for profiling, or about an accelerator that is not needed.
-
-        An accelerator is needed if the application requests it, or if the model has parts that were compiled for it.
-        """
+        """Return whether an error line is harmless: about hooks for profiling, or about an accelerator that is not needed."""
         if statement.kind == Event.FAILURE and "Failed to get hooks" in statement.line:
             return True
         if statement.kind == Event.IMMUTABLE_ERROR:  # a second application of the delegate that is applied by default
@@ -173,14 +166,6 @@ class LogMeanings:
         if accelerator.casefold() in self._requested:
             return False
         return not (accelerator == _NPU and self._is_dispatch_needed)
-
-    @cached_property
-    def _registered(self) -> frozenset[str]:
-        return frozenset(registered_accelerators(self.log))
-
-    @cached_property
-    def _requested(self) -> frozenset[str]:
-        return frozenset(requested_accelerators(self.log))
 
     @cached_property
     def _is_dispatch_needed(self) -> bool:
@@ -208,9 +193,6 @@ class LogMeanings:
     @cached_property
     def _is_of_micro(self) -> bool:
         return any("registration from op code" in error.line for error in self.log.errors)  # only Micro prints this
-
-    def _preparation(self, error: Statement) -> str:
-        return f"the driver could not prepare a model: {_CODES.get(error.values['code'], error.values['code'])}"
 
     def _custom(self, error: Statement) -> str:
         if "op" in error.values:
@@ -293,7 +275,9 @@ BY_VALUES: Mapping[str, Callable[[LogMeanings, Statement], str]] = {
     Event.BUILTIN_ERROR: LogMeanings._builtin,
     Event.CUSTOM_ERROR: LogMeanings._custom,
     Event.NODE_ERROR: LogMeanings._node,
-    Event.PREPARATION_ERROR: LogMeanings._preparation,
+    Event.PREPARATION_ERROR: lambda _, error: (
+        f"the driver could not prepare a model: {_CODES.get(error.values['code'], error.values['code'])}"
+    ),
 }
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pkgutil
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import TypeAlias
 
 from ...foundation.work_budget import spend_steps
-from .tables import Event, rows_of
+from .tables import Event, kinds_with, rows_of
 
 PrintedValue: TypeAlias = int | float | str
 TABLE_COLUMNS = (
@@ -193,6 +193,51 @@ class Statement:
         return tuple([int(self.values.get(name, "0")) for name in names])
 
 
+_NUMEROUS = kinds_with("is_numerous")
+
+
+class Statements:
+    """Distinct statements. Of numerous kinds, only the first statement of each source or meaning is kept."""
+
+    def __init__(self, statements: Iterable[Statement] = ()) -> None:
+        self.found = {_key(statement): statement for statement in statements}
+        self.places = {key: list(statement.places) for key, statement in self.found.items()}
+        self.last: tuple[str, str] | None = None
+
+    def __contains__(self, statement: Statement) -> bool:
+        return self.found.get(_key(statement)) is not None
+
+    def add(self, statement: Statement, place: int) -> None:
+        """Add a statement, or increase the count of an equal statement."""
+        self.last = _key(statement)
+        known = self.found.get(self.last)
+        self.found[self.last] = statement if known is None else replace(known, times=known.times + 1)
+        if known is None or statement.kind not in _NUMEROUS:
+            self.places.setdefault(self.last, []).append(place)
+
+    def repeat(self, times: int) -> bool:
+        """Add ``times`` to the count of the last statement. Return whether there is a last statement."""
+        if self.last is None:
+            return False
+        last = self.found[self.last]
+        self.found[self.last] = replace(last, times=last.times + times)
+        return True
+
+    def latest_at(self, place: int) -> Statement | None:
+        """Return the statement that was added last, without its lines, or None if its last line is not line ``place``."""
+        return self.found[self.last] if self.last is not None and self.places[self.last][-1] == place else None
+
+    def all(self) -> tuple[Statement, ...]:
+        """Return the collected statements in order."""
+        return tuple([replace(statement, places=tuple(self.places[key])) for key, statement in self.found.items()])
+
+
+def _key(statement: Statement) -> tuple[str, str]:
+    values = statement.values
+    same = values.get("source") or values.get("meaning", "")
+    return statement.kind, same if statement.kind in _NUMEROUS else statement.line
+
+
 @dataclass(frozen=True, slots=True)
 class Pattern:
     """A row of ``statements.tsv``, which explains the fields."""
@@ -234,7 +279,6 @@ _RUNTIME_TAGS = frozenset(
      "VersionedInterfaces", "Event"}
 )  # fmt: skip
 """Logcat tags that Android's NNAPI runtime uses if ``debug.nn.vlog`` is set."""
-_LITERT_TAGS = frozenset({"litert"})
 _KNOWN_REASON = re.compile(
     r"Operation is not supported\.|OP is supported, but |tensor type (?:error|isn't matched)|Not supported op \w+|"
     r"Expected \d+ (?:runtime|const)|Max version supported: |Op can only |No support of |Only (?:support|identical)|"
@@ -321,7 +365,7 @@ def loose_statement(text: str, tag: str, severity: str, source: str) -> Statemen
         (Event.PROGRESS, _PROGRESS.search(line)),
         (Event.RUNTIME, is_of_runtime),
         (Event.VENDOR, tag.lower().startswith(("qnn", "hta")) or _VENDOR.search(line)),
-        (Event.LITERT, source or tag in _LITERT_TAGS or _LITERT_WORDS.search(line)),
+        (Event.LITERT, source or tag == "litert" or _LITERT_WORDS.search(line)),
     ):
         if is_one:
             return Statement(kind, line, values)

@@ -24,6 +24,22 @@ class Message:
     """The source file that the runtime names in brackets."""
 
 
+@dataclass
+class RefusalList:
+    """A delegate's list of refused operators, while it is being read."""
+
+    name: str
+    tag: str
+    process: str
+    is_interrupted: bool = False
+    """True after a line that is not an entry."""
+
+    def may_have(self, message: Message, is_operator_name: bool) -> bool:
+        """Return whether a message may be an entry. After a line that is not an entry, only an operator's name is one."""
+        is_same = message.tag in ("", self.tag or message.tag) and message.process in ("", self.process or message.process)
+        return is_same and (is_operator_name or not self.is_interrupted)
+
+
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f]")
 
 _BLANKS = re.compile(r"(?<!\d)[\xa0\u202f]|[\xa0\u202f](?!\d{3})")
@@ -207,3 +223,15 @@ def is_before_known_releases(line: str) -> bool | None:
     except ValueError:
         return None
     return day < _OLDEST if day >= _FIRST else None
+
+
+_FLAG = re.compile(r"--(?P<name>[a-z]\w{1,60})[= ][\"']?(?P<value>[^\s\"']{0,400})")
+_TOOLS = ("benchmark", "label_image", "run_eval", "inference_diff", "litert-lm", "litert_lm")
+
+
+def flags_in(text: str) -> dict[str, str] | None:
+    """Return the flags of a command that starts one of TFLite's tools, with spaces in their names, or None."""
+    if "--" not in text or not any(tool in text for tool in _TOOLS):
+        return None
+    flags = {flag["name"].replace("_", " ").lower(): flag["value"] for flag in _FLAG.finditer(text)}
+    return flags or None

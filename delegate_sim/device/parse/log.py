@@ -21,26 +21,17 @@ from .known_lines import CHARACTERS_IN_A_STEP, SourceStatements
 from .line_prefixes import LearnedPrefixes, Message, logcat_lines, message_of, text_of_json, unwrapped
 from .log_contents import LONGEST_LINE, DeviceLog, LogError
 from .log_reader import Reader
-from .profiles.operator_tables import RunOrder, RunTimes
-from .profiles.profile_files import read_binary, read_json
+from .operator_tables import RunOrder, RunTimes
+from .profile_files import read_binary, read_json
 
 _LARGEST_MESSAGE = 1 << 28
 _READING = "reading the log"
-_STEPS_OF_A_LINE = 8
-_STEPS_OF_A_PROCESS = 40
-_STEPS_OF_A_MESSAGE_BYTE = 2
-_VALUES = "{[,:"
-"""Every value of a JSON document comes after one of these characters, or begins with one."""
+_STEPS_OF_A_LINE, _STEPS_OF_A_PROCESS, _STEPS_OF_A_MESSAGE_BYTE = 8, 40, 2
 _FIRST_BYTES = frozenset({0x0A, 0x12, 0x1A, 0x22})
 """First bytes of a protobuf message: the tags of the length-delimited fields 1 to 4."""
-_START = 1024
 
-_OWN_TAGS = ("tflite", "litert", "native")
-"""Prefixes of the logcat tags of TFLite, LiteRT and their tools, in lower case."""
-_TAGS_OF_CRASHES = ("androidruntime", "libc")
-"""The logcat tags, in lower case, of lines in which a process reports its own crash."""
-_TAG_OF_REPORTS = "debug"
-"""The logcat tag, in lower case, of lines in which the system reports the crash of another process."""
+_OWN_TAGS, _TAGS_OF_CRASHES, _TAG_OF_REPORTS = ("tflite", "litert", "native"), ("androidruntime", "libc"), "debug"
+"""Prefixes of logcat tags of TFLite's tools, tags of a process's own crash, and the tag of the system's reports of crashes."""
 _NAMED = r"(?:\[(?P<name>[A-Za-z][\w.-]{0,40})\]|(?P<container>[A-Za-z][\w.-]{0,60}) +\|) "
 _LABEL = re.compile(
     rf"{_NAMED}"
@@ -54,8 +45,7 @@ _NO_LABELS = ("tflite", "litert", "verbose", "info", "warning", "warn", "error",
 class ProcessReaders:
     """A reader for each process that uses TFLite, and for each device or container in a log of several.
 
-    Lines of other processes and lines without a process go to the reader of the line before them. A process that only reports
-    its own crash gets its own reader.
+    Other lines go to the reader of the line before them. A process that only reports its crash gets its own reader.
     """
 
     def __init__(self, sources: SourceStatements | None) -> None:
@@ -149,10 +139,7 @@ def read_log(text: str, sources: SourceStatements | None = None) -> DeviceLog:
 
 
 def read_lines(lines: Iterable[str], sources: SourceStatements | None = None) -> DeviceLog:
-    """Parse the lines of a log, and return the last run. Without ``sources``, unknown lines are not looked up.
-
-    If a table row has no newline at its end, the row is incomplete and is ignored. The lines have a budget of work of their own.
-    """
+    """Return the last run in the lines of a log, which have a budget of work of their own. Unended table rows are ignored."""
     with work_budget(is_new=True):
         return read_runs(lines, sources)[-1]
 
@@ -176,7 +163,7 @@ def _lines(file: TextIO) -> Iterator[str]:
 
 
 def read_runs_file(path: str, sources: SourceStatements | None = None) -> tuple[DeviceLog, ...]:
-    """Return the runs in a log file. Unknown lines are looked up in ``sources``, which are loaded if they are not given.
+    """Return the runs in a log file. Unknown lines are looked up in ``sources``.
 
     Raises LogError if the file cannot be read, has nothing about a delegate, or takes more work than the limit.
     """
@@ -190,7 +177,7 @@ def read_runs_file(path: str, sources: SourceStatements | None = None) -> tuple[
 def _read_runs_file(path: str, sources: SourceStatements) -> tuple[DeviceLog, ...]:
     try:
         with open_input(path) as file:
-            start = file.read(_START)
+            start = file.read(1024)
         if _is_message(start):
             with open_input(path) as file:
                 return (read_binary(_message(file), printable(path)),)
@@ -210,10 +197,9 @@ def _read_runs_file(path: str, sources: SourceStatements) -> tuple[DeviceLog, ..
 
 
 def _json_logs(file: TextIO, path: str, sources: SourceStatements) -> tuple[DeviceLog, ...]:
-    """Read JSON of benchmark_model or of Android Studio. The result is empty if the file has neither."""
     text = file.read(raised(_LARGEST_MESSAGE))
     spend_bytes(len(text), _READING)
-    spend_steps(sum(map(text.count, _VALUES)), _READING)
+    spend_steps(sum(map(text.count, "{[,:")), _READING)  # each value begins with one of these characters, or is after one
     if (log := read_json(text, printable(path))) is not None:
         return (log,)
     lines = logcat_lines(text)
@@ -246,11 +232,8 @@ def join_logs(logs: Sequence[tuple[str, DeviceLog]]) -> DeviceLog:
     for name, log in others:
         difference = next(_disagreements(joined, log), "")
         if difference:
-            raise LogError(
-                printable(
-                    f"{first_name} and {name} are not from the same run: they differ in {difference}; reconcile them one by one"
-                )
-            )
+            text = f"{first_name} and {name} are not from the same run: they differ in {difference}; reconcile them one by one"
+            raise LogError(printable(text))
         both = {field.name: _joined(getattr(joined, field.name), getattr(log, field.name)) for field in fields(DeviceLog)}
         statements = {(statement.kind, statement.line): statement for statement in (*log.statements, *joined.statements)}
         both |= {"statements": tuple(statements.values()), "unused": (*joined.unused, *log.unused)}
@@ -273,7 +256,6 @@ def _disagreements(ours: DeviceLog, theirs: DeviceLog) -> Iterator[str]:
 
 
 def _joined(ours: Any, theirs: Any) -> Any:
-    """Return ``ours``, or ``theirs`` if ``ours`` is empty. Mappings with string keys are merged."""
     if isinstance(ours, Mapping) and all(isinstance(key, str) for key in (*ours, *theirs)):
         return {**theirs, **ours}
     if isinstance(ours, RuntimeLog | EdgeTpuCompilation | RunTimes):

@@ -10,12 +10,11 @@ from ...foundation.printable import counted
 from ...foundation.work_budget import spend_steps
 from .compilations import NOT_COMPILED, EdgeTpuCompilation, RuntimeLog
 from .known_lines import Statement
-from .profiles.operator_tables import NO_TIMES, Row, RunOrder, RunTimes, Summary
-from .tables import ERRORS, KINDS, Event, kinds_with
+from .operator_tables import NO_TIMES, Row, RunOrder, RunTimes, Summary
+from .tables import ERRORS, Event, kinds_with
 
 LONGEST_LINE = 1 << 16
 """Largest number of characters of a line that are read. The rest of a longer line is skipped."""
-_IN_A_STEP = 16
 
 
 class LogError(DelegateSimError):
@@ -131,8 +130,10 @@ class DeviceLog:
     def is_empty(self) -> bool:
         """True if the log has nothing about delegates, executed nodes, times or errors."""
         lines = (self.replacements, self.applications, self.parameters, self.run_orders, self.summaries, self.slowest)
-        is_timed = not self.times.is_empty
-        return not (any(lines) or is_timed or self.edge_tpu != NOT_COMPILED or any(map(_is_telling, self.statements)))
+        is_shown = any(lines) or not self.times.is_empty or self.edge_tpu != NOT_COMPILED
+        # Any program may print some errors, which are only about delegates if they have values.
+        common = kinds_with("is_common")
+        return not (is_shown or any(own.kind not in common or own.values.keys() - {"meaning"} for own in self.statements))
 
     @property
     def has_only_crashes(self) -> bool:
@@ -145,6 +146,12 @@ class DeviceLog:
     def graph(self) -> str:
         """The path of the model, or "" if the log does not show it."""
         return self.parameters.get("graph", self.flags.get("graph", "")).strip()
+
+    @property
+    def table_operators(self) -> list[str]:
+        """The operators and kernels in the rows of the tables in execution order, then those in the tables of node types."""
+        rows = [row.op for order in self.run_orders.values() for row in order.rows]
+        return [*rows, *[op for summary in self.summaries.values() for op in summary.counts]]
 
     @property
     def chosen_devices(self) -> Counter[str]:
@@ -182,7 +189,7 @@ class DeviceLog:
 
     def statements_of(self, *kinds: str) -> tuple[Statement, ...]:
         """Return the statements of these kinds, in the order of the log. Raises LimitError."""
-        spend_steps((len(self.statements) + len(self.replacements) + len(self.applications)) // _IN_A_STEP, "reading the log")
+        spend_steps((len(self.statements) + len(self.replacements) + len(self.applications)) // 16, "reading the log")
         return tuple(statement for statement in self.statements if statement.kind in kinds)
 
     def has(self, *kinds: str) -> bool:
@@ -226,11 +233,6 @@ class DeviceLog:
         return self.statements_of(*ERRORS)
 
 
-def _is_telling(statement: Statement) -> bool:
-    """Return whether a statement is certainly about delegates. Any program may print errors without values."""
-    return "is_common" not in KINDS[statement.kind].traits or bool(statement.values.keys() - {"meaning"})
-
-
 def long_lines_note(log: DeviceLog) -> str:
     """Return a note if lines of a log were too long, or ""."""
     count = counted(log.long_lines, "line")
@@ -240,5 +242,6 @@ def long_lines_note(log: DeviceLog) -> str:
 
 def has_times(log: DeviceLog) -> bool:
     """Return whether a log has the times of nodes."""
-    rows = [row for order in log.run_orders.values() for row in order.rows] + [row for own in log.slowest.values() for row in own]
-    return any(row.time is not None for row in rows) or any(summary.times for summary in log.summaries.values())
+    tables = [*[order.rows for order in log.run_orders.values()], *log.slowest.values()]
+    is_timed = any(row.time is not None for rows in tables for row in rows)
+    return is_timed or any(summary.times for summary in log.summaries.values())

@@ -1,14 +1,9 @@
-"""Parse a log line by line.
-
-Sources of the formats: ``core/subgraph.cc``, ``delegates/``, ``minimal_logging*.cc``, ``tools/benchmark/`` and
-``tools/delegates/``.
-"""
+"""Parse a log line by line, as ``core/subgraph.cc``, ``minimal_logging*.cc``, ``delegates/`` and ``tools/`` print it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 
 from ...delegates.registry import GRAPHICS_SPEAKER
@@ -16,42 +11,34 @@ from ...foundation.work_budget import spend_steps
 from ...model.schema import is_operator
 from .applied_target import may_be_older
 from .compilations import EdgeTpuCompilerReader, RuntimeReader
-from .delegate_identity import chips_in, whole_kernel
-from .known_lines import Pattern, SourceStatements, Statement, is_plain_failure, is_reason, loose_statement, statement_of
-from .line_prefixes import Message, is_before_known_releases
+from .delegate_identity import chips_in, replacement_in
+from .known_lines import (
+    Pattern,
+    SourceStatements,
+    Statement,
+    Statements,
+    is_plain_failure,
+    is_reason,
+    loose_statement,
+    statement_of,
+)
+from .line_prefixes import Message, RefusalList, flags_in, is_before_known_releases
 from .log_contents import ApplicationLine, DeviceLog, Replacement
 from .log_runs import beginning, split_at
-from .profiles.operator_tables import RUN_ORDER, SLOWEST, SUMMARY, OperatorTable, RunOrder, table_title, times_in
-from .profiles.profile_files import is_of_dump, read_dump
+from .operator_tables import RUN_ORDER, SLOWEST, SUMMARY, OperatorTable, RunOrder, table_title, times_in
+from .profile_files import is_of_dump, read_dump
 from .tables import ERRORS, Event, kinds_with, line_in, sequence_of
 
 _FIRST = kinds_with("is_first")
-_NUMEROUS = kinds_with("is_numerous")
 _ATTRIBUTED = ERRORS | {Event.NOT_APPLIED}
 """The kinds of lines that are looked up in upstream code."""
-_MOST_UNUSED = 1000
-_MOST_PLAIN = 20
-"""Largest number of lines with failures that are kept although nothing is known about them."""
-_MOST_CHIPS = 64
-"""Largest number of chips that are kept. All runs of a process share them."""
-_MOST_KNOWN = 200
-"""Largest number of lines with failures that are kept if only the component that prints them is known."""
+_MOST_UNUSED, _MOST_CHIPS = 1000, 64
+"""Largest numbers of unknown lines of a run that are kept, and of chips, which all runs of a process share."""
+_MOST_PLAIN, _MOST_KNOWN = 20, 200
+"""Largest numbers of lines with failures that are kept if nothing is known about them, or only the component that prints them."""
 _READING = "reading the log"
-_STEPS_OF_A_TEXT = 20
-_STEPS_OF_AN_ITEM = 30
-_STEPS_OF_A_RUN = 50
+_STEPS_OF_A_TEXT, _STEPS_OF_AN_ITEM, _STEPS_OF_A_RUN = 20, 30, 50
 _MOST_STATEMENTS = 8
-_REPLACING = re.compile(
-    r"Replacing (?P<replaced>\d{1,9}) (?:out of (?P<total>\d{1,9}) )?node\(s\) with delegate \((?P<kernel>[^()]{1,200})\) node, "
-    r"yielding (?P<partitions>\d{1,9}) partitions"
-    r"(?: for (?:(?P<whole>the whole graph)|subgraph (?P<subgraph>\d{1,9})(?: \((?P<name>.{0,1000})\))?))?(?:\.|$)"
-)
-_CUT_REPLACING = re.compile(
-    r"Replacing (?P<replaced>\d{1,9}) (?:out of (?P<total>\d{1,9}) )?node\(s\) with delegate \((?P<kernel>[^()]{4,200})"
-    r"(?:$|\)(?P<rest>.{0,100}$))"
-)
-"""Matches a line about replaced nodes if a logger has cut off its end."""
-_YIELDING = re.compile(r" node, yielding (?P<partitions>\d{1,9}) p")
 _LINES = sequence_of("benchmark")
 _FIRST_PARAMETERS = ("log parameter values verbosely", "graph")
 _LISTED = re.compile(
@@ -62,8 +49,6 @@ _REASON = re.compile(r"(?:.*apply(?:ing)? delegate|Unexpected failure when prepa
 _EXCEPTION = re.compile(r"^\s*(?:[\w.]{1,100}(?:Exception|Error): |Internal error: |Internal: )+")
 _LEVELS = ("VERBOSE:", "INFO:", "WARNING:", "ERROR:")
 _IDENTICAL = re.compile(r"identical (?P<times>\d{1,9}) lines?")
-_FLAG = re.compile(r"--(?P<name>[a-z]\w{1,60})[= ][\"']?(?P<value>[^\s\"']{0,400})")
-_TOOLS = ("benchmark", "label_image", "run_eval", "inference_diff", "litert-lm", "litert_lm")
 _TRIED = re.compile(r"plugin at|Failed to load|Could not load|ai_edge_litert/vendors/")
 """Matches lines about libraries that are only tried, or that are in every package. They do not show the chip."""
 
@@ -76,8 +61,7 @@ class Reader:
     def __init__(self, sources: SourceStatements | None) -> None:
         self.sources = sources
         """The statements of upstream code. None if lines are known to be delegate-sim's own."""
-        self.finished: list[DeviceLog] = []
-        self.unused: list[str] = []
+        self.finished, self.unused = list[DeviceLog](), list[str]()
         self.unused_count = self.line_count = 0
         self.is_cut = False
         self.dates: set[bool | None] = set()
@@ -90,6 +74,7 @@ class Reader:
         self.log = log
         self.kept = len(log.statements) + len(log.applications)
         """The number of items that the run has kept or shares."""
+
         self.last_in: dict[int | None, Replacement] = {}
         """The last line about replaced nodes of each subgraph."""
         self.statements, self.plain_errors = Statements(log.statements), Statements()
@@ -100,24 +85,22 @@ class Reader:
         self.list: RefusalList | None = None
         self.severity = ""
         """The severity of the last line that is not the continuation of another."""
-        self.is_loaded = False
+        self.is_loaded = self.is_measured = False
+        """Whether benchmark_model has loaded the model, and has printed its result."""
         self.is_restored = False
         """True if the runtime restored the execution plan after the last line about replaced nodes."""
         self.has_ended = False
         """True if a shell printed that the process has crashed."""
-        self.is_measured = False
-        """True if benchmark_model printed its result."""
 
     def _start(self) -> None:
         log = self._log()
-        flags = log.flags if log.is_empty else {}
         others = tuple([statement for statement in log.statements if statement.kind != Event.CRASH])
         if not replace(log, statements=others).is_empty:
             self._finish(log)
-        self._begin(DeviceLog(flags=flags))
+        self._begin(DeviceLog(flags=log.flags if log.is_empty else {}))
 
     def _start_after_crash(self) -> None:
-        """Begin a new run with the current line if the process has crashed before it, or has run a model with a delegate."""
+        """Begin a new run if the process has crashed, or has run a model with a delegate."""
         if self.has_ended or (self.is_measured and self.log.replacements):
             self._start()
 
@@ -179,18 +162,18 @@ class Reader:
         """Return whether upstream code prints a line that was not understood. Keep the line if it plainly shows a failure."""
         text = message.text.strip()
         known = None if self.sources is None else self.sources.of(text)
-        severity = message.severity or (known.severity if known is not None else "")
-        most = _MOST_PLAIN if known is None else _MOST_KNOWN
+        most, severity = (_MOST_PLAIN, "") if known is None else (_MOST_KNOWN, known.severity)
+        severity = message.severity or severity
         if len(self.plain_errors.found) < most and is_plain_failure(text, severity):
-            plain = Statement(Event.PLAIN_ERROR, text, MappingProxyType({"severity": severity}), source=known)
-            self.plain_errors.add(plain, self.place)
+            values = MappingProxyType({"severity": severity})
+            self.plain_errors.add(Statement(Event.PLAIN_ERROR, text, values, source=known), self.place)
         return known is not None
 
     def _read_text(self, message: Message) -> bool:
         spend_steps(_STEPS_OF_A_TEXT, _READING)
         self.severity = self.severity if message.text.startswith("└") else message.severity
-        if is_used := self._use_text(message):
-            self._keep()
+        is_used = self._use_text(message)
+        self._keep(int(is_used))
         return is_used
 
     def _keep(self, count: int = 1) -> None:
@@ -218,7 +201,6 @@ class Reader:
         return True
 
     def _is_listed(self, message: Message) -> bool:
-        """Parse an entry of a delegate's list of refused operators. Return whether the line is an entry."""
         text = message.text.strip()
         if self.list is not None and is_operator(text):
             text += ":"  # the line was copied without its end
@@ -226,10 +208,9 @@ class Reader:
         if match is None:
             return False
         op, reason = match["op"], match["reason"].strip()
-        is_operator_name = match["custom"] is not None or is_operator(op)
+        is_name = match["custom"] is not None or is_operator(op)
         # The log may begin in the middle of a list.
-        is_begun = is_operator_name and is_reason(reason)
-        is_entry = is_begun if self.list is None else self.list.may_have(message, is_operator_name)
+        is_entry = is_name and is_reason(reason) if self.list is None else self.list.may_have(message, is_name)
         if is_entry:
             values = {"op": op, "reason": reason, "name": GRAPHICS_SPEAKER if self.list is None else self.list.name}
             self._add(Statement(Event.LISTED_REFUSAL, text, MappingProxyType(values)))
@@ -237,7 +218,6 @@ class Reader:
         return is_entry
 
     def _other_line(self, message: Message) -> bool:
-        """Add the statements in a line that no other method parses. Return whether a statement was added."""
         text = message.text
         if self.list is not None:
             self.list.is_interrupted = True
@@ -249,7 +229,7 @@ class Reader:
         if message.tag == "chatty" and (same := _IDENTICAL.search(text)) is not None:
             self._keep(self.runtime.repeat(int(same["times"])) // _STEPS_OF_AN_ITEM)
             return self.statements.repeat(int(same["times"]))
-        if (flags := _flags(text)) is not None:
+        if (flags := flags_in(text)) is not None:
             if not self._log().is_empty:
                 self._start()
             self.log.flags = flags
@@ -273,13 +253,11 @@ class Reader:
             reason = _REASON.fullmatch(f"{statement.line}{rest}")
             if reason is not None and statement_of(rest) is None:
                 self._add(Statement(Event.OTHER_ERROR, reason["why"].strip(), MappingProxyType({})))
-        if is_used:
-            return True
-        loose = loose_statement(text, message.tag, message.severity, message.source)
+        loose = None if is_used else loose_statement(text, message.tag, message.severity, message.source)
         if loose is not None:
             self._add(loose)
             self.is_measured |= loose.kind == Event.MEASURED
-        return loose is not None
+        return is_used or loose is not None
 
     def _say_why(self, before: str) -> None:
         """Add the reason of a kernel's failure: the part of the line ``before`` it, and the line above if it shows a failure."""
@@ -308,12 +286,11 @@ class Reader:
         values = statement.values
         if pattern.age or "old" in values:
             self.log.is_old = True
+        self.is_restored |= statement.kind == Event.RESTORED
         if statement.kind == Event.LISTED_REFUSALS:
             self.list = RefusalList(values["name"], message.tag, message.process)
         elif statement.kind in (Event.SPLIT, Event.NODE_ERROR):
             self.list = None
-        elif statement.kind == Event.RESTORED:
-            self.is_restored = True
         elif statement.kind == Event.CRASH:
             self.has_ended = not message.process and "Fatal signal" not in statement.line
 
@@ -331,12 +308,11 @@ class Reader:
         if table is None or not table.is_inference:
             return
         table.end()
-        if table.inner_rows and table.title == RUN_ORDER:
-            self.log.inner_rows = tuple(table.inner_rows)
+        if table.title == RUN_ORDER and (table.is_internal or table.inner_rows):
+            self.log.inner_rows = tuple(table.rows if table.is_internal else table.inner_rows)
         if table.is_internal:
-            if table.title == RUN_ORDER:
-                self.log.inner_rows = tuple(table.rows)
-        elif table.title == SLOWEST:
+            return
+        if table.title == SLOWEST:
             self.log.slowest[table.subgraph] = tuple(table.rows)
         elif table.groups:
             self.log.summaries[table.subgraph] = table.summary(is_complete=is_complete)
@@ -356,7 +332,6 @@ class Reader:
             self.subgraph = int(match["index"] or 0) if name == "subgraph" else 0
 
     def _is_replacement(self, text: str) -> bool:
-        """Add a line about replaced nodes. Begin a new run if the line cannot belong to the current run."""
         replacement = replacement_in(text, self.place) if "Replacing " in text else None
         if replacement is None:
             return False
@@ -370,27 +345,23 @@ class Reader:
         return True
 
     def _may_follow(self, replacement: Replacement) -> bool:
-        if self._exceeds_what_is_left(replacement) or not self._adds_up(replacement):
+        """Return whether a line may be of this run, by its kernel and the nodes that earlier delegates left."""
+        last, lines = self.last_in.get(replacement.subgraph), self.log.replacements
+        last = None if replacement.subgraph is None else last
+        fits = last is None or self.is_restored or last.may_precede(replacement)
+        if not fits or (last is not None and last.kernel == replacement.kernel):
             return False
-        earlier = None if replacement.subgraph is None else self.last_in.get(replacement.subgraph)
-        if earlier is None:
+        if self.is_restored or self._exceeds_what_is_left(replacement):
+            return self.is_restored
+        if replacement.total is None or replacement.subgraph is not None:
             return True
-        if earlier.kernel == replacement.kernel:
-            return False
-        return self.is_restored or earlier.may_precede(replacement)
-
-    def _adds_up(self, replacement: Replacement) -> bool:
-        """Return whether a delegate finds as many nodes as some delegate before it left. True if no line tells."""
-        if replacement.total is None or replacement.subgraph is not None or self.is_restored:
-            return True
-        spend_steps(len(self.log.replacements) // 16 + 1, _READING)
-        others = [own for own in self.log.replacements if own.kernel != replacement.kernel and own.subgraph is None]
-        others = [own for own in others if own.total is not None]
+        spend_steps(len(lines) // 16 + 1, _READING)
+        others = [own for own in lines if own.kernel != replacement.kernel and own.subgraph is None and own.total is not None]
         return not others or any(own.may_precede(replacement) for own in others)
 
     def _exceeds_what_is_left(self, replacement: Replacement) -> bool:
         """Return whether a delegate takes more nodes than the previous delegate left, according to printed counts."""
-        earlier = self.log.replacements[-1] if self.log.replacements and not self.is_restored else None
+        earlier = self.log.replacements[-1] if self.log.replacements else None
         if earlier is None or earlier.kernel == replacement.kernel or earlier.total is not None or earlier.subgraph is not None:
             return False
         spend_steps(len(self.statements.found), _READING)
@@ -412,9 +383,8 @@ class Reader:
         if name == "parameter":
             self._parameter(match)
         elif name not in ("starting", "loaded"):
-            kernels = {"completely": 1, "not": 0}.get(name)
-            if name in ("completely", "partially") and match["kernels"]:
-                kernels = int(match["kernels"])
+            printed = match.groupdict().get("kernels")
+            kernels = int(printed) if printed else {"completely": 1, "not": 0}.get(name)
             self.log.applications.append(ApplicationLine(match[0], match["provider"], name, kernels, self.place))
         self.log.is_benchmark = True
         return True
@@ -428,91 +398,3 @@ class Reader:
             self._start()
         self.log.parameters[name] = match["value"]
         self.log.is_old |= bool(match["blank"]) and name != "tensorflow version"
-
-
-@dataclass
-class RefusalList:
-    """A delegate's list of refused operators, while it is being read."""
-
-    name: str
-    tag: str
-    process: str
-    is_interrupted: bool = False
-    """True after a line that is not an entry."""
-
-    def may_have(self, message: Message, is_operator_name: bool) -> bool:
-        """Return whether a message may be an entry. After a line that is not an entry, only an operator's name is one."""
-        is_same = message.tag in ("", self.tag or message.tag) and message.process in ("", self.process or message.process)
-        return is_same and (is_operator_name or not self.is_interrupted)
-
-
-class Statements:
-    """Distinct statements. Of numerous kinds, only the first statement of each source or meaning is kept."""
-
-    def __init__(self, statements: Iterable[Statement] = ()) -> None:
-        self.found = {_key(statement): statement for statement in statements}
-        self.places = {key: list(statement.places) for key, statement in self.found.items()}
-        self.last: tuple[str, str] | None = None
-
-    def __contains__(self, statement: Statement) -> bool:
-        return self.found.get(_key(statement)) is not None
-
-    def add(self, statement: Statement, place: int) -> None:
-        """Add a statement, or increase the count of an equal statement."""
-        self.last = _key(statement)
-        known = self.found.get(self.last)
-        self.found[self.last] = statement if known is None else replace(known, times=known.times + 1)
-        if known is None or statement.kind not in _NUMEROUS:
-            self.places.setdefault(self.last, []).append(place)
-
-    def repeat(self, times: int) -> bool:
-        """Add ``times`` to the count of the last statement. Return whether there is a last statement."""
-        if self.last is None:
-            return False
-        last = self.found[self.last]
-        self.found[self.last] = replace(last, times=last.times + times)
-        return True
-
-    def latest_at(self, place: int) -> Statement | None:
-        """Return the statement that was added last, without its lines, or None if its last line is not line ``place``."""
-        return self.found[self.last] if self.last is not None and self.places[self.last][-1] == place else None
-
-    def all(self) -> tuple[Statement, ...]:
-        """Return the collected statements in order."""
-        return tuple([replace(statement, places=tuple(self.places[key])) for key, statement in self.found.items()])
-
-
-def _key(statement: Statement) -> tuple[str, str]:
-    values = statement.values
-    same = values.get("source") or values.get("meaning", "")
-    return statement.kind, same if statement.kind in _NUMEROUS else statement.line
-
-
-def _flags(text: str) -> dict[str, str] | None:
-    """Return the flags of a command that starts one of TFLite's tools, with spaces in their names, or None."""
-    if "--" not in text or not any(tool in text for tool in _TOOLS):
-        return None
-    flags = {flag["name"].replace("_", " ").lower(): flag["value"] for flag in _FLAG.finditer(text)}
-    return flags or None
-
-
-def replacement_in(text: str, place: int = 0) -> Replacement | None:
-    """Return the replacement that a line reports, or None for any other line. The end of the line may be cut off."""
-    if (match := _REPLACING.search(text)) is not None:
-        replaced, name = int(match["replaced"]), match["name"]
-        total, partitions, subgraph = [_integer(match[key]) for key in ("total", "partitions", "subgraph")]
-        return Replacement(match[0], match["kernel"], replaced, total, partitions, subgraph, name, place)
-    if (match := _CUT_REPLACING.search(text.rstrip(" .\u2026"))) is None:
-        return None
-    rest = match["rest"]  # None if the line ends within the kernel's name
-    kernel = whole_kernel(match["kernel"]) if rest is None else match["kernel"]
-    if not kernel:
-        return None
-    line = match[0] if rest is None else match[0].rstrip("0123456789")
-    yielding = _YIELDING.match(rest or "")
-    partitions = None if yielding is None else int(yielding["partitions"])
-    return Replacement(line, kernel, int(match["replaced"]), _integer(match["total"]), partitions, None, None, place)
-
-
-def _integer(text: str | None) -> int | None:
-    return None if text is None else int(text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from bisect import bisect_left
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,16 +12,15 @@ from operator import attrgetter
 from typing import Any, TypeVar
 
 from ...delegates.registry import CPU_LIBRARY_SPEAKER
+from ...foundation.columns import Declared
 from ...foundation.work_budget import spend_steps
-from .delegate_identity import DISPATCH, UNNAMED_KERNEL, delegate_named, has_hidden_kernels, plain_name, statements_by
+from .delegate_identity import DISPATCH, delegate_named, has_hidden_kernels, is_kernel, plain_name, statements_by
 from .known_lines import Statement
 from .log_contents import Count, DeviceLog, LogError, Replacement
-from .profiles.operator_tables import RUN_ORDER, SUMMARY, RunOrder, Summary
+from .operator_tables import RUN_ORDER, SUMMARY, RunOrder, Summary
 from .tables import ERRORS, Event, kinds_with
 
-_BEFORE = kinds_with("is_before")
-_OF_PROCESS = kinds_with("is_of_process")
-_OF_START = kinds_with("is_of_start")
+_BEFORE, _OF_PROCESS, _OF_START = kinds_with("is_before"), kinds_with("is_of_process"), kinds_with("is_of_start")
 _PLACE = attrgetter("place")
 _Items = TypeVar("_Items", list[Any], tuple[int, ...])
 
@@ -28,9 +28,7 @@ _Items = TypeVar("_Items", list[Any], tuple[int, ...])
 def separate_runs(logs: Sequence[DeviceLog], subgraphs: int = 1) -> tuple[DeviceLog, ...]:
     """Split each log that has too many lines about replaced nodes for one run of a model with ``subgraphs`` subgraphs.
 
-    In each run, a delegate prints at most one such line per subgraph. If there are more lines without a subgraph, they belong
-    to other runs. A run begins with the lines that its delegate printed before the line about replaced nodes, and ends where
-    the next run begins.
+    A delegate prints at most one such line for each subgraph of a run. A run begins with the lines before it.
     """
     return tuple(part for log in logs for part in _parts(log, max(subgraphs, 1)))
 
@@ -112,15 +110,9 @@ def _within(items: _Items, first: int, end: int | None, place: Callable[[Any], i
     return items[start : None if end is None else bisect_left(items, end, start, key=place)]
 
 
-def is_kernel(op: str) -> bool:
-    """Return whether the operator in a row is a delegate kernel. In old releases, all kernels have the same name."""
-    return op == UNNAMED_KERNEL or delegate_named(op) is not None
-
-
 def counts_of(log: DeviceLog, names: set[str]) -> Iterator[Count]:
     """Yield the counts in the lines of the delegate with these names."""
-    rows = [*[len(table.rows) for table in log.run_orders.values()], *[len(table.counts) for table in log.summaries.values()]]
-    spend_steps(len(log.replacements) + len(log.statements) + sum(rows), "reading the log")
+    spend_steps(len(log.replacements) + len(log.statements) + len(log.table_operators), "reading the log")
     for statement in statements_by(log, names, Event.OWN_COUNT):
         delegated, total, partitions = statement.numbers("delegated", "total", "partitions")
         left = total - delegated if delegated <= total else None
@@ -157,10 +149,9 @@ _MOST_PLANS = 64
 
 
 def kernels_before(log: DeviceLog) -> Iterator[tuple[Replacement, int | None]]:
-    """Yield each line about replaced nodes, with the number of kernels of earlier delegates among the nodes that it counts.
+    """Yield each line about replaced nodes, with the number of earlier delegates' kernels among its nodes, or None.
 
-    The number is None if the lines do not show it. Lines may not name the subgraph. Then a delegate's line belongs to a line of
-    another delegate that left as many nodes.
+    A line that names no subgraph belongs to the line of another delegate that left as many nodes.
     """
     restored = deque(
         sorted([(place, "old" in line.values) for line in log.statements_of(Event.RESTORED) for place in line.places])
@@ -206,10 +197,10 @@ def npu_counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
 
 def _table_counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
     is_hidden = plain_name(CPU_LIBRARY_SPEAKER) in names and has_hidden_kernels(log)
-    ordered = ordered_tables(log)
     tables: list[tuple[str, int, Mapping[str, int], bool]]
-    tables = [(RUN_ORDER, index, Counter([row.op for row in order.rows]), order.is_complete) for index, order in ordered.items()]
-    tables += [(SUMMARY, index, own.counts, own.is_complete) for index, own in counted_tables(log).items()]
+    orders, summaries = ordered_tables(log).items(), counted_tables(log).items()
+    tables = [(RUN_ORDER, index, Counter([row.op for row in order.rows]), order.is_complete) for index, order in orders]
+    tables += [(SUMMARY, index, summary.counts, summary.is_complete) for index, summary in summaries]
     for title, index, ops, is_complete in tables:
         kernels = sum([count for op, count in ops.items() if plain_name(op) in names])
         if kernels or is_hidden:
@@ -227,3 +218,72 @@ def counted_tables(log: DeviceLog) -> dict[int, Summary]:
     """Return the tables of node types, by subgraph, for subgraphs without a table in execution order."""
     ordered = ordered_tables(log)
     return {index: summary for index, summary in log.summaries.items() if index not in ordered}
+
+
+YES, NO, NOT_SHOWN = "yes", "no", "not-shown"
+_NPU = "NPU"
+_ERRORS = (Event.FAILURE, Event.OTHER_ERROR, Event.PLAIN_ERROR, Event.WARNED, Event.VENDOR_ERROR)
+_LOADING = (*_ERRORS, Event.CUSTOM_ERROR, Event.NODE_ERROR)
+_COMPILER_FILE = re.compile(r"compil|adapter_aot|compose_graph|graph_mapper|create_model|operand_map|legaliz", re.IGNORECASE)
+"""Matches the source files that print errors of a vendor's compiler (``litert/compiler`` and ``litert/vendors``)."""
+_PLUGIN_FILE = re.compile(r"(?:qnn|openvino)_compiler_plugin")
+"""Matches the source files of plugins that print errors before nodes are selected."""
+_COMPILER_WORDS = re.compile(
+    r"apply compiler plugins(?!: Compiler plugin is not configured)|failed compilation|failed to apply plugin|NPU islands"
+)
+_LOADER_WORDS = re.compile(
+    r"[Dd]ispatch (?:library|runtime|delegate|API)|QNN context|context binary|restore model from compiled|"
+    r"bytecode compiled with|DISPATCH_OP"
+)
+"""Matches errors of the code that loads compiled parts (``litert/runtime/dispatch`` and ``litert/vendors``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class NpuStages(Declared):
+    """The stages that a model passed, as a log shows them: ``yes``, ``no`` or ``not-shown``.
+
+    ``selected`` and ``nodes`` are sums of the plugins' lines, or None. ``stop`` is the line of the first failed stage, or "".
+    """
+
+    selected: int | None
+    nodes: int | None
+    compiled: str
+    loaded: str
+    used: str
+    stop: str
+
+
+def npu_stages(log: DeviceLog) -> NpuStages | None:
+    """Return the stages that a log shows, or None if the log has nothing about compiled parts of a model."""
+    lines = log.statements_of(Event.COMPILED)
+    kernels = [replacement for replacement in log.replacements if DISPATCH in plain_name(replacement.kernel)]
+    reports = log.statements_of(Event.COMPILED_PART, Event.PLUGINS_APPLIED)
+    failures = list(_compiler_errors(log, lines))
+    sources = [(error, error.values.get("source", "")) for error in log.statements_of(*_LOADING)]
+    loading = [(error, source) for error, source in sources if not _COMPILER_FILE.search(source)]
+    refusals = [error for error, source in loading if DISPATCH in plain_name(source) or _LOADER_WORDS.search(error.line)]
+    if not (lines or kernels or refusals or reports or failures):
+        return None
+    if not kernels:
+        # Without an attempt to use the NPU, a missing NPU accelerator says nothing.
+        refusals += [error for error in log.statements_of(Event.NOT_REGISTERED) if error.values.get("name") == _NPU]
+    selected = sum([line.numbers("taken")[0] for line in lines]) if lines else None
+    nodes = sum([line.numbers("total")[0] for line in lines]) if lines else None
+    has_parts = any(report.kind == Event.COMPILED_PART or report.values["number"] != "0" for report in reports)
+    compiled = NO if failures or reports or selected == 0 else NOT_SHOWN
+    compiled = YES if kernels or has_parts else compiled
+    loaded = NO if refusals or compiled == NO else YES if any(kernel.replaced for kernel in kernels) else NOT_SHOWN
+    has_run = not log.times.is_empty or bool(log.statements_of(Event.MEASURED))
+    used = NO if loaded == NO else YES if loaded == YES and has_run else NOT_SHOWN
+    stops = failures if compiled == NO else refusals if loaded == NO else []
+    return NpuStages(selected, nodes, compiled, loaded, used, stops[0].line if stops else "")
+
+
+def _compiler_errors(log: DeviceLog, lines: tuple[Statement, ...]) -> Iterator[Statement]:
+    """Yield the errors of a vendor's compiler: those that name it, and those of its files after nodes were selected."""
+    first = min([place for line in lines for place in line.places], default=None)
+    for statement in log.statements_of(*_ERRORS):
+        is_later = first is not None and max(statement.places, default=0) > first
+        source = statement.values.get("source", "")
+        if _COMPILER_WORDS.search(statement.line) or (_COMPILER_FILE if is_later else _PLUGIN_FILE).search(source):
+            yield statement

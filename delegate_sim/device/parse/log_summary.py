@@ -6,19 +6,14 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from itertools import pairwise
 
 from ...delegates.base import Delegate
-from ...delegates.registry import ACCELERATORS, APPLIED_BY_DEFAULT, EDGE_TPU, find_delegate
+from ...delegates.registry import ACCELERATORS, EDGE_TPU, find_delegate
 from ...foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, Declared, attributes, positions
 from ...foundation.work_budget import spend_steps
 from ...model.schema import operator_name
-from ..compare.npu_stages import NO, YES, NpuStages, npu_stages
-from ..compare.npu_stages import NOT_SHOWN as STAGE_NOT_SHOWN
-from ..compare.runtime_log_check import compilation_text
 from .applied_target import delegate_in, is_of_second_litert, is_switched_on, may_be_older, releases_of
-from .compilations import NOT_COMPILED
+from .compilations import NOT_COMPILED, compilation_text
 from .delegate_identity import (
     DISPATCH,
     UNNAMED_KERNEL,
@@ -26,6 +21,7 @@ from .delegate_identity import (
     chip_names,
     delegate_named,
     has_hidden_kernels,
+    is_kernel,
     last_turn,
     library_of,
     names_of,
@@ -34,54 +30,46 @@ from .delegate_identity import (
     plain_name,
     registered_accelerators,
     requested_accelerators,
-    statements_by,
-    without_errors_of_others,
 )
 from .error_meanings import ExplainedError, LogMeanings, cause_of, explained_errors, explained_notes, is_while_running
-from .known_lines import ARMNN_PARSER, Statement
+from .known_lines import ARMNN_PARSER
 from .log_contents import Count, DeviceLog
-from .log_runs import counted_tables, counts_of, is_kernel, ordered_tables
-from .tables import KINDS, Event, kinds_with
-
-WHOLE, PART, NONE, FAILED, NOT_CREATED, NOT_LOADED, NOT_SHOWN, APPLIED_TO, MADE, REQUESTED, UNKNOWN = (
-    "whole", "part", "none", "failed", "not-created", "not-loaded", "not-shown", "applied", "created", "requested", "unknown",
-)  # fmt: skip
-COMPILED_FOR, NOT_COMPILED_FOR, CRASHED = "compiled", "not-compiled", "crashed"
-NOT_RUN, RUN_FAILED = "not-run", "run-failed"
-"""Outcomes of a delegate.
-
-``compiled`` and ``not-compiled``: the log is from a compiler, and shows no run. ``not-loaded``: the runtime could not load or
-prepare the model, whether or not a delegate was applied. ``not-shown``: the benchmark ran to its end, but the log has no line
-of a delegate. ``crashed``: the process crashed before the log shows what the delegate did. ``created``, ``requested`` and
-``unknown``: the log shows no later stage.
-"""
+from .log_outcomes import (
+    APPLIED_TO,
+    COMPILED_FOR,
+    CRASHED,
+    FAILED,
+    MADE,
+    NONE,
+    NOT_COMPILED_FOR,
+    NOT_CREATED,
+    NOT_LOADED,
+    NOT_RUN,
+    NOT_SHOWN,
+    PART,
+    REQUESTED,
+    RUN_FAILED,
+    UNKNOWN,
+    WHOLE,
+    LogDelegate,
+    counts_and_outcome,
+    fatal_failures,
+    is_planned,
+    other_failure,
+    outcome_of,
+    outcome_without_counts,
+    with_failed_run,
+)
+from .log_runs import NO, YES, NpuStages, counted_tables, counts_of, npu_stages, ordered_tables
+from .log_runs import NOT_SHOWN as STAGE_NOT_SHOWN
+from .tables import KINDS, Event
 
 _STEPS_OF_A_SUMMARY, _STEPS_OF_A_STATEMENT = 500, 20
-_FATAL = re.compile(r"initiali[sz]e|create|load|prepare|execute|invoke|modify|compile|No usable")
-"""Matches errors of LiteRT 2 after which no node runs. After all other errors, LiteRT 2 continues."""
-
-
 _STAGE_OUTCOMES = {(NO, NO): NOT_COMPILED_FOR, (YES, STAGE_NOT_SHOWN): COMPILED_FOR, (YES, NO): FAILED}
 """The outcome of a delegate without lines of its own, by whether the model was compiled and loaded for the NPU."""
 
 
-@dataclass(frozen=True, slots=True)
-class LogDelegate:
-    """A delegate in a log. If the delegate is not simulated, ``name`` is empty. Users see ``title``."""
-
-    name: str
-    title: str
-    outcome: str
-    counts: tuple[Count, ...]
-    failed_running: bool = False
-    """True if the delegate was applied, but failed while the model ran."""
-    is_later: bool = False
-    """True if the log shows that another delegate was applied first."""
-    is_planned: bool = False
-    """True if the counts are only a plan: the log does not show that the delegate then created its kernels."""
-
-
-def _counts_by_name(key: str) -> Column:
+def _by_name(key: str) -> Column:
     return Column(key, OBJECT, source=lambda summary: dict(getattr(summary, key)))
 
 
@@ -90,34 +78,26 @@ class LogSummary(Declared):
     """A summary of one run's log."""
 
     columns = (
-        *(Column("delegate", OBJECT), Column("end"), Column("graph", source="log.graph"), _counts_by_name("options")),
-        *(*attributes("others", "counts", type=LIST), _counts_by_name("operators"), Column("times", OBJECT, source="log.times")),
+        *(Column("delegate", OBJECT), Column("end"), Column("graph", source="log.graph"), _by_name("options")),
+        *(*attributes("others", "counts", type=LIST), _by_name("operators"), Column("times", OBJECT, source="log.times")),
         *(Column("releases", LIST), Column("may_be_older", YES_OR_NO, source=lambda own: may_be_older(own.log))),
         Column("is_old", YES_OR_NO, source="log.is_old"),
         Column("version", source=lambda own: own.log.tensorflow_version or ""),
         *(Column("refusals", LIST, parts=positions("op", "reason", "times")), Column("errors", LIST)),
         Column("chosen_devices", OBJECT, source="log.chosen_devices"),
         Column("compiled", LIST, source=lambda own: map(compilation_text, own.log.runtime.compilations)),
-        Column("accelerators", LIST, source=lambda own: registered_accelerators(own.log)),
-        *(
-            Column("cause"),
-            Column("notes", LIST, source=lambda own: explained_notes(own.log), parts=positions("line", "meaning")),
-        ),
+        *(Column("accelerators", LIST, source=lambda own: registered_accelerators(own.log)), Column("cause")),
+        Column("notes", LIST, source=lambda own: explained_notes(own.log), parts=positions("line", "meaning")),
         *(Column("chips", LIST, source=lambda own: chip_names(own.log.chips)), Column("npu", OBJECT)),
         Column("edge_tpu", OBJECT, source=lambda own: None if own.log.edge_tpu == NOT_COMPILED else own.log.edge_tpu),
-        *(_counts_by_name("parts"), Column("line_count", INTEGER, source="log.line_count")),
-        *(Column("unused", LIST, source="log.unused"), Column("unused_count", INTEGER, source="log.unused_count")),
-        Column("is_cut", YES_OR_NO),
+        *(_by_name("parts"), Column("line_count", INTEGER, source="log.line_count"), Column("unused", LIST, source="log.unused")),
+        *(Column("unused_count", INTEGER, source="log.unused_count"), Column("is_cut", YES_OR_NO)),
     )
 
     log: DeviceLog
     delegate: LogDelegate
     end: str
-    """The end of the run after the outcome, or "".
-
-    ``crashed``: the process crashed. ``not-run``: the model could not be prepared or loaded. ``run-failed``: an operator on the
-    CPU failed while the model ran.
-    """
+    """The end of the run after the outcome, or "": ``crashed``, ``not-run`` (the model was not loaded), or ``run-failed``."""
     others: tuple[LogDelegate, ...]
     releases: tuple[str, ...]
     """The releases that may have printed the log. Empty if the log does not identify a release."""
@@ -131,10 +111,9 @@ class LogSummary(Declared):
     @property
     def options(self) -> Mapping[str, str]:
         """The options that turn on delegates, and the number of threads."""
-        values = {**self.log.flags, **self.log.parameters}
-        names = ("num threads", _DELEGATE_PATH)
-        is_on = {name: name.startswith("use ") and value not in ("", "0", "false") for name, value in values.items()}
-        return {name: value for name, value in values.items() if name in names or is_on[name]}
+        values, names = {**self.log.flags, **self.log.parameters}, ("num threads", "external delegate path")
+        off = ("", "0", "false")
+        return {key: value for key, value in values.items() if key in names or (key.startswith("use ") and value not in off)}
 
     @property
     def counts(self) -> tuple[Count, ...]:
@@ -147,9 +126,7 @@ class LogSummary(Declared):
     @property
     def operators(self) -> tuple[tuple[str, int], ...]:
         """Number of nodes per operator in the log's tables. Delegate kernels are left out."""
-        counts: Counter[str] = Counter()
-        for table in ordered_tables(self.log).values():
-            counts.update(row.op for row in table.rows)
+        counts = Counter([row.op for table in ordered_tables(self.log).values() for row in table.rows])
         for summary in counted_tables(self.log).values():
             counts.update(summary.counts)
         return tuple([(op, count) for op, count in counts.items() if not is_kernel(op)])
@@ -164,9 +141,8 @@ class LogSummary(Declared):
         """Pairs of program and number of lines, for all other programs that printed lines, such as a driver."""
         counts: Counter[str] = Counter()
         for statement in self.log.statements:
-            if part := KINDS[statement.kind].part:
-                counts[part] += statement.times
-        return tuple(counts.items())
+            counts[KINDS[statement.kind].part] += statement.times
+        return tuple([(part, count) for part, count in counts.items() if part])
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +173,7 @@ def summary_of(log: DeviceLog) -> LogSummary:
     own, others = _in_order(log, own, tuple(_other_delegates(log, delegate, own)))
     own, others, end = _with_end(log, own, others)
     has_wording = bool(log.replacements or log.tensorflow_version or is_of_second_litert(log))
-    has_stopped = log.has(Event.MEASURED, Event.CRASH)
+    is_open = own.is_planned or own.outcome in (MADE, REQUESTED, UNKNOWN)
     return LogSummary(
         log=log,
         delegate=own,
@@ -207,7 +183,7 @@ def summary_of(log: DeviceLog) -> LogSummary:
         errors=errors,
         cause=_cause(log, (own, *others), errors, end),
         npu=stages,
-        is_cut=(own.is_planned or own.outcome in (MADE, REQUESTED, UNKNOWN)) and not has_stopped,
+        is_cut=is_open and not log.has(Event.MEASURED, Event.CRASH),
     )
 
 
@@ -218,11 +194,11 @@ def _with_end(
     last = max([0, *[replacement.place for replacement in log.replacements]])
     errors = log.statements_of(Event.LOAD_ERROR, Event.BENCHMARK_FAILED)
     failed = [error for error in errors if max(error.places, default=last) >= last]
-    if any(_NO_INTERPRETER.search(error.line) for error in failed):
-        made = [mentioned for mentioned in (own, *others) if mentioned.outcome == MADE]
-        idle = [one for one in made if not (one.name and find_delegate(one.name).is_applied_by_default)]
+    if any(re.search(r"nterpreter\b", error.line) for error in failed):
+        made = [delegate for delegate in (own, *others) if delegate.outcome == MADE]
+        idle = [delegate for delegate in made if not (delegate.name and find_delegate(delegate.name).is_applied_by_default)]
         if len(idle) == 1:
-            own, *rest = [replace(one, outcome=FAILED) if one is idle[0] else one for one in (own, *others)]
+            own, *rest = [replace(item, outcome=FAILED) if item is idle[0] else item for item in (own, *others)]
             return own, tuple(rest), ""
     if log.statements_of(Event.CRASH) and own.outcome != CRASHED:
         return own, others, CRASHED
@@ -265,13 +241,12 @@ def _compiled_delegate(log: DeviceLog) -> LogDelegate:
     compilation = log.edge_tpu
     delegate = delegate_named(EDGE_TPU)
     mapped, left = compilation.mapped, compilation.left
-    counts = []
-    if mapped is not None or left is not None or compilation.total is not None:
-        total, is_complete = compilation.total if mapped is None or left is None else mapped + left, compilation.has_all_counts
-        counts = [Count("Edge TPU Compiler", "compiler", mapped, total, left, None, compilation.kernels, None, is_complete)]
+    total, is_complete = compilation.total if mapped is None or left is None else mapped + left, compilation.has_all_counts
+    count = Count("Edge TPU Compiler", "compiler", mapped, total, left, None, compilation.kernels, None, is_complete)
+    has_counts = any(number is not None for number in (mapped, left, compilation.total))
     outcome = NOT_COMPILED_FOR if compilation.failure else COMPILED_FOR if compilation.is_done else UNKNOWN
     name = delegate.name if delegate is not None else ""
-    return LogDelegate(name, name or _title(EDGE_TPU), outcome, tuple(counts))
+    return LogDelegate(name, name or _title(EDGE_TPU), outcome, (count,) if has_counts else ())
 
 
 def _simulated_delegate(log: DeviceLog, delegate: Delegate) -> LogDelegate:
@@ -279,7 +254,7 @@ def _simulated_delegate(log: DeviceLog, delegate: Delegate) -> LogDelegate:
     if is_switched_on(delegate, log):
         names |= {plain_name(UNNAMED_KERNEL)}
     name = library_of(log) if delegate.log.libraries else ""
-    counts, outcome = _counts_and_outcome(log, names, is_requested=bool(name) or is_switched_on(delegate, log))
+    counts, outcome = counts_and_outcome(log, names, is_requested=bool(name) or is_switched_on(delegate, log))
     meanings = LogMeanings(log)
     absent = [line for line in log.statements_of(Event.NOT_REGISTERED) if not meanings.is_benign(line)]
     missing = {ACCELERATORS.get(accelerator_of(line.values["name"]).casefold()) for line in absent}
@@ -292,42 +267,22 @@ def _simulated_delegate(log: DeviceLog, delegate: Delegate) -> LogDelegate:
     if not name and delegate.log.chip and not chip_names(log.chips):
         name = f"if the chip is an {delegate.log.chip}; the log does not show the chip"
     title = f"{delegate.name} ({name})" if name else delegate.name
-    is_planned = outcome in (WHOLE, PART) and _is_planned(log, names, counts)
-    return _with_failed_run(log, names, LogDelegate(delegate.name, title, outcome, counts, is_planned=is_planned))
-
-
-def _counts_and_outcome(log: DeviceLog, names: set[str], *, is_requested: bool) -> tuple[tuple[Count, ...], str]:
-    counts = tuple(counts_of(log, names))
-    outcome = _failure(log, names) or _outcome(log, counts) or _outcome_without_counts(log, names)
-    return counts, REQUESTED if outcome == UNKNOWN and is_requested else outcome
-
-
-def _is_planned(log: DeviceLog, names: set[str], counts: tuple[Count, ...]) -> bool:
-    """Return whether no line shows that kernels were created for the counted nodes. A driver may fail after the counts."""
-    builds = [place for error in log.statements_of(Event.BUILD_ERROR) for place in error.places]
-    last = max([replacement.place for replacement in log.replacements if plain_name(replacement.kernel) in names], default=0)
-    if {count.source for count in counts} != {"split"} and max(builds, default=0) <= last:
-        return False
-    later = [place for statement in log.statements_of(*_AFTER_KERNELS) for place in statement.places]
-    later += [application.place for application in log.applications]
-    return max(later, default=0) <= max([last, *builds]) and log.times.is_empty
-
-
-_AFTER_KERNELS = (Event.KERNELS, Event.INTERFACE_USED, Event.APPLIED, Event.MEASURED, Event.EXECUTED)
+    plans = outcome in (WHOLE, PART) and is_planned(log, names, counts)
+    return with_failed_run(log, names, LogDelegate(delegate.name, title, outcome, counts, is_planned=plans))
 
 
 def _unsimulated_delegate(log: DeviceLog) -> LogDelegate:
     others = others_in(log)
     kernels = [replacement.kernel for replacement in log.replacements if delegate_named(replacement.kernel) is None]
     name = kernels[0] if kernels else others[0] if others else library_of(log) or ", ".join(requested_accelerators(log))
-    if not name and UNNAMED_KERNEL in _table_names(log):
+    if not name and UNNAMED_KERNEL in log.table_operators:
         name = UNNAMED_KERNEL
         kernels = [name]
     known = other_name(name)
     # Different lines may use different names for the same delegate.
     same = [same_name for same_name in others if known and other_name(same_name) == known]
     names = {plain_name(plain) for plain in (name, *same, *(["external"] if name else []))}
-    counts, outcome = _counts_and_outcome(log, names, is_requested=bool(name))
+    counts, outcome = counts_and_outcome(log, names, is_requested=bool(name))
     if outcome == UNKNOWN and log.statements_of(Event.BUILTIN_ERROR, Event.CUSTOM_ERROR, Event.LOAD_ERROR, Event.NODE_ERROR):
         outcome = NOT_LOADED
     is_whole = bool(log.parameters or log.flags) and not is_of_second_litert(log)
@@ -338,21 +293,7 @@ def _unsimulated_delegate(log: DeviceLog) -> LogDelegate:
         outcome = NOT_LOADED  # this delegate takes only whole models
     if outcome in (UNKNOWN, REQUESTED) and log.statements_of(Event.COMPILED_PART):
         outcome = COMPILED_FOR
-    return _with_failed_run(log, names, LogDelegate("", _title(name), outcome, counts))
-
-
-def _with_failed_run(log: DeviceLog, names: set[str], delegate: LogDelegate) -> LogDelegate:
-    if delegate.outcome in (FAILED, NOT_CREATED) or not any(
-        is_while_running(error) and plain_name(error.values.get("op") or error.values.get("name", "")) in names
-        for error in log.errors
-    ):
-        return delegate
-    outcome = APPLIED_TO if delegate.outcome in (MADE, REQUESTED, UNKNOWN, NOT_LOADED) else delegate.outcome
-    return replace(delegate, outcome=outcome, failed_running=True, is_planned=False)
-
-
-_NO_INTERPRETER = re.compile(r"nterpreter\b")
-_DELEGATE_PATH = "external delegate path"
+    return with_failed_run(log, names, LogDelegate("", _title(name), outcome, counts))
 
 
 def _title(name: str) -> str:
@@ -360,16 +301,11 @@ def _title(name: str) -> str:
     return f"{known} ({name})" if known else name
 
 
-def _table_names(log: DeviceLog) -> list[str]:
-    rows = [row.op for table in log.run_orders.values() for row in table.rows]
-    return [*rows, *[op for summary in log.summaries.values() for op in summary.counts]]
-
-
 def _other_delegates(log: DeviceLog, delegate: Delegate | None, own: LogDelegate) -> Iterator[LogDelegate]:
     seen = {own.name}
-    fatal = [failure.values.get("source", "") + failure.line for failure in _fatal_failures(log)]
+    fatal = [failure.values.get("source", "") + failure.line for failure in fatal_failures(log)]
     has_failed_dispatch = any(DISPATCH in plain_name(line) for line in fatal)
-    kernels = [*[replacement.kernel for replacement in log.replacements], *_table_names(log)]
+    kernels = [*[replacement.kernel for replacement in log.replacements], *log.table_operators]
     for name in dict.fromkeys([*kernels, *log.created]):
         other = delegate_named(name)
         if other is None or other.name in seen or (delegate is not None and name in delegate.kernel_names):
@@ -377,15 +313,15 @@ def _other_delegates(log: DeviceLog, delegate: Delegate | None, own: LogDelegate
         seen.add(other.name)
         names = {plain_name(kernel_name) for kernel_name in other.kernel_names}
         counts = tuple(counts_of(log, names))
-        yield LogDelegate(other.name, other.name, _other_failure(log, other, names) or _outcome(log, counts) or MADE, counts)
+        yield LogDelegate(other.name, other.name, other_failure(log, other, names) or outcome_of(log, counts) or MADE, counts)
     counted = {count.line for count in own.counts}
     known = {other_name(own.title)}
     for name in others_in(log):
         counts = tuple([count for count in counts_of(log, {plain_name(name)}) if count.line not in counted])
         counted |= {count.line for count in counts}
         if counts:
-            yield LogDelegate("", _title(name), _outcome(log, counts) or REQUESTED, counts)
-        elif other_name(name) not in known and _outcome_without_counts(log, {plain_name(name)}) == MADE:
+            yield LogDelegate("", _title(name), outcome_of(log, counts) or REQUESTED, counts)
+        elif other_name(name) not in known and outcome_without_counts(log, {plain_name(name)}) == MADE:
             yield LogDelegate("", _title(name), MADE, ())
         elif own.name and DISPATCH not in seen and DISPATCH in plain_name(name) and has_failed_dispatch:
             seen.add(DISPATCH)
@@ -393,122 +329,12 @@ def _other_delegates(log: DeviceLog, delegate: Delegate | None, own: LogDelegate
         known.add(other_name(name))
 
 
-def _other_failure(log: DeviceLog, delegate: Delegate, names: set[str]) -> str:
-    """Return a failure that certainly is of a delegate, or "". A default delegate that refuses dynamic tensors takes nothing."""
-    lines = without_errors_of_others(log, names, is_certain=True)
-    lines = replace(lines, statements=lines.statements_of(*kinds_with("is_certain")))
-    if delegate.is_applied_by_default and lines.dynamic_tensor is not None:
-        return FAILED if log.has(Event.DEFAULT_LEFT_OUT) else NONE
-    return _failure(lines, names)
-
-
-def _failure(log: DeviceLog, names: set[str]) -> str:
-    if log.statements_of(Event.ALL_REVERTED):
-        return FAILED
-    kernels = [error for error in log.errors if error.kind == Event.NODE_ERROR and plain_name(error.values["op"]) in names]
-    if kernels and all(map(is_while_running, kernels)) and not log.has(Event.RESTORED, Event.NOT_APPLIED):
-        return ""  # a kernel that ran belongs to a delegate that was applied
-    applied = [application for application in log.applications if plain_name(application.provider) in names]
-    if applied:
-        return FAILED if applied[-1].outcome == "failed" else ""
-    log = without_errors_of_others(log, names, is_certain=False)
-    if log.has(Event.RESTORED, Event.NOT_APPLIED) or log.dynamic_tensor is not None:
-        return FAILED
-    errors = [error for error in log.errors if not is_while_running(error)]
-    is_replaced = any(plain_name(replacement.kernel) in names for replacement in log.replacements)
-    immutable = log.statements_of(Event.IMMUTABLE_ERROR)
-    is_default = not names - {""} or plain_name(APPLIED_BY_DEFAULT) in names
-    if (
-        (not is_replaced and immutable and not LogMeanings(log).is_benign(immutable[0]))
-        or (is_default and not is_replaced and log.has(Event.DEFAULT_LEFT_OUT) and not log.has(Event.APPLIED))
-        or any(map(partial(_says_failed, names), errors))
-        or _has_failed_runtime(log, names)
-    ):
-        return FAILED
-    counted = max([0, *[place for count in log.statements_of(Event.OWN_COUNT) for place in count.places]])
-    vendor = [error for error in errors if error.kind == Event.VENDOR_ERROR and "fatal" in error.values]
-    own = [error for error in vendor if plain_name(error.values.get("name", "")) in names]
-    if any(max(error.places, default=0) >= counted for error in own):
-        return FAILED
-    if any(names & _words(line) for line in log.not_created):
-        return NOT_CREATED
-    if log.has(Event.LIBRARY_ERROR):
-        return FAILED if statements_by(log, names, Event.OWN_COUNT) else NOT_CREATED  # only a created delegate counts nodes
-    is_made = not (names - {""}) or not any("what" in error.values for error in errors if error.kind == Event.LOAD_ERROR)
-    has_ended = bool(log.statements_of(Event.BENCHMARK_FAILED)) and bool(names - {""})
-    return "" if is_made and not has_ended else FAILED
-
-
-def _says_failed(names: set[str], error: Statement) -> bool:
-    """Return whether an error before the model ran shows that the delegate with these names could not be applied."""
-    if error.kind == Event.NODE_ERROR:
-        return plain_name(error.values["op"]) in names
-    is_named = plain_name(error.values.get("name", "")) in names - {""}
-    return (
-        error.kind in (Event.KERNEL_ERROR, Event.PREPARATION_ERROR, Event.FLEX_ERROR)
-        or (is_named and "says_failed" in KINDS[error.kind].traits)
-        or (error.kind == Event.FAILURE and "create compiled model" in error.line)
-    )
-
-
-def _words(line: str) -> set[str]:
-    """Return each word and each pair of successive words of a line, as plain names, because a name can have two words."""
-    words = line.split()
-    return {plain_name(word) for word in (*words, *map("".join, pairwise(words)))} - {""}
-
-
-def _has_failed_runtime(log: DeviceLog, names: set[str]) -> bool:
-    has_dispatch = any(part in name for name in names for part in (DISPATCH, "qnn"))
-    return has_dispatch and any("source" in statement.values for statement in _fatal_failures(log))
-
-
-def _fatal_failures(log: DeviceLog) -> list[Statement]:
-    return [statement for statement in log.statements_of(Event.FAILURE) if _FATAL.search(statement.line)]
-
-
-def _outcome(log: DeviceLog, counts: tuple[Count, ...]) -> str:
-    """Return the outcome that the most conclusive line with counts shows, or "" if there is no such line."""
-    by_source = {count.source: count for count in counts}
-    if "application" in by_source:
-        by_line = {application.line: application.outcome for application in log.applications}
-        return {"completely": WHOLE, "partially": PART, "not": NONE, "failed": FAILED}[by_line[by_source["application"].line]]
-    lines = [count for count in counts if count.source == "replacement"]
-    own = [count for count in counts if count.source == "own" and count.total and not lines]
-    if len(own) > 1 and any(count.delegated for count in own):  # of several subgraphs
-        return WHOLE if all(count.delegated == count.total for count in own) else PART
-    for count in lines[-1:] or [by_source[source] for source in ("own", "split") if source in by_source][:1]:
-        if count.delegated == 0:
-            return NONE
-        if count.total is None and count.partitions is None:
-            return APPLIED_TO
-        is_all = count.delegated == count.total if count.total is not None else count.partitions == 1
-        return WHOLE if is_all and all(line.delegated == line.total for line in lines[:-1]) else PART
-    if "table" in by_source:
-        table = by_source["table"]
-        if table.on_cpu or (table.kernels and any(order.lacks_rows for order in log.run_orders.values())):
-            return PART
-        return WHOLE if all(count.is_complete for count in counts if count.source == "table") else APPLIED_TO
-    if "kernels" in by_source:
-        return APPLIED_TO if by_source["kernels"].kernels else NONE
-    return ""
-
-
-def _outcome_without_counts(log: DeviceLog, names: set[str]) -> str:
-    made_kernels = [line for line in statements_by(log, names, Event.INTERFACE_USED) if "-based API" in line.line]
-    if made_kernels or statements_by(log, names, Event.APPLIED):
-        return APPLIED_TO
-    named = [line for line in statements_by(log, names, *kinds_with("says_made")) if "name" in line.values]
-    return MADE if named or any(plain_name(name) in names for name in log.created) else UNKNOWN
-
-
 def _refusals(log: DeviceLog) -> Iterator[tuple[str, str, int]]:
-    for op, reason in log.listed_refusals:
-        yield op, reason, 1
-    rows = [row.values["op"] for row in log.statements_of(Event.NPU_ROW) if row.values["support"] == "unsupported"]
-    yield from [(op, "", 1) for op in rows]
+    yield from [(op, reason, 1) for op, reason in log.listed_refusals]
+    rows = [row.values for row in log.statements_of(Event.NPU_ROW)]
+    yield from [(values["op"], "", 1) for values in rows if values["support"] == "unsupported"]
     yield from [(row.op, row.status, row.count) for row in log.edge_tpu.rows if not row.is_mapped]
-    for (op, version, message), times in log.refusals.items():
-        yield f"{op} (v{version})", message, times
+    yield from [(f"{op} (v{version})", message, times) for (op, version, message), times in log.refusals.items()]
     for statement in log.statements_of(Event.OPERATOR_REFUSED):
         op = statement.values.get("op") or operator_name(int(statement.values["code"]))
         yield op, statement.values.get("why", ""), int(statement.values.get("count", statement.times))

@@ -10,9 +10,9 @@ import pytest
 import delegate_sim
 from delegate_sim.delegates.options import parse_options
 from delegate_sim.device.compare import trial_simulations
+from delegate_sim.device.compare.driver_profile import LearningError, learn
 from delegate_sim.device.compare.observed_delegation import Tally
 from delegate_sim.device.compare.reconcile import reconcile
-from delegate_sim.device.learn.driver_profile import LearningError, learn
 from delegate_sim.device.parse.applied_target import setting_of
 from delegate_sim.device.parse.log import read_log, read_runs_file
 from delegate_sim.device.parse.log_contents import ReconcileError

@@ -6,11 +6,11 @@ from contextlib import nullcontext
 
 import pytest
 
+from delegate_sim.device.parse.delegate_identity import replacement_in
 from delegate_sim.device.parse.error_meanings import LogMeanings, explained_errors, explained_notes
-from delegate_sim.device.parse.known_lines import Statement
+from delegate_sim.device.parse.known_lines import Statement, Statements
 from delegate_sim.device.parse.log import ProcessReaders, join_logs, read_log, read_runs, read_runs_file
 from delegate_sim.device.parse.log_contents import LONGEST_LINE, LogError
-from delegate_sim.device.parse.log_reader import Statements, replacement_in
 from delegate_sim.device.parse.log_runs import kernels_before, separate_runs
 from delegate_sim.device.parse.log_summary import summary_of
 from delegate_sim.device.parse.tables import Event

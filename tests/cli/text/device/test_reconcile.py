@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from delegate_sim.delegates.registry import find_delegate
-from delegate_sim.device.learn.driver_rejections import RejectedNodes
+from delegate_sim.device.compare.driver_rejections import RejectedNodes
 from delegate_sim.model.reader import load
 from delegate_sim_cli.text.device.reconcile import assumed
 from tests.support.models import chain_model

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 import delegate_sim
 from delegate_sim.delegates.nnapi.android import driver_interface
 from delegate_sim.delegates.nnapi.android.device_profile import DevicesProfile, read_devices
+from delegate_sim.device.compare.device_profile import can_teach_devices, learn_devices
+from delegate_sim.device.compare.driver_profile import LearningError
 from delegate_sim.device.compare.reconcile import reconcile
-from delegate_sim.device.compare.runtime_log_check import device_steps, split_differences
-from delegate_sim.device.learn.device_profile import can_teach_devices, learn_devices
-from delegate_sim.device.learn.driver_profile import LearningError
+from delegate_sim.device.compare.row_matching import split_differences
+from delegate_sim.device.parse.compilations import device_steps
 from delegate_sim.device.parse.log import read_log
 from delegate_sim.nnapi_runtime.types import OperationType
 from tests.support.device.phone import NNAPI, PHONE, TAGGED, device, log_of, run_with

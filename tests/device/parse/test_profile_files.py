@@ -10,10 +10,10 @@ import pytest
 
 import delegate_sim
 from delegate_sim.device.compare.reconcile import reconcile
+from delegate_sim.device.parse import profile_files as profile_output
 from delegate_sim.device.parse.applied_target import setting_of
 from delegate_sim.device.parse.log import join_logs, read_log, read_runs_file
 from delegate_sim.device.parse.log_contents import LogError
-from delegate_sim.device.parse.profiles import profile_files as profile_output
 from fixtures.device_logs import Device, HiddenDriver, HiddenRule, write_log
 from tests.support.models import chain_model
 

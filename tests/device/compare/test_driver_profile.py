@@ -7,8 +7,8 @@ import pytest
 import delegate_sim
 from delegate_sim.delegates.driver import OperationSignature
 from delegate_sim.delegates.driver_profile import DriverProfile, Rejection, read_profile
+from delegate_sim.device.compare.driver_profile import LearningError, learn, profile_text, rejection_text
 from delegate_sim.device.compare.reconcile import reconcile
-from delegate_sim.device.learn.driver_profile import LearningError, learn, profile_text, rejection_text
 from delegate_sim.device.parse.log import read_log
 from fixtures.builder import ModelBuilder
 from fixtures.device_logs import Device, HiddenDriver, HiddenRule, write_log

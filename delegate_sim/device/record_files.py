@@ -1,8 +1,7 @@
 """Read records of device runs: JSON of edge-compat and of Qualcomm AI Hub, and logs.
 
 The schemas are ``schemas/device_run_result.schema.json`` and ``schemas/matrix.schema.json`` of john-rocky/edge-compat, and the
-result of ``ProfileJob.download_profile`` of the package qai-hub. A record is split into what identifies the run, from which it is
-predicted, and what was recorded, with which the prediction is compared.
+result of ``ProfileJob.download_profile`` of the package qai-hub. A record has what identifies the run, and what was recorded.
 """
 
 from __future__ import annotations
@@ -12,19 +11,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from ...delegates.registry import ACCELERATORS, COMPUTE_UNITS
-from ...errors import LimitError
-from ...foundation.files import read_whole
-from ...foundation.limits import how_to_raise, raised
-from ...foundation.parsing import json_text
-from ...foundation.printable import printable
-from ..parse.log import read_runs_file
-from ..parse.log_contents import DeviceLog, LogError
+from ..delegates.registry import ACCELERATORS, COMPUTE_UNITS
+from ..errors import LimitError
+from ..foundation.files import read_whole
+from ..foundation.limits import how_to_raise, raised
+from ..foundation.parsing import json_text
+from ..foundation.printable import printable
+from .parse.log import read_runs_file
+from .parse.log_contents import DeviceLog, LogError
 
 _MOST_RECORDS, _MOST_RUNS = 10_000, 100
 _LONGEST_TEXT = 1_000
 """Number of characters of a text in a record. Each record of a file repeats the texts of the file."""
-_READING = "reading records"
 _CPU = "CPU"
 _NOT_LOADED = ("compile_failed", "engine_create_failed", "load_failed")
 """Classes of failure that say that the accelerator did not take the model. Others are failures of the device or of the run."""
@@ -82,38 +80,33 @@ def read_records(path: str) -> list[Record]:
 
 def _records(path: str) -> Iterator[Record]:
     content = read_whole(path)
-    document = json_text.loads(content.decode("utf-8-sig"), _READING) if content.lstrip()[:1] == b"{" else None
-    if not isinstance(document, dict):
-        yield from _of_logs(path)
-    elif {"artifact", "results"} <= document.keys():
+    document = json_text.loads(content.decode("utf-8-sig"), "reading records") if content.lstrip()[:1] == b"{" else None
+    document = document if isinstance(document, dict) else {}
+    if {"artifact", "results"} <= document.keys():
         yield from [_device_run(path, document, entry) for entry in _entries(document, "results", _MOST_RECORDS)]
     elif {"backend", "entries"} <= document.keys():
         yield from [_matrix_entry(path, document, entry) for entry in _entries(document, "entries", _MOST_RECORDS)]
     elif "execution_detail" in document:
         yield _profile(path, _entries(document, "execution_detail"))
     else:
-        yield from _of_logs(path)
-
-
-def _of_logs(path: str) -> Iterator[Record]:
-    logs = read_runs_file(path)
-    _ensure_few(len(logs), _MOST_RUNS, "runs in a log")
-    for log in logs:
-        yield Asked(path, _base_name(log.graph), "", "", ""), Recorded(log=log)
+        logs = read_runs_file(path)
+        _ensure_few(len(logs), _MOST_RUNS, "runs in a log")
+        for log in logs:
+            yield Asked(path, _base_name(log.graph), "", "", ""), Recorded(log=log)
 
 
 def _device_run(path: str, document: Mapping[str, Any], entry: Mapping[str, Any]) -> Record:
     environment = _value(entry, "env", dict) or {}
-    accelerator, release = _value(entry, "accelerator", str) or "", _value(environment, "runtime_version", str) or ""
+    accelerator, release = _text(entry, "accelerator"), _text(environment, "runtime_version")
     is_bundle = _value(environment, "runtime", str) == "litert-lm"
     loads, failure = _value(entry, "loads", bool), _value(entry, "failure_class", str)
     asked = Asked(
         path,
-        _base_name(_value(document, "artifact", str) or ""),
+        _base_name(_text(document, "artifact")),
         "" if is_bundle else _delegate(accelerator),
         accelerator,
         f"litert-{release}",
-        _value(document, "artifact_sha256", str) or "",
+        _text(document, "artifact_sha256"),
     )
     return asked, Recorded(
         loads=loads if loads or failure in _NOT_LOADED else None,
@@ -125,22 +118,21 @@ def _device_run(path: str, document: Mapping[str, Any], entry: Mapping[str, Any]
 
 
 def _matrix_entry(path: str, document: Mapping[str, Any], entry: Mapping[str, Any]) -> Record:
-    """Return an entry of edge-compat's matrix. An entry "fallback" with conditions says nothing about other nodes."""
-    backend, status = _value(document, "backend", str) or "", _value(entry, "status", str) or ""
+    backend, status = _text(document, "backend"), _text(entry, "status")
     is_general = not any(entry.get(key) for key in ("conditions", "constraints", "dtypes"))
     accepts = _ACCEPTS.get(status) if _value(entry, "provenance", str) == "measured" else None
-    release, operator = f"litert-{_value(document, 'litert_version', str) or ''}", _value(entry, "op", str) or ""
+    release, operator = f"litert-{_text(document, 'litert_version')}", _text(entry, "op")
     asked = Asked(path, "", _delegate(backend), backend, release, operator=operator)
     return asked, Recorded(accepts=accepts if accepts or is_general else None)
 
 
 def _profile(path: str, entries: list[dict[str, Any]]) -> Record:
     """Return the record of a profile of Qualcomm AI Hub, which does not name the model and the release."""
-    units = Counter([_value(entry, "compute_unit", str) or "" for entry in entries])
+    units = Counter([_text(entry, "compute_unit") for entry in entries])
     accelerators = sorted(units.keys() - {_CPU})
     accelerator = accelerators[0] if len(accelerators) == 1 else ", ".join(accelerators)
     delegated = [entry for entry in entries if _value(entry, "compute_unit", str) != _CPU]
-    operators = Counter([_value(entry, "type", str) or "" for entry in delegated])
+    operators = Counter([_text(entry, "type") for entry in delegated])
     asked = Asked(path, "", COMPUTE_UNITS.get(accelerator, ""), accelerator, "")
     return asked, Recorded(nodes=len(entries), delegated=len(delegated), operators=operators)
 
@@ -150,8 +142,11 @@ _ACCEPTS = {"delegated": True, "partial": True, "incorrect": True, "fallback": F
 
 
 def _delegate(accelerator: str) -> str:
-    """Return the delegate of an accelerator such as ``gpu_mldrift`` or ``cpu_xnnpack``, or "" if it is not simulated."""
     return ACCELERATORS.get(accelerator.partition("_")[0], "")
+
+
+def _text(entry: Mapping[str, Any], key: str) -> str:
+    return _value(entry, key, str) or ""
 
 
 def _base_name(path: str) -> str:
@@ -173,7 +168,6 @@ def _ensure_few(count: int, limit: int, what: str) -> None:
 
 
 def _value(entry: Mapping[str, Any], key: str, kind: type[_Kind]) -> _Kind | None:
-    """Return the value of a key, or None if it is absent or null. Raises ValueError for a value of another type."""
     value = entry.get(key)
     if value is not None and (not isinstance(value, kind) or (kind is int and isinstance(value, bool))):
         raise ValueError(key)

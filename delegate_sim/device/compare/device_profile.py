@@ -12,13 +12,11 @@ from typing import Any
 from ...delegates.driver import DevicesInterface, DeviceTraits, StageOperation, StageSignature
 from ...foundation.files import write_whole
 from ...foundation.limits import how_to_raise, raised
-from ..compare.reconcile import Reconciliation
-from ..compare.runtime_log_check import matched_partitions, split_differences, stage_operations
-from ..compare.trial_simulations import simulate_setting
 from ..parse.compilations import RuntimeCompilation
 from .driver_profile import LearningError
-
-_AVAILABLE = "accelerators available"
+from .reconcile import Reconciliation
+from .row_matching import matched_partitions, split_differences, stage_operations
+from .trial_simulations import simulate_setting
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +31,7 @@ class DevicesLearning:
 def devices_entry(learning: DevicesLearning) -> list[dict[str, Any]]:
     """Return the learned devices as plain data."""
     return [
-        {**asdict(device), "costs": dict(device.costs), "rejects": [asdict(one) for one in device.rejects]}
+        {**asdict(device), "costs": dict(device.costs), "rejects": [asdict(rejection) for rejection in device.rejects]}
         for device in learning.devices
     ]
 
@@ -50,6 +48,10 @@ class _SeenDevice:
     refused: dict[StageSignature, None] = field(default_factory=dict)
     failed: list[tuple[StageOperation, ...]] = field(default_factory=list)
     compiled: list[tuple[StageOperation, ...]] = field(default_factory=list)
+
+
+def _signature(operation: StageOperation) -> StageSignature:
+    return StageSignature(operation.name, operation.types, operation.shapes)
 
 
 def learn_devices(reconciliation: Reconciliation) -> DevicesLearning:
@@ -88,26 +90,18 @@ def learn_devices(reconciliation: Reconciliation) -> DevicesLearning:
 
 def _device_names(reconciliation: Reconciliation, interface: DevicesInterface) -> list[str]:
     log = reconciliation.log
-    listed = list(log.runtime.devices)
-    if not listed:
-        values = [value for key, value in log.parameters.items() if key.endswith(_AVAILABLE)]
-        listed = [name.strip() for value in values[:1] for name in value.split(",") if name.strip()]
-    numbers = {number: name for compilation in log.runtime.compilations for number, name in compilation.names.items()}
+    compilations, devices = log.runtime.compilations, list(log.runtime.devices)
+    available = [value for key, value in log.parameters.items() if key.endswith("accelerators available")]
+    listed = devices or [name.strip() for value in available[:1] for name in value.split(",") if name.strip()]
+    numbers = {number: name for compilation in compilations for number, name in compilation.names.items()}
     chosen = [name for _, name in sorted(numbers.items())]
-    refusing = [name for compilation in log.runtime.compilations for choice in compilation.choices for name in choice.refused_by]
-    known = dict.fromkeys([*listed, *chosen, *refusing])
-    involved = {*chosen, *refusing}
-    if _all_took_part(reconciliation, interface):
-        involved.update(log.runtime.devices)
-    # If a driver neither took nor refused an operation, the runtime did not ask it, and nothing is known about it.
-    return [name for name in known if name in involved]
-
-
-def _all_took_part(reconciliation: Reconciliation, interface: DevicesInterface) -> bool:
-    """Return whether each operation was offered to all listed devices. The log shows only their number."""
-    counts = [own.device_count for own in reconciliation.log.runtime.compilations if own.device_count is not None]
-    listed = {*reconciliation.log.runtime.devices, interface.reference}
-    return bool(counts) and max(counts) >= len(listed) - 1
+    refusing = [name for compilation in compilations for choice in compilation.choices for name in choice.refused_by]
+    # If as many devices as are listed took part, each operation was offered to all. Otherwise, nothing is known about a driver
+    # that neither took nor refused an operation.
+    counts = [compilation.device_count or 0 for compilation in compilations if compilation.device_count is not None]
+    all_took_part = bool(counts) and max(counts) >= len({*devices, interface.reference}) - 1
+    involved = {*chosen, *refusing, *(devices if all_took_part else ())}
+    return [name for name in dict.fromkeys([*listed, *chosen, *refusing]) if name in involved]
 
 
 def _look(
@@ -118,16 +112,12 @@ def _look(
     beaten: dict[str, Counter[tuple[str, str]]],
 ) -> None:
     for operation, choice in zip(partition, compilation.choices, strict=True):
-        signature = StageSignature(operation.name, operation.types, operation.shapes)
         votes = beaten.setdefault(operation.cost, Counter())
         for name in taking_part:
-            if name in choice.refused_by:
-                if name in seen:
-                    seen[name].refused[signature] = None
-                continue
+            is_refused = name in choice.refused_by
             if name in seen:
-                seen[name].taken[signature] = None
-            if name != choice.device and choice.device in taking_part:
+                (seen[name].refused if is_refused else seen[name].taken)[_signature(operation)] = None
+            if not is_refused and name != choice.device and choice.device in taking_part:
                 votes[choice.device, name] += 1
         if choice.device in taking_part and len(taking_part) == 1:
             votes[choice.device, choice.device] += 1
@@ -135,10 +125,8 @@ def _look(
     for place, step in enumerate(compilation.steps):
         name = compilation.names.get(step.number, "")
         operations = tuple([partition[index] for index in step.operations if index < len(partition)])
-        if name in seen and place not in failed:
-            seen[name].compiled.append(operations)
-        elif name in seen:
-            seen[name].failed.append(operations)
+        if name in seen:
+            (seen[name].failed if place in failed else seen[name].compiled).append(operations)
         if place in failed:
             break  # compiling stops at the first failure
 
@@ -154,19 +142,15 @@ def _taking_part(compilation: RuntimeCompilation, names: Sequence[str], interfac
 
 
 def _look_at_rejected(reconciliation: Reconciliation, seen: Mapping[str, _SeenDevice]) -> None:
-    """Record the rejections of nodes that the driver refused before compilation, unless the log shows support."""
     if reconciliation.account is None or not reconciliation.account.rejected:
         return
     base = simulate_setting(reconciliation.model, reconciliation.setting, reconciliation.run.release)
     for subgraph, operations in stage_operations(base):
         rejected = reconciliation.account.rejected.get(subgraph, frozenset())
         rejected -= reconciliation.account.undecided.get(subgraph, frozenset())
-        for one in operations:
-            if one.node in rejected:
-                for device in seen.values():
-                    signature = StageSignature(one.name, one.types, one.shapes)
-                    if signature not in device.taken:
-                        device.refused[signature] = None
+        signatures = [_signature(operation) for operation in operations if operation.node in rejected]
+        for device in seen.values():
+            device.refused.update(dict.fromkeys([signature for signature in signatures if signature not in device.taken]))
 
 
 def _costs(
@@ -175,15 +159,15 @@ def _costs(
     costs: dict[str, dict[str, float]] = {}
     for key, votes in beaten.items():
         better: dict[str, set[str]] = {}
-        for (one, other), _ in sorted(votes.items(), key=lambda entry: -entry[1]):
-            if one == other:
-                better.setdefault(one, set())
-            elif _reaches(better, other, one):
-                why = f"sometimes prefers {one} to {other} and sometimes the reverse"
+        for (winner, loser), _ in sorted(votes.items(), key=lambda entry: -entry[1]):
+            if winner == loser:
+                better.setdefault(winner, set())
+            elif _reaches(better, loser, winner):
+                why = f"sometimes prefers {winner} to {loser} and sometimes the reverse"
                 notes.append(f"for {key}, the runtime {why}, which costs cannot express")
             else:
-                better.setdefault(one, set()).add(other)
-        involved = {*better, *[other for others in better.values() for other in others]}
+                better.setdefault(winner, set()).add(loser)
+        involved = {*better, *[loser for others in better.values() for loser in others]}
         order = _ordered([*[name for name in names if name in involved], reference], better)
         place = order.index(reference)
         for number, name in enumerate(order):
@@ -195,20 +179,16 @@ def _costs(
 
 def _reaches(better: Mapping[str, set[str]], start: str, end: str) -> bool:
     """Return whether the runtime preferred ``start`` to ``end``, directly or through other devices."""
-    reached, left = {start}, [start]
-    while left:
-        for name in better.get(left.pop(), ()):
-            if name not in reached:
-                reached.add(name)
-                left.append(name)
+    reached = [start]
+    for name in reached:  # grows inside the loop
+        reached += better.get(name, set()).difference(reached)
     return end in reached
 
 
 def _ordered(names: Sequence[str], better: Mapping[str, set[str]]) -> list[str]:
-    """Return the device names, best device first. Devices without a known preference keep their order."""
     left, order = list(names), []
     while left:
-        name = next(one for one in left if not any(_reaches(better, other, one) for other in left if other != one))
+        name = next(name for name in left if not any(_reaches(better, other, name) for other in left if other != name))
         left.remove(name)
         order.append(name)
     return order
@@ -219,19 +199,17 @@ def _traits(name: str, seen: _SeenDevice, costs: Mapping[str, float], notes: lis
     cannot: tuple[str, ...] = ()
     largest = None
     if seen.failed and not fails:
-        fine = {one.name for operations in seen.compiled for one in operations}
-        cannot = tuple(sorted({one.name for operations in seen.failed for one in operations} - fine))
-        if not cannot:
-            most = max(map(_bytes, seen.compiled))
-            if most < min(map(_bytes, seen.failed)):
-                largest = most
-            else:
-                notes.append(f"{name} failed to compile a step, but neither the operations nor the size of the step explain why")
+        fine = {operation.name for operations in seen.compiled for operation in operations}
+        cannot = tuple(sorted({operation.name for operations in seen.failed for operation in operations} - fine))
+        most = max(map(_bytes, seen.compiled))
+        largest = most if not cannot and most < min(map(_bytes, seen.failed)) else None
+        if not cannot and largest is None:
+            notes.append(f"{name} failed to compile a step, but neither the operations nor the size of the step explain why")
     return DeviceTraits(name, costs, tuple(_rejections(seen, name, notes)), fails, cannot, largest)
 
 
 def _bytes(operations: Sequence[StageOperation]) -> int:
-    return sum({index: size for one in operations for index, size in one.operands}.values())
+    return sum({index: size for operation in operations for index, size in operation.operands}.values())
 
 
 def _rejections(seen: _SeenDevice, device: str, notes: list[str]) -> Iterator[StageSignature]:
@@ -257,7 +235,8 @@ def _reproduces(reconciliation: Reconciliation, interface: DevicesInterface, tex
         path = os.path.join(folder, "profile.toml")
         write_whole(path, text)
         options = {key: value for key, value in reconciliation.setting.options.items() if key != interface.option}
-        profile = next(one for one in reconciliation.setting.delegate.options if one.name == interface.option).parse(path)
+        declared = {option.name: option for option in reconciliation.setting.delegate.options}
+        profile = declared[interface.option].parse(path)
         changes = {**options, interface.option: profile}
         run = simulate_setting(reconciliation.model, reconciliation.setting, reconciliation.run.release, changes)
     return not any(split_differences(reconciliation.log, run))

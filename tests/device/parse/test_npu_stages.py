@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from delegate_sim.device.compare.npu_stages import NO, NOT_SHOWN, YES, NpuStages
 from delegate_sim.device.parse.log import read_log
-from delegate_sim.device.parse.log_summary import COMPILED_FOR, FAILED, NOT_COMPILED_FOR, PART, WHOLE, summary_of
+from delegate_sim.device.parse.log_outcomes import COMPILED_FOR, FAILED, NOT_COMPILED_FOR, PART, WHOLE
+from delegate_sim.device.parse.log_runs import NO, NOT_SHOWN, YES, NpuStages
+from delegate_sim.device.parse.log_summary import summary_of
 
 PLUGIN = "I litert  : [compiler_plugin.cc:250] Loading plugin at: /data/app/x/lib/arm64/libLiteRtCompilerPlugin_{}.so\n"
 SELECTED = (

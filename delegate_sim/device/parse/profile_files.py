@@ -12,10 +12,10 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ....foundation.work_budget import spend_steps
-from ..log_contents import DeviceLog, LogError, TimesOnlyError
-from ..tables import rows_of
+from ...foundation.work_budget import spend_steps
+from .log_contents import DeviceLog, LogError, TimesOnlyError
 from .operator_tables import LONGEST_MS, Row, RowTime, RunOrder, row_of, times_of_result
+from .tables import rows_of
 
 _PACKAGE = "delegate_sim.benchmark_model"
 _NEEDS_LIBRARY = "reading benchmark_model's protobuf files needs the package protobuf: pip install '.[protobuf]'"
@@ -128,7 +128,6 @@ def _list(content: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
 
 
 def _values(content: Mapping[str, Any], key: str) -> list[Any]:
-    """Return the values of a repeated field. A single value is treated as a list of one."""
     values = content.get(key, [])
     return values if isinstance(values, list) else [values]
 

@@ -1,7 +1,4 @@
-"""The comparison of recorded device runs with predictions.
-
-The prediction uses only what identifies the run (``Asked``). Only afterwards, it is compared with the recorded values.
-"""
+"""The comparison of recorded device runs with predictions, which use only what identifies a run (``Asked``)."""
 
 from __future__ import annotations
 
@@ -11,21 +8,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ...delegates.options import parse_options
-from ...delegates.registry import find_delegate
-from ...errors import DelegateSimError, OptionError
-from ...foundation.columns import INTEGER, LIST, Column, Declared
-from ...foundation.files import open_input
-from ...graph.effort import SIMULATION, Effort, SharedEffort
-from ...model.model import Model
-from ...model.reader import load
-from ...releases.catalogue import NEWEST, parse_release
-from ...results.report.measures import NOT_RUNNING, Measures, measure
-from ...runtime.interpreter import simulate
-from ...runtime.target import Target
-from ..compare.reconcile import EXPLAINED, NOT_COMPARED, REPRODUCED, reconcile
-from ..parse.log_contents import ReconcileError
-from .reading import Asked, Record, Recorded
+from ..delegates.options import parse_options
+from ..delegates.registry import find_delegate
+from ..errors import DelegateSimError, OptionError
+from ..foundation.columns import INTEGER, LIST, Column, Declared, attributes
+from ..foundation.files import open_input
+from ..graph.effort import SIMULATION, Effort, SharedEffort
+from ..model.model import Model
+from ..model.reader import load
+from ..releases.catalogue import NEWEST, parse_release
+from ..results.report.measures import NOT_RUNNING, Measures, measure
+from ..runtime.interpreter import simulate
+from ..runtime.target import Target
+from .compare.reconcile import EXPLAINED, NOT_COMPARED, REPRODUCED, reconcile
+from .parse.log_contents import ReconcileError
+from .record_files import Asked, Record, Recorded
 
 EQUAL, DIFFERENT = "equal", "different"
 FAILS_ONLY_PREDICTED, FAILS_ONLY_RECORDED = "fails-only-predicted", "fails-only-recorded"
@@ -45,7 +42,7 @@ _NOT_COMPARED_CLASSES = (NO_MODEL, OTHER_MODEL, UNREADABLE, NOT_SIMULATED, UNKNO
 class ComparedValue(Declared):
     """A value that was predicted and recorded. ``difference`` is its class, or "" if both are equal."""
 
-    columns = (Column("value"), Column("predicted"), Column("recorded"), Column("difference"))
+    columns = attributes("value", "predicted", "recorded", "difference")
 
     value: str
     predicted: str
@@ -58,8 +55,8 @@ class RecordScore(Declared):
     """A record, and its comparison. ``status`` is ``equal``, ``different`` or ``not-compared``."""
 
     columns = (
-        *(Column("file"), Column("subject"), Column("accelerator"), Column("release"), Column("status")),
-        *(Column("reason"), Column("values", LIST, parts=ComparedValue.columns)),
+        *attributes("file", "subject", "accelerator", "release", "status", "reason"),
+        Column("values", LIST, parts=ComparedValue.columns),
     )
 
     file: str
@@ -106,16 +103,16 @@ class Predicted(NamedTuple):
 
 
 class _NotCompared(Exception):
-    """The class of a record that cannot be compared."""
+    pass
 
 
 def score_records(
     records: Sequence[Record], models: Mapping[str, str], delegate: str | None = None, release: str | None = None
 ) -> Scoreboard:
-    """Compare records with predictions.
+    """Compare records with predictions. Raises OptionError for an unknown delegate or release.
 
-    ``models`` has the path of each model by its file name. A record without a model's name uses the model if there is only one.
-    ``delegate`` and ``release`` are for records that do not name them. Raises OptionError if one of them is unknown.
+    ``models`` has the path of each model by its file name; the only one is used for records without a name. ``delegate`` and
+    ``release`` are for records that do not name them.
     """
     if release is not None:
         parse_release(release)
@@ -152,8 +149,9 @@ class _Predictions:
                 raise _NotCompared(STATES_NOTHING)
         except _NotCompared as reason:
             return RecordScore(asked.file, subject, accelerator, release, NOT_COMPARED, str(reason), ())
-        other = next((part.difference for part in values if part.difference in _NOT_COMPARED_CLASSES), "")
-        status = NOT_COMPARED if other else DIFFERENT if any(part.difference for part in values) else EQUAL
+        differences = [part.difference for part in values if part.difference]
+        other = next((difference for difference in differences if difference in _NOT_COMPARED_CLASSES), "")
+        status = NOT_COMPARED if other else DIFFERENT if differences else EQUAL
         return RecordScore(asked.file, subject, accelerator, release, status, other, tuple(values))
 
     def _target(self, asked: Asked, release: str) -> Target:
@@ -221,10 +219,8 @@ class _Predictions:
         target = self._target(asked, asked.release)
         rule = target.delegate.rules_for(target.options).rule_of(asked.operator or "")
         accepts = rule is not None and (rule.introduced is None or rule.introduced <= target.release)
-        if recorded.accepts is None:
-            return []
         difference = ACCEPTED_ONLY_PREDICTED if accepts else REFUSED_ONLY_PREDICTED
-        return [_values("operator", _yes(accepts), _yes(recorded.accepts), difference)]
+        return [] if recorded.accepts is None else [_values("operator", accepts, recorded.accepts, difference)]
 
     def _log(self, asked: Asked, recorded: Recorded) -> tuple[list[ComparedValue], str, str]:
         assert recorded.log is not None
@@ -251,7 +247,7 @@ def _compared(predicted: Predicted, recorded: Recorded) -> Iterator[ComparedValu
     is_running = measures.outcome not in NOT_RUNNING
     if recorded.loads is not None:
         difference = FAILS_ONLY_RECORDED if is_running else FAILS_ONLY_PREDICTED
-        yield _values("runs", _yes(is_running), _yes(recorded.loads), difference)
+        yield _values("runs", is_running, recorded.loads, difference)
     if not is_running or recorded.loads is False:
         return
     if recorded.nodes is not None and recorded.nodes != measures.nodes:
@@ -260,29 +256,27 @@ def _compared(predicted: Predicted, recorded: Recorded) -> Iterator[ComparedValu
     delegated = measures.delegated_nodes
     if recorded.delegated is not None:
         difference = MORE_PREDICTED if delegated > recorded.delegated else FEWER_PREDICTED
-        yield _values("delegated nodes", str(delegated), str(recorded.delegated), difference)
+        yield _values("delegated nodes", delegated, recorded.delegated, difference)
     elif recorded.is_whole is not None:
         is_whole, difference = delegated == measures.nodes, MORE_PREDICTED if delegated == measures.nodes else FEWER_PREDICTED
-        yield _values("all nodes delegated", _yes(is_whole), _yes(recorded.is_whole), difference)
+        yield _values("all nodes delegated", is_whole, recorded.is_whole, difference)
     if recorded.operators is not None and recorded.delegated == delegated:
-        yield _values("operators", _listed(predicted.operators), _listed(recorded.operators), OTHER_OPERATORS)
+        yield _values("operators", predicted.operators, recorded.operators, OTHER_OPERATORS)
     if recorded.is_right is not None:
         may_be_wrong, is_wrong = measures.possibly_wrong_results, measures.wrong_results
         if is_wrong is not None and (not may_be_wrong or is_wrong):  # "may be wrong" contradicts no record
             difference = WRONG_ONLY_PREDICTED if is_wrong else WRONG_ONLY_RECORDED
-            yield _values("right outputs", _yes(not is_wrong), _yes(recorded.is_right), difference)
+            yield _values("right outputs", not is_wrong, recorded.is_right, difference)
 
 
-def _values(value: str, predicted: str, recorded: str, difference: str) -> ComparedValue:
-    return ComparedValue(value, predicted, recorded, "" if predicted == recorded else difference)
+def _values(value: str, predicted: object, recorded: object, difference: str) -> ComparedValue:
+    return ComparedValue(value, _words(predicted), _words(recorded), "" if predicted == recorded else difference)
 
 
-def _yes(value: bool) -> str:
-    return "yes" if value else "no"
-
-
-def _listed(operators: Counter[str]) -> str:
-    return ", ".join([f"{name} {count}" for name, count in sorted(operators.items())])
+def _words(value: object) -> str:
+    if isinstance(value, Counter):
+        return ", ".join([f"{name} {count}" for name, count in sorted(value.items())])
+    return str(value) if not isinstance(value, bool) else "yes" if value else "no"
 
 
 def _digest(path: str) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import groupby
 from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
 
-from ...delegates.driver import DriverInterface, DriverQuestion, DriverQuestions, OperationSignature, signature
+from ...delegates.driver import DriverInterface, DriverQuestion, OperationSignature
 from ...delegates.driver_profile import (
     DriverProfile,
     LogSource,
@@ -24,10 +24,10 @@ from ...delegates.driver_profile import (
 from ...errors import DelegateSimError
 from ...foundation.columns import schema_of
 from ...foundation.printable import printable
-from ...runtime.interpreter import SubgraphRun
-from ..compare.reconcile import NOT_CREATED, UNEXPLAINED, Reconciliation
-from ..compare.trial_simulations import nodes_set_aside, simulate_setting
 from ..parse.applied_target import flags_without_others
+from .driver_rejections import asked_operations
+from .reconcile import NOT_CREATED, UNEXPLAINED, Reconciliation
+from .trial_simulations import nodes_set_aside, simulate_setting
 
 
 class LearningError(DelegateSimError):
@@ -47,21 +47,20 @@ _AskedNode = tuple[str, tuple[OperationSignature, ...]]
 """A node that the delegate asked the driver about: its TFLite operator, and the driver's operations for the node."""
 
 
+@dataclass
 class _Seen:
-    def __init__(self) -> None:
-        self.accepted: set[OperationSignature] = set()
-        self.rejected: list[_AskedNode] = []
-        """Rejected nodes: the driver rejected at least one operation of each node."""
-        self.open: list[list[_AskedNode]] = []
-        """Groups of nodes: the driver rejected at least one node of each group."""
+    accepted: set[OperationSignature] = field(default_factory=set)
+    rejected: list[_AskedNode] = field(default_factory=list)
+    """Rejected nodes: the driver rejected at least one operation of each node."""
+    open: list[list[_AskedNode]] = field(default_factory=list)
+    """Groups of nodes: the driver rejected at least one node of each group."""
 
 
 def learn(reconciliation: Reconciliation, log_name: str, profile: DriverProfile | None = None) -> Learning:
     """Refine a profile with a log that was compared with a simulation.
 
-    Raises LearningError if the log does not show the nodes that the driver rejected, or if the log contradicts the profile.
-    The log contradicts the profile if one of the two accepts an operation with certain types and shapes, and the other rejects
-    it.
+    Raises LearningError if the log does not show the nodes that the driver rejected, or if it accepts an operation with the types
+    and shapes of one that the profile rejects, or the reverse.
     """
     interface = _driver_interface(reconciliation)
     profile = profile or DriverProfile()
@@ -83,7 +82,8 @@ def learn(reconciliation: Reconciliation, log_name: str, profile: DriverProfile 
     rejections = (*own, *_rejections(observations))
     accelerator = reconciliation.setting.options.get(interface.accelerator_option) or profile.accelerator
     refined = DriverProfile(rejections, observations, tuple(sources), accelerator, profile.path, open_groups)
-    changes = {**_changes(reconciliation), interface.option: refined}
+    account = reconciliation.account
+    changes = {**({} if account is None else account.options), interface.option: refined}
     run = simulate_setting(reconciliation.model, reconciliation.setting, reconciliation.run.release, changes)
     if run.log_lines != reconciliation.run.log_lines:
         notes.append("the new rules alone do not reproduce the log, because the log does not show all rejected nodes")
@@ -111,57 +111,39 @@ def _driver_interface(reconciliation: Reconciliation) -> DriverInterface:
     return delegate.behind.driver
 
 
-def _changes(reconciliation: Reconciliation) -> Mapping[str, Any]:
-    return reconciliation.account.options if reconciliation.account is not None else {}
-
-
 def _seen(reconciliation: Reconciliation, interface: DriverInterface) -> _Seen:
-    options = MappingProxyType({**reconciliation.setting.options, **_changes(reconciliation)})
-    seen = _Seen()
-    undecided = {} if reconciliation.account is None else reconciliation.account.undecided
-    for subgraph in reconciliation.run.subgraphs:
-        decision, graph = subgraph.decision, subgraph.graph
-        questions = None if decision is None else interface.questions(graph, options, reconciliation.run.release)
-        if decision is not None and questions is not None:
-            rejected = nodes_set_aside(decision, interface.code)
-            _look(seen, subgraph, questions, rejected, undecided.get(graph.index, frozenset()))
+    account, run, seen = reconciliation.account, reconciliation.run, _Seen()
+    options = MappingProxyType({**reconciliation.setting.options, **({} if account is None else account.options)})
+    for subgraph in run.subgraphs:
+        decision, graph, delegated = subgraph.decision, subgraph.graph, subgraph.delegated
+        questions = None if decision is None else interface.questions(graph, options, run.release)
+        if decision is None or questions is None:
+            continue
+        rejected = nodes_set_aside(decision, interface.code)
+        undecided = frozenset() if account is None else account.undecided.get(graph.index, frozenset())
+        if questions.has_float16:
+            everything = [entry for partition in questions.partitions for entry in _entries(partition, partition.nodes)]
+            groups = [(everything, bool(delegated), bool(rejected))]
+        else:
+            groups = []
+        for partition in () if questions.has_float16 else questions.partitions:
+            nodes = partition.nodes
+            if partition.is_all_or_nothing:
+                groups.append((_entries(partition, nodes), not delegated.isdisjoint(nodes), not rejected.isdisjoint(nodes)))
+            else:
+                groups.append((_entries(partition, [node for node in nodes if node in delegated]), True, False))
+                seen.rejected += _entries(partition, [node for node in nodes if node in rejected - undecided])
+        for entries, are_accepted, is_open in groups:
+            if are_accepted:
+                seen.accepted.update([operation for _, operations in entries for operation in operations])
+            elif is_open:
+                seen.open.append(entries)
     return seen
 
 
-def _look(
-    seen: _Seen, subgraph: SubgraphRun, questions: DriverQuestions, rejected: frozenset[int], undecided: frozenset[int]
-) -> None:
-    """Record the accepted and rejected nodes of a subgraph. It is not known whether ``undecided`` nodes were rejected."""
-    if questions.has_float16:
-        everything = [entry for partition in questions.partitions for entry in _entries(partition, partition.nodes)]
-        _note(seen, everything, is_accepted=bool(subgraph.delegated), is_open=bool(rejected))
-        return
-    for partition in questions.partitions:
-        nodes, delegated = partition.nodes, subgraph.delegated
-        if partition.is_all_or_nothing:
-            is_accepted, is_open = not delegated.isdisjoint(nodes), not rejected.isdisjoint(nodes)
-            _note(seen, _entries(partition, nodes), is_accepted=is_accepted, is_open=is_open)
-            continue
-        _note(seen, _entries(partition, [node for node in nodes if node in delegated]), is_accepted=True, is_open=False)
-        seen.rejected += _entries(partition, [node for node in nodes if node in rejected - undecided])
-
-
 def _entries(partition: DriverQuestion, nodes: Iterable[int]) -> list[_AskedNode]:
-    questions = []
-    for index in nodes:
-        operations = partition.operations.get(index, ())
-        if operations:
-            view = partition.graph.view(partition.graph.nodes[index])
-            questions.append((view.op, tuple(dict.fromkeys([signature(operation, view) for operation in operations]))))
-    return questions
-
-
-def _note(seen: _Seen, entries: list[_AskedNode], *, is_accepted: bool, is_open: bool) -> None:
-    """Record a group of nodes. All nodes were accepted (``is_accepted``), or at least one was rejected (``is_open``)."""
-    if is_accepted:
-        seen.accepted.update(operation for _, operations in entries for operation in operations)
-    elif is_open:
-        seen.open.append(entries)
+    asked = [asked_operations(partition, node) for node in nodes]
+    return [(op, tuple(dict.fromkeys(operations))) for op, operations in asked if operations]
 
 
 def _rejected(
@@ -235,7 +217,6 @@ def _joined(
     sources: Sequence[LogSource],
     number: int,
 ) -> tuple[Observation, ...]:
-    """Merge the observations of log ``number`` into the profile. Raises LearningError for a contradiction."""
     joined = {observation.signature: observation for observation in profile.observations}
     for signatures, is_accepted in ((accepted, True), (rejected, False)):
         for operation in signatures:
@@ -262,17 +243,14 @@ def _log_place(observation: Observation, sources: Sequence[LogSource]) -> str:
 
 def _rejections(observations: Iterable[Observation]) -> Iterator[Rejection]:
     """Yield rules that cover the rejected and no accepted operations: by types, or with the rank, or with the shapes."""
-    groups: dict[tuple[str, tuple[str, ...]], tuple[list[OperationSignature], list[OperationSignature]]] = {}
+    groups: dict[_Kind, tuple[list[OperationSignature], list[OperationSignature]]] = {}
     for observation in observations:
-        key = (observation.signature.operation, observation.signature.types)
-        groups.setdefault(key, ([], []))[observation.is_accepted].append(observation.signature)
+        groups.setdefault(_kind(observation.signature), ([], []))[observation.is_accepted].append(observation.signature)
     for (operation, types), (rejected, accepted) in sorted(groups.items()):
-        if not rejected:
-            continue
-        if not accepted:
+        ranks = {example.rank for example in accepted}
+        if rejected and not accepted:
             yield Rejection(operation, types)
             continue
-        ranks = {example.rank for example in accepted}
         for rank, same in groupby(sorted(sorted(rejected), key=attrgetter("rank")), key=attrgetter("rank")):
             if rank in ranks:
                 yield from [Rejection(operation, types, rank, example.shapes) for example in same]
@@ -331,5 +309,4 @@ def profile_text(profile: DriverProfile) -> str:
 
 
 def _base_name(path: str) -> str:
-    """Return the name of a file without its folder, because the folder means nothing on other machines."""
-    return printable(os.path.basename(path) or path)
+    return printable(os.path.basename(path) or path)  # the folder means nothing on other machines

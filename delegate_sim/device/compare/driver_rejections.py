@@ -1,22 +1,22 @@
 """Explain a device log by nodes that an accelerator's driver rejected.
 
-The precision depends on the log. A table in execution order shows the CPU nodes. A table of node types shows only the number
-of CPU nodes per operator. The lines of the runtime show only totals.
+A table in execution order shows these nodes, a table of node types only their number per operator, and lines only totals.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, islice, product
+from itertools import combinations, groupby, islice, product
+from operator import itemgetter
 from types import MappingProxyType
 from typing import Any
 
-from ...delegates.driver import Driver, OperationSignature, signature
+from ...delegates.driver import Driver, DriverQuestion, OperationSignature, signature
 from ...graph.graph import NodeView
 from ...runtime.interpreter import Run
-from ..compare.trial_simulations import Account, Match, Trials
+from .trial_simulations import Account, Match, Trials
 
 _MOST_ATTEMPTS = 256
 _MOST_KINDS = 12
@@ -43,8 +43,6 @@ class RejectedNodes(Driver):
 
 @dataclass(frozen=True, slots=True)
 class _NodeKind:
-    """The operations of a node as the driver sees them. Nodes of one kind look the same to the driver."""
-
     op: str
     operations: tuple[OperationSignature, ...]
 
@@ -80,10 +78,9 @@ class _Inquiry:
 
 
 def driver_matches(trials: Trials, level: int | None = None) -> Iterator[Match]:
-    """Yield simulations that reproduce the log, best first.
+    """Yield simulations that reproduce the log because the driver rejects nodes that the delegate accepts, best first.
 
-    In each simulation, the driver rejects nodes that the delegate accepts. ``level`` replaces the feature level of the
-    setting. Yield nothing if the delegate asks the driver about no node.
+    ``level`` replaces the feature level. Yield nothing if the delegate asks the driver about no node.
     """
     inquiry = _inquiry(trials, level)
     if inquiry is None:
@@ -110,14 +107,21 @@ def _inquiry(trials: Trials, level: int | None) -> _Inquiry | None:
         questions = interface.questions(subgraph.graph, options, trials.release) if subgraph.decision is not None else None
         if questions is None:
             continue
-        for partition, index in [(own, index) for own in questions.partitions for index in own.nodes]:
-            node, view = (subgraph.graph.index, index), partition.graph.view(partition.graph.nodes[index])
-            if operations := partition.operations.get(index, ()):
-                kinds[node] = _NodeKind(view.op, tuple([signature(operation, view) for operation in operations]))
+        for partition in questions.partitions:
+            for index in partition.nodes:
+                op, operations = asked_operations(partition, index)
+                if operations:
+                    kinds[subgraph.graph.index, index] = _NodeKind(op, operations)
             if partition.is_all_or_nothing or questions.has_float16:
-                all_or_nothing.add(node)
+                all_or_nothing.update([(subgraph.graph.index, index) for index in partition.nodes])
     text = f", at feature level {level}" if changes else ""
     return _Inquiry(trials, interface.option, changes, text, base, kinds, frozenset(all_or_nothing)) if kinds else None
+
+
+def asked_operations(partition: DriverQuestion, node: int) -> tuple[str, tuple[OperationSignature, ...]]:
+    """Return the operator of a node, and the operations about which the delegate asks the driver for the node."""
+    view = partition.graph.view(partition.graph.nodes[node])
+    return view.op, tuple([signature(operation, view) for operation in partition.operations.get(node, ())])
 
 
 def _by_node(inquiry: _Inquiry) -> Iterator[Match]:
@@ -137,7 +141,11 @@ def _by_node(inquiry: _Inquiry) -> Iterator[Match]:
     for chosen in choices:
         run = inquiry.fitting(chosen) if chosen else None
         if run is not None:
-            yield inquiry.match(run, chosen, _undecided(inquiry, rejected - chosen, delegated), text)
+            # The driver may also have rejected nodes whose operations and types no delegated node has.
+            accepted_types = {kinds[node].types for node in delegated}
+            yield inquiry.match(
+                run, chosen, {node for node in rejected - chosen if kinds[node].types not in accepted_types}, text
+            )
             return
     if left_out and (run := inquiry.fitting(left_out)) is not None:
         yield inquiry.match(run, left_out, (), f"{text}, but accepts other nodes with the same operator, types and shapes")
@@ -145,11 +153,11 @@ def _by_node(inquiry: _Inquiry) -> Iterator[Match]:
 
 def _unions(inquiry: _Inquiry, nodes: set[_Node]) -> Iterator[set[_Node]]:
     """Yield sets of nodes that the driver may have rejected. Several are tried because a limit may drop accepted nodes too."""
-    by_op: dict[str, set[_Node]] = {}
-    by_kind: dict[_NodeKind, set[_Node]] = {}
+    by_op: dict[str, set[_Node]] = defaultdict(set)
+    by_kind: dict[_NodeKind, set[_Node]] = defaultdict(set)
     for node in sorted(nodes - inquiry.all_or_nothing):
-        by_op.setdefault(inquiry.kinds[node].op, set()).add(node)
-        by_kind.setdefault(inquiry.kinds[node], set()).add(node)
+        by_op[inquiry.kinds[node].op].add(node)
+        by_kind[inquiry.kinds[node]].add(node)
     always = nodes & inquiry.all_or_nothing
     for number in (1, 2, 3):
         for chosen in islice(combinations(by_op.values(), number), _MOST_ATTEMPTS // 4):
@@ -157,12 +165,6 @@ def _unions(inquiry: _Inquiry, nodes: set[_Node]) -> Iterator[set[_Node]]:
     yield from (always | kind for kind in by_kind.values())
     yield nodes
     yield from (nodes - kind for kind in by_kind.values())
-
-
-def _undecided(inquiry: _Inquiry, nodes: set[_Node], delegated: set[_Node]) -> set[_Node]:
-    """Return the nodes whose operations and types no delegated node has. The driver may have rejected these nodes."""
-    accepted = {inquiry.kinds[node].types for node in delegated}
-    return {node for node in nodes if inquiry.kinds[node].types not in accepted}
 
 
 def _by_operator(inquiry: _Inquiry) -> Iterator[Match]:
@@ -191,10 +193,9 @@ def _selections(inquiry: _Inquiry) -> Iterator[frozenset[_Node]]:
         subgraph = inquiry.base.subgraphs[index]
         ours = frozenset(subgraph.graph.execution_plan) - subgraph.delegated
         ours_counts = Counter(inquiry.op((index, node)) for node in ours)
-        by_op: dict[str, list[_Node]] = {}
-        for node in inquiry.kinds:
-            if node[0] == index:
-                by_op.setdefault(inquiry.op(node), []).append(node)
+        by_op: dict[str, list[_Node]] = defaultdict(list)
+        for node in [node for node in inquiry.kinds if node[0] == index]:
+            by_op[inquiry.op(node)].append(node)
         for op, nodes in by_op.items():
             more = counts.get(op, 0) - ours_counts[op]
             if more or is_limited:
@@ -206,9 +207,9 @@ def _selections(inquiry: _Inquiry) -> Iterator[frozenset[_Node]]:
 
 def _choices(inquiry: _Inquiry, nodes: Sequence[_Node], wanted: int) -> Iterator[frozenset[_Node]]:
     """Yield sets of ``wanted`` nodes with all nodes of a kind or none. Smaller sets too if partitions are limited."""
-    by_kind: dict[_NodeKind, list[_Node]] = {}
+    by_kind: dict[_NodeKind, list[_Node]] = defaultdict(list)
     for node in nodes:
-        by_kind.setdefault(inquiry.kinds[node], []).append(node)
+        by_kind[inquiry.kinds[node]].append(node)
     groups = list(by_kind.values())
     if len(groups) > _MOST_KINDS:
         if wanted in (0, len(nodes)):
@@ -223,9 +224,9 @@ def _choices(inquiry: _Inquiry, nodes: Sequence[_Node], wanted: int) -> Iterator
 
 def _by_lines(inquiry: _Inquiry) -> Iterator[Match]:
     """Without operator tables, assume that the driver rejects all nodes of one or two operators."""
-    by_op: dict[str, set[_Node]] = {}
+    by_op: dict[str, set[_Node]] = defaultdict(set)
     for node in inquiry.kinds:
-        by_op.setdefault(inquiry.op(node), set()).add(node)
+        by_op[inquiry.op(node)].add(node)
     for number in (1, 2):
         choices = islice(combinations(sorted(by_op), number), _MOST_ATTEMPTS)
         rejections = [(names, set().union(*map(by_op.__getitem__, names))) for names in choices]
@@ -241,7 +242,5 @@ def _by_lines(inquiry: _Inquiry) -> Iterator[Match]:
 
 
 def _by_subgraph(nodes: Iterable[_Node]) -> dict[int, frozenset[int]]:
-    grouped: dict[int, set[int]] = {}
-    for subgraph, node in sorted(nodes):
-        grouped.setdefault(subgraph, set()).add(node)
-    return {subgraph: frozenset(indices) for subgraph, indices in grouped.items()}
+    groups = groupby(sorted(set(nodes)), key=itemgetter(0))
+    return {subgraph: frozenset([node for _, node in group]) for subgraph, group in groups}

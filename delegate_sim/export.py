@@ -1,25 +1,36 @@
-"""Export the graph of a run, with the placement and the partition of each node.
+"""Export runs for other programs: as a graph, as Model Explorer's node data, and as the models that a delegate builds.
 
-The packages networkx (GraphML, JSON) and pydot (DOT) write the files. The extra ``export`` installs both packages.
+The packages networkx (GraphML, JSON) and pydot (DOT) write graphs. The extra ``export`` installs both packages.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from ..errors import LimitError, MissingPackageError
-from ..foundation.limits import how_to_raise, raised
-from ..foundation.printable import install_command, printable, shortened
-from ..model.model import Tensor
-from ..results.report.outcome_words import words_of
-from ..results.report.placement import node_reasons
-from ..results.report.plan_strip import DELEGATED, LEFT, REFUSED, node_state
-from ..runtime.interpreter import Run, SubgraphRun
+from .delegates.driver import LoweredModel
+from .errors import LimitError, MissingPackageError
+from .foundation.columns import LIST, OBJECT, Column, Declared
+from .foundation.limits import how_to_raise, raised
+from .foundation.printable import install_command, printable, shortened
+from .graph.graph import Graph
+from .model.model import Model, Tensor
+from .results.report.outcome_words import words_of
+from .results.report.placement import code_of, node_reasons
+from .results.report.plan_strip import DELEGATED, LEFT, REFUSED, node_state
+from .results.report.run_columns import run_columns
+from .runtime.interpreter import Run, SubgraphRun, simulate
+from .runtime.target import Target
 
-_COLORS = {DELEGATED: "#9fd8cd", REFUSED: "#f3b08c", LEFT: "#ecd27e"}
+COLORS = {DELEGATED: "#9fd8cd", REFUSED: "#f3b08c", LEFT: "#ecd27e"}
+"""The background color of a node, by the node's state. The text is black."""
+_TEXT = "#000000"
+_UNKNOWN = "not known: several subgraphs have this name"
 _LONGEST = 200
 _MOST_LINKS = 200_000
 """Largest number of tensors that nodes read from other nodes. The packages make several objects for each."""
@@ -64,9 +75,9 @@ def as_dot(run: Run) -> str:
     names = {key: _quoted(_dot_name(data)) for key, data in graph.nodes(data=True)}
     clusters: dict[tuple[int, int], Any] = {}
     for key, data in graph.nodes(data=True):
-        told = {of: _quoted(str(data[of])) for of in ("label", "version", "runs_on", "partition", "codes")}
-        told.update(tensor=_quoted(data["name"]), fillcolor=_quoted(data["color"]))
-        drawn.add_node(pydot.Node(names[key], shape="box", style="filled", **told))
+        attributes = {of: _quoted(str(data[of])) for of in ("label", "version", "runs_on", "partition", "codes")}
+        attributes.update(tensor=_quoted(data["name"]), fillcolor=_quoted(data["color"]))
+        drawn.add_node(pydot.Node(names[key], shape="box", style="filled", **attributes))
         place = (data["subgraph"], data["partition"])
         if place not in clusters:
             where = run.delegate.name if data["state"] == DELEGATED else words_of(run.delegate.name).other_place
@@ -109,7 +120,7 @@ def _add(graph: Any, run: Run, subgraph: SubgraphRun) -> None:
             runs_on=run.delegate.name if state == DELEGATED else words_of(run.delegate.name).other_place.lower(),
             partition=partition_of.get(index, -1),
             codes=", ".join(codes),
-            color=_COLORS[state],
+            color=COLORS[state],
         )
     tensors: dict[tuple[int, int], list[Tensor]] = {}
     for writer, reader, tensor in view.links:
@@ -129,17 +140,89 @@ def _text(text: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return text as a quoted DOT string, with backslashes and quotes escaped."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 
 
 def _package(name: str) -> ModuleType:
-    from importlib import import_module
-
     try:
-        return import_module(name)
+        return importlib.import_module(name)
     except ImportError as error:
         raise MissingPackageError(
             f"this format needs the package {name}, which is not installed: {install_command('export')}"
         ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered(Declared):
+    """The models that a delegate builds from the partitions of a model."""
+
+    document = "lowered"
+    columns = (Column("model", OBJECT), *run_columns("delegate", "runtime", "options"), Column("models", LIST))
+
+    model: Model
+    target: Target
+    models: tuple[LoweredModel, ...]
+
+
+def lowered(model: Model, graphs: Sequence[Graph], target: Target) -> Lowered:
+    """Apply a delegate to a model, and return the models that the delegate builds for its backend."""
+    run = simulate(model, target)
+    decisions = [run.subgraphs[graph.index].decision for graph in graphs]
+    built = [
+        built
+        for decision in decisions
+        if decision is not None and decision.findings is not None
+        for built in target.delegate.behind.lowered(decision, target.options, target.release)
+    ]
+    return Lowered(model, target, tuple(built))
+
+
+def layer_name(run: Run) -> str:
+    """Return the name of the Model Explorer layer for a run."""
+    return f"{run.delegate.name} on {run.release}"
+
+
+def node_data(run: Run) -> dict[str, Any]:
+    """Return the Model Explorer layer for a run: the label and color of every operator, by the name of the subgraph.
+
+    Model Explorer identifies an operator by its index in the subgraph (``GraphNodeData`` and ``NodeDataResult`` of the package
+    ai-edge-model-explorer, ``node_data_builder.py``). It counts the labels and shows them as a legend. Subgraphs of one name
+    share a group, in which nodes with different labels have no label.
+    """
+    layers: dict[str, dict[str, Any]] = {}
+    for subgraph in run.subgraphs:
+        layer = _layer(run, subgraph)
+        results = layers.setdefault(printable(subgraph.graph.name), layer)["results"]
+        for index, result in layer["results"].items():
+            if results.setdefault(index, result) != result:
+                results[index] = {"value": _UNKNOWN, "textColor": _TEXT}
+    return layers
+
+
+def nodes_of_graphs(run: Run) -> dict[str, SubgraphRun]:
+    """Return the subgraphs of a run by name, without those that share a name."""
+    names = Counter(printable(subgraph.graph.name) for subgraph in run.subgraphs)
+    named = [(printable(subgraph.graph.name), subgraph) for subgraph in run.subgraphs]
+    return {name: subgraph for name, subgraph in named if names[name] == 1}
+
+
+def node_label(run: Run, subgraph: SubgraphRun, index: int) -> str:
+    """Return the label of a node: the name of the delegate that runs the node, or the code of the refusal."""
+    if index in subgraph.delegated:
+        return run.delegate.name
+    return f"{words_of(run.delegate.name).other_place}: {code_of(node_reasons(subgraph, index, run.refusal))}"
+
+
+def _layer(run: Run, subgraph: SubgraphRun) -> dict[str, Any]:
+    results = {
+        str(index): {
+            "value": node_label(run, subgraph, index),
+            "bgColor": COLORS[node_state(subgraph, index)],
+            "textColor": _TEXT,
+        }
+        for index in subgraph.graph.execution_plan
+    }
+    # The values are not numbers, so sums of them would be meaningless.
+    hidden = {"hideInAggregatedStatsTable": True, "hideInChildrenStatsTable": True}
+    return {"name": layer_name(run), "results": results, "showExpandedSummaryOnGroupNode": True, **hidden}

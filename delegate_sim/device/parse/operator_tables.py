@@ -1,28 +1,24 @@
 """Parse the operator tables of benchmark_model's ``--enable_op_profiling=true``, as text or CSV.
 
-Sources of the formats: ``profiling/profile_summarizer.cc`` and ``profile_summary_formatter.cc``, and
-``util/stats_calculator.cc`` of TensorFlow's xla.
-
-LiteRT 2's own profiler (``litert/runtime/profiler_summarizer.cc``) prints the same columns, but with other meanings. All names
-are ``[Builtin]`` or ``[Delegate]``. ``times called`` is the number of calls in all inferences. An average is the average of
-one call, also in the summary.
-
-Sources of the formats: ``BenchmarkLoggingListener`` (``tools/benchmark/benchmark_model.cc``), ``util/stats_calculator.cc`` and
-``litert/python/tools/benchmark_litert_model.py``.
+Sources of the formats: ``profiling/profile_summarizer.cc``, ``profile_summary_formatter.cc``, ``BenchmarkLoggingListener``
+(``tools/benchmark/benchmark_model.cc``), ``util/stats_calculator.cc`` of TensorFlow's xla, and
+``litert/python/tools/benchmark_litert_model.py``. LiteRT 2's profiler (``litert/runtime/profiler_summarizer.cc``) prints the
+same columns with other meanings: all names are ``[Builtin]`` or ``[Delegate]``, ``times called`` counts calls in all inferences,
+and an average is of one call, also in the summary.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
-from ....foundation.columns import Declared
-from ..tables import rows_of
+from ...foundation.columns import Declared
+from .tables import rows_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +67,12 @@ def times_of_result(content: Mapping[str, Any]) -> RunTimes:
     """Return the times in a result file: ``--result_json`` of litert-benchmark, or ``--result_file_path`` of benchmark_model."""
     latency, misc, metrics = (content.get(name) for name in ("latency", "misc_metrics", "latency_metrics"))
     if isinstance(latency, dict):
-        names, times, runs = ("init_ms", "warmup_first_ms", "warmup_avg_ms", "avg_ms"), latency, latency.get("num_runs")
+        names, times, misc = ("init_ms", "warmup_first_ms", "warmup_avg_ms", "avg_ms"), latency, latency
     elif isinstance(metrics, dict):
         names, times = ("init_ms", "first_inference_ms", "average_warm_up_ms", "avg_ms"), metrics
-        runs = misc.get("num_runs") if isinstance(misc, dict) else None
     else:
         return NO_TIMES
-    count = _plain_number(runs)
+    count = _plain_number(misc.get("num_runs")) if isinstance(misc, dict) else None
     init, first, warmup, inference = [_plain_number(times.get(name)) for name in names]
     return RunTimes(init, first, warmup, inference, runs=None if count is None else int(count))
 
@@ -261,16 +256,17 @@ class OperatorTable:
     def summary(self, *, is_complete: bool) -> Summary:
         """Return the content of the summary by node type, with the times of the nodes in one inference."""
         is_of_calls = _are_averages_of_calls(self.groups)
-        counts: dict[str, int] = {}
-        times: dict[str, float] = {}
+        counts: dict[str, int] = defaultdict(int)
+        times: dict[str, float] = defaultdict(float)
         inner = [group.ms for group in self.groups if is_inner_type(group.op)]
         for group in self.groups:
             if is_inner_type(group.op) or (is_of_calls and group.is_inner):
                 continue
-            counts[group.op] = counts.get(group.op, 0) + group.count
-            times[group.op] = times.get(group.op, 0.0) + group.ms * (group.count if is_of_calls else 1)
+            counts[group.op] += group.count
+            times[group.op] += group.ms * (group.count if is_of_calls else 1)
         inner_ms = sum(inner) if inner else None
-        return Summary(MappingProxyType(counts), is_complete, MappingProxyType(times), not self.has_all_rows, inner_ms)
+        known, known_times = MappingProxyType(dict(counts)), MappingProxyType(dict(times))
+        return Summary(known, is_complete, known_times, not self.has_all_rows, inner_ms)
 
     def _read_summary(self, text: str) -> bool:
         if (match := _COUNT.search(text)) is None:
@@ -297,7 +293,6 @@ class OperatorTable:
 
 
 def _number(text: str) -> float | None:
-    """Return a finite number of a table, or None for other text, such as ``nan`` or ``1.2.3``."""
     try:
         value = float(text)
     except ValueError:
@@ -326,7 +321,7 @@ def is_inner_type(op: str) -> bool:
 def _operator(text: str) -> str:
     """Return the operator of a node type, without the text after a slash. Return "" for an event that is not a node."""
     text = text.strip()
-    kernel = text.removeprefix("Delegate/")
+    kernel = text.removeprefix(_INNER)
     op = (kernel.partition(":")[0] if len(kernel) < len(text) else text).partition("/")[0]
     return "" if op in _EVENTS or op.startswith(_LITERT_EVENT) else op
 

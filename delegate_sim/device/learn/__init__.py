@@ -1,1 +1,0 @@
-"""Learn profiles of drivers and devices from logs."""

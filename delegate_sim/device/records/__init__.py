@@ -1,1 +1,0 @@
-"""Records of device runs that others publish, and their comparison with simulations."""
