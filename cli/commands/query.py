@@ -75,7 +75,6 @@ def command(scans: Sequence[str], name: str | None, sql: str | None, form: str, 
 
 
 def _text(totals: Mapping[str, TargetTotals], name: str | None, result: Result) -> Iterator[Line]:
-    """Yield the text of a result. For the top causes, the text begins with the verdicts on the targets."""
     if name not in (_DEFAULT_VIEW, _CHANGES_VIEW):
         yield from _lines(result)
         return
@@ -151,7 +150,6 @@ def _json_value(value: object) -> object:
 
 
 def _csv_cell(value: object) -> object:
-    """Return a value as a CSV cell. Text is safe to print, and spreadsheets do not read the text as a formula."""
     return cell(value)
 
 

@@ -17,8 +17,7 @@ from ..console.terminal import result_options, show_progress, width, write_resul
 from ..exits import DONE, FINDINGS
 from ..models import one_path, read_model
 from ..text.inference import difference_lines
-from ..text.precision import precision_lines
-from ..text.verification import verification_lines
+from ..text.verification import precision_lines, verification_lines
 
 _EPILOG = """\b
 Examples:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import click
 
@@ -13,7 +16,7 @@ from delegate_sim.results.report.findings import ERROR, NOTE, WARNING, Finding
 from ..console.layout import counted, message, name
 from ..text.elements.findings import LEVELS, alike, finding_hint, finding_text
 from . import markdown
-from .common import PROGRAM, number_titles, numbers, repository_path, state, title, verdict
+from .common import PROGRAM, Group, grouped_findings, number_titles, numbers, repository_path, state, title, verdict
 
 _ANNOTATIONS = 10
 """Largest number of annotations that GitHub shows for a step."""
@@ -22,10 +25,7 @@ _SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 
 
 def render(results: Results) -> str:
-    """Return notices about unchecked releases, annotations (errors first) and a folded group with a line for each case.
-
-    Annotations beyond the limit are only counted.
-    """
+    """Return notices about unchecked releases, annotations (errors first) and a folded group with a line for each case."""
     notices = dict.fromkeys([said for case in results.cases if (said := case.unchecked)])
     lines = [_command(_COMMANDS[NOTE], {"title": PROGRAM}, message(said)) for said in notices]
     lines += [*_annotations(results), _command("group", {}, f"{PROGRAM} {results.command}: {verdict(results)}")]
@@ -35,10 +35,7 @@ def render(results: Results) -> str:
 
 
 def write_summary(results: Results, environment: Mapping[str, str]) -> None:
-    """Append the results as Markdown to the summary of the step. Do nothing if the environment does not name a summary file.
-
-    Raises click.ClickException if writing fails.
-    """
+    """Append the results as Markdown to the summary of the step. Do nothing if the environment does not name a summary file."""
     path = environment.get(_SUMMARY_VARIABLE)
     if not path:
         return
@@ -88,3 +85,43 @@ def _property(text: str) -> str:
 def _harmless(line: str) -> str:
     """Break up commands of the older form ``##[command]``. The runner finds these commands anywhere in a line."""
     return line.replace("##[", "## [")
+
+
+_UNCHECKED = "unchecked-release"
+"""The name of the check that finds releases that were not checked."""
+_SEVERITIES = {ERROR: "major", WARNING: "minor", NOTE: "info"}
+
+
+def gitlab_report(results: Results) -> str:
+    """Return an array with an entry for each unchecked release of a case, and for each group of findings."""
+    entries = [_unchecked_entry(case, said) for case in results.cases if (said := case.unchecked)]
+    entries += [_entry(group) for group in grouped_findings(results)]
+    used: set[str] = set()
+    for entry in entries:
+        # If a model is given twice, its findings have equal fingerprints.
+        while (unique := entry["fingerprint"]) in used:
+            entry["fingerprint"] = hashlib.sha256(unique.encode("ascii")).hexdigest()[: len(unique)]
+        used.add(unique)
+    return json.dumps(entries, ensure_ascii=False, indent=2) + "\n"
+
+
+def _unchecked_entry(case: Case, said: str) -> dict[str, Any]:
+    identity = "\0".join([case.model, case.target, _UNCHECKED])
+    return {
+        "description": f"{name(case.target)}: {message(said)}",
+        "check_name": _UNCHECKED,
+        "fingerprint": hashlib.sha256(identity.encode("utf-8", "backslashreplace")).hexdigest()[:32],
+        "severity": _SEVERITIES[NOTE],
+        "location": {"path": repository_path(case), "lines": {"begin": 1}},
+    }
+
+
+def _entry(group: Group) -> dict[str, Any]:
+    hint = f". What to do: {group.hint}" if group.hint else ""
+    return {
+        "description": f"{name(group.case.target)}: {group.text}{hint}",
+        "check_name": group.first.code,
+        "fingerprint": group.fingerprint,
+        "severity": _SEVERITIES[group.first.level],
+        "location": {"path": repository_path(group.case), "lines": {"begin": 1}},
+    }

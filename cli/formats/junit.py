@@ -36,7 +36,6 @@ def _counts(cases: Sequence[Case]) -> dict[str, str]:
 
 
 def _verdict(case: Case) -> str | None:
-    """Return the name of the XML element for a failed or unreadable case, or None if the case passed."""
     if case.status == UNREADABLE:
         return _ERROR
     return _FAILURE if case.status == FAILED or _errors(case) else None

@@ -36,13 +36,11 @@ class _Released(NamedTuple):
 
 
 def _measured(row: _Diagnosed) -> float | None:
-    """Return the time of the first cause, or None if the time is not known."""
     cause = None if row.times is None or row.first is None else row.times.of_cause(row.first)
     return cause.ms if cause is not None and cause.is_known else None
 
 
 def _saves(row: _Diagnosed) -> float | None:
-    """Return the most time that fixing the first cause can save, or None if it is not known."""
     return None if row.times is None or row.first is None else _at_most(row.times.of(row.first))
 
 
@@ -103,10 +101,7 @@ def diagnosis_sheet(diagnoses: Sequence[tuple[Diagnosis, FixTimes | None]], unre
 
 
 def releases_sheet(tables: Sequence[tuple[str, str, ReleaseTable]], unreadable: Sequence[Unreadable]) -> str:
-    """Return CSV with a row for each model and target, and a row for each model that cannot be read.
-
-    A table comes with the path of the model and the name of the target.
-    """
+    """Return CSV with a row for each model and target, and a row for each model that cannot be read."""
     rows = [_Released(path, target, table, table.newest_row) for path, target, table in tables]
     return _sheet(RELEASED, rows, [row.table.not_simulated for row in rows], unreadable)
 

@@ -47,7 +47,6 @@ class DelegateSimAdapter(Adapter):  # type: ignore[misc]  # the package has no t
 
 
 def _color(graph: dict[str, Any], run: Run, subgraph: SubgraphRun, results: Mapping[str, Any]) -> None:
-    """Color the operators of a graph, and attach reasons to the operators that stay on the CPU."""
     for node in graph["nodes"]:
         if node["id"] not in results:
             continue

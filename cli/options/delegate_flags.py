@@ -184,10 +184,7 @@ def own_options(pairs: Sequence[str]) -> dict[str, str]:
 
 
 def release_in(pairs: Sequence[str], release: str) -> tuple[list[str], str]:
-    """Return two values: the KEY=VALUE options without the option for the runtime release, and the release.
-
-    If no option names a release, the second value is ``release``.
-    """
+    """Return two values: the KEY=VALUE options without the option for the runtime release, and the release."""
     named = [pair for pair in pairs if pair.startswith(f"{RELEASE}=") and is_release_name(pair.partition("=")[2])]
     for pair in named:
         other = pair.partition("=")[2]
@@ -198,7 +195,6 @@ def release_in(pairs: Sequence[str], release: str) -> tuple[list[str], str]:
 
 
 def _unknown(key: str, delegates: Sequence[Delegate]) -> str:
-    """Return the message for an option that no delegate has. The message for a single delegate lists its options."""
     owners = _owners(key, delegates)
     if len(delegates) == 1:
         own = ", ".join(option.key for option in delegates[0].options)
@@ -283,10 +279,7 @@ def _parameter(option: Option) -> click.Option:
 
 
 def _one_value(ctx: click.Context, parameter: click.Parameter, values: Sequence[str]) -> str | None:
-    """Return the first value of a flag, or None if it is not given.
-
-    Raises UsageError for two different values, unless the command takes several values of a flag.
-    """
+    """Return the first value of a flag, or None if it is not given."""
     given = list(dict.fromkeys(values))
     if len(given) > 1 and getattr(ctx.command, "takes_several_values", False):
         several = ctx.meta.setdefault(_SEVERAL, {})
@@ -306,7 +299,6 @@ def _spellings(option: Option) -> list[str]:
 
 
 def _spelling(option: Option) -> str:
-    """Return the command-line form of an option: the flag, or ``--option NAME`` for an option without a flag."""
     value = "BOOL" if option.parse is boolean else "VALUE"
     spelling = option_as_typed([option], option.name)
     return f"{spelling} {value}" if option.flag else f"{spelling}={value}"
@@ -324,10 +316,7 @@ def _with_underscores(flag: str) -> str:
 
 
 def _as_declared(args: Sequence[str], declared: Iterable[str]) -> list[str]:
-    """Return the arguments, with each option name spelled as in its declaration.
-
-    Dashes and underscores count as equal. Values do not change.
-    """
+    """Return the arguments, with each option name spelled as in its declaration."""
     spellings = {_with_underscores(name[2:]): name for name in declared if name.startswith("--")}
     end = args.index("--") if "--" in args else len(args)
     return [_respelt(argument, spellings) for argument in args[:end]] + list(args[end:])

@@ -64,7 +64,6 @@ def unmet_lines(apps: Sequence[App], width: int) -> Iterator[Line]:
 
 
 def _missing_text(app: App) -> str:
-    """Return what the targets of an application lack, or "" if they lack nothing."""
     return "; ".join(dict.fromkeys([_missing(target) for target in app.targets if target.state == INCOMPLETE]))
 
 

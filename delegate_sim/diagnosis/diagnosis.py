@@ -18,11 +18,20 @@ from ..graph.effort import Effort
 from ..hypothetical.fixed_inputs import open_inputs
 from ..hypothetical.hypothetical_changes import NodeKey
 from ..model.model import Model
-from ..results.numbers.risks import NUMBER_RISKS, NumberRisk, number_risks
 from ..results.report.display import Shown, Times, shown_times, times_tables
+from ..results.report.number_risks import NUMBER_RISKS, NumberRisk, number_risks
 from ..results.report.outcome_words import words_of
-from ..results.report.run_columns import COMPILATION, MODEL, NOT_SIMULATED, STATE, TIME, run_columns
-from ..results.report.tables import model_name, report_tables, run_words
+from ..results.report.tables import (
+    COMPILATION,
+    MODEL,
+    NOT_SIMULATED,
+    STATE,
+    TIME,
+    model_name,
+    report_tables,
+    run_columns,
+    run_words,
+)
 from ..results.report.verdict import verdict
 from ..rules.kinds import OPERATOR_NOT_REGISTERED
 from ..runtime.interpreter import Run, simulate

@@ -10,10 +10,10 @@ from ..delegates.devices import ORDER
 from ..delegates.traits import Ranking
 from ..graph.effort import DIAGNOSIS, Effort
 from ..model.model import Model
-from ..results.numbers.risks import number_risks
 from ..results.report.blockers import has_open_input
 from ..results.report.measures import TAKEN, measure
 from ..results.report.multiply_adds import compute_of
+from ..results.report.number_risks import number_risks
 from ..results.report.verdict import has_wrong_results
 from ..rules.kinds import DYNAMIC_TENSORS
 from ..runtime.interpreter import REFUSED, Run, simulate

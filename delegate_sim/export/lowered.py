@@ -9,7 +9,7 @@ from ..delegates.driver import LoweredModel
 from ..foundation.columns import LIST, OBJECT, Column, Declared
 from ..graph.graph import Graph
 from ..model.model import Model
-from ..results.report.run_columns import run_columns
+from ..results.report.tables import run_columns
 from ..runtime.interpreter import simulate
 from ..runtime.target import Target
 

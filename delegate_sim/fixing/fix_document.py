@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..foundation.columns import INTEGER, LIST, OBJECT, Column, attributes, entry, head, within
 from ..inference.difference import Difference
-from ..results.report.run_columns import NOT_SIMULATED, STATE, run_columns
+from ..results.report.tables import NOT_SIMULATED, STATE, run_columns
 from .descent import FixStep, Trial
 from .passes.base import EXACTNESS
 from .score import Standing

@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..hypothetical.hypothetical_changes import NodeKey
-from ..results.numbers.words import risk_findings
 from ..results.report.blockers import Ranks
-from ..results.report.findings import ERROR, WARNING, Finding, node_finding, node_location
+from ..results.report.findings import ERROR, WARNING, Finding, node_finding, node_location, risk_findings
 from ..results.report.measures import measure
 from ..results.report.multiply_adds import compute_of
 from ..results.report.outcome_words import outcome_notes, words_of

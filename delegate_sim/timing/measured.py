@@ -13,7 +13,7 @@ from ..foundation.columns import INTEGER, LIST, NUMBER, OBJECT, Column, Declared
 from ..foundation.printable import printable
 from ..hypothetical.hypothetical_changes import NodeKey
 from ..results.report.display import TimeRow, TimeTotals
-from ..results.report.records import RunPartition, partitions
+from ..results.report.placement import RunPartition, partitions
 from ..runtime.interpreter import Run
 
 KERNEL, NODE, UNMATCHED = "kernel", "node", "unmatched"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...delegates.traits import Ranking
 from ...foundation.printable import counted, share
-from ..numbers.words import counts_text
+from ..report.findings import counts_text
 from ..report.measures import NOT_RUNNING, awaits_compiler
 from ..report.outcome_words import words_of
 from ..report.verdict import share_text
@@ -100,7 +100,6 @@ def _incomparable(a: Side, b: Side) -> str:
 
 
 def _numbers(a: Side, b: Side) -> str:
-    """Return which sides have wrong results, and which side has no rules that could find some."""
     sides = {"A": a.measures, "B": b.measures}
     unknown = [side.run.delegate.name for side in (a, b) if side.measures.wrong_results is None]
     if not unknown:  # the verdict has the numbers that differ

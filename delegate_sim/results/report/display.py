@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ...foundation.columns import Declared, Table
@@ -138,3 +139,47 @@ def _escaped(text: str, longest: int) -> str:
     import html
 
     return html.escape(shortened(printable(text), longest))
+
+
+_STEP = "  "
+_ONE_LINE_EACH = frozenset({"nodes", "partition_list"})
+"""Lists that are written with one item per line and without indentation.
+
+Writing with indentation takes about ten times as long.
+"""
+
+
+def json_value(entry: Any) -> Iterator[str]:
+    """Yield plain data as parts of JSON. Each part is converted when the caller requests it."""
+    if isinstance(entry, dict):
+        yield from json_object({key: _field(key, value) for key, value in entry.items()})
+    elif isinstance(entry, list):
+        yield from json_array(map(json_value, entry))
+    else:
+        yield json.dumps(entry)
+
+
+def _field(key: str, value: Any) -> Iterator[str]:
+    if key in _ONE_LINE_EACH and isinstance(value, list):
+        return json_array([json.dumps(item)] for item in value)
+    return json_value(value)
+
+
+def json_array(items: Iterable[Iterable[str]]) -> Iterator[str]:
+    """Yield the parts of a JSON array, given the parts of each item."""
+    return _bracketed("[]", (("", item) for item in items))
+
+
+def json_object(fields: Mapping[str, Iterable[str]]) -> Iterator[str]:
+    """Yield the parts of a JSON object, given the parts of each value."""
+    return _bracketed("{}", ((f"{json.dumps(key)}: ", value) for key, value in fields.items()))
+
+
+def _bracketed(brackets: str, items: Iterable[tuple[str, Iterable[str]]]) -> Iterator[str]:
+    before = brackets[0]
+    for head, parts in items:
+        yield f"{before}\n{_STEP}{head}"
+        for part in parts:
+            yield part.replace("\n", f"\n{_STEP}")  # strings in JSON contain no line breaks
+        before = ","
+    yield brackets if before == brackets[0] else f"\n{brackets[1]}"
