@@ -26,8 +26,7 @@ from ..models import STANDARD_INPUT, model_paths, require_models
 from ..options.delegate_flags import DelegateCommand
 from ..options.shared import complete_releases
 from ..options.targets import TargetArguments, delegates_option, target_arguments
-from ..text.app import unmet_lines
-from ..text.scan import scan_lines
+from ..text.scan import scan_lines, unmet_lines
 
 _EPILOG = """\b
 Examples:

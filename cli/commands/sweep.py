@@ -207,7 +207,7 @@ def _write_table(swept: Swept, table: _Table, written: str) -> None:
     elif form == "text":
         write_lines(sweep_lines(swept, width(), shown, with_code, written))
     else:
-        from ..formats.conversions import conversions_markdown, conversions_sheet
+        from ..formats.sheets import conversions_markdown, conversions_sheet
 
         write(conversions_sheet(swept) if form == "csv" else conversions_markdown(swept, shown, with_code))
     if written and form != "text":

@@ -12,7 +12,7 @@ _FUNCTIONS = {
     "markdown": "markdown.render",
     "github": "github.render",
     "sarif": "sarif.render",
-    "junit": "junit.render",
+    "junit": "github.junit_report",
     "gitlab": "github.gitlab_report",
     "csv": "comma_separated.render",
 }

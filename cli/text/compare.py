@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from delegate_sim.delegates.options import as_typed
 from delegate_sim.foundation.printable import shortened
 from delegate_sim.results.compare.comparison import ComparedNode, Comparison, Side, State
-from delegate_sim.results.compare.delegate_differences import api_defaults_text
+from delegate_sim.results.compare.comparison_verdict import api_defaults_text
 from delegate_sim.results.compare.model_changes import NodeChange
 from delegate_sim.results.report.measures import FURTHER, NUMBERS, outcome_text
 from delegate_sim.results.report.outcome_words import OutcomeWords, words_of

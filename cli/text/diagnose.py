@@ -13,7 +13,7 @@ from delegate_sim.diagnosis.diagnosis import Diagnosis
 from delegate_sim.diagnosis.examiner import Cost
 from delegate_sim.diagnosis.ranking import RankedCause
 from delegate_sim.foundation.printable import and_list, printable
-from delegate_sim.results.compare.delegate_differences import api_defaults_text
+from delegate_sim.results.compare.comparison_verdict import api_defaults_text
 from delegate_sim.results.report.findings import risks_text
 from delegate_sim.results.report.measures import FAILS_LATER, FURTHER, NUMBERS, PREDICTED, outcome_text
 from delegate_sim.results.report.outcome_words import OutcomeWords, words_of

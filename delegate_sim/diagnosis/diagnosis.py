@@ -253,7 +253,7 @@ class Diagnosis(Shown):
         return f"{model_name(self.model)}: {run_words(self.run)}; {counted(len(self.findings), 'cause')}, {first}"
 
     def _summary(self) -> Sequence[tuple[str, str]]:
-        from ..results.report.plan_strip import strip_picture
+        from ..results.report.display import strip_picture
 
         return [(verdict(self.run), strip_picture(self.run))]
 

@@ -14,9 +14,9 @@ from ..errors import LimitError, MissingPackageError
 from ..foundation.limits import how_to_raise, raised
 from ..foundation.printable import install_command, printable, shortened
 from ..model.model import Tensor
+from ..results.report.display import DELEGATED, LEFT, REFUSED, node_state
 from ..results.report.outcome_words import words_of
 from ..results.report.placement import node_reasons
-from ..results.report.plan_strip import DELEGATED, LEFT, REFUSED, node_state
 from ..runtime.interpreter import Run, SubgraphRun
 
 _COLORS = {DELEGATED: "#9fd8cd", REFUSED: "#f3b08c", LEFT: "#ecd27e"}

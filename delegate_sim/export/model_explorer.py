@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..foundation.printable import printable
+from ..results.report.display import DELEGATED, LEFT, REFUSED, node_state
 from ..results.report.outcome_words import words_of
 from ..results.report.placement import code_of, node_reasons
-from ..results.report.plan_strip import DELEGATED, LEFT, REFUSED, node_state
 from ..runtime.interpreter import Run, SubgraphRun
 
 COLORS = {DELEGATED: "#9fd8cd", REFUSED: "#f3b08c", LEFT: "#ecd27e"}

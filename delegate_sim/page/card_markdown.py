@@ -6,7 +6,7 @@ from itertools import groupby
 
 from ..delegates.devices import MICROCONTROLLERS_TITLE
 from ..foundation.printable import printable, shortened
-from ..results.report.plan_strip import DELEGATED, LEFT, MIXED, REFUSED, cells
+from ..results.report.display import DELEGATED, LEFT, MIXED, REFUSED, cells
 from .card import Card, CardRow
 from .card_picture import shown_share
 

@@ -12,12 +12,12 @@ from delegate_sim.foundation.printable import shortened
 from delegate_sim.graph.partition import Subset
 from delegate_sim.refusal import Refusal
 from delegate_sim.results.report.blockers import Ranks
+from delegate_sim.results.report.display import strip
 from delegate_sim.results.report.measures import counted_partitions
 from delegate_sim.results.report.multiply_adds import Compute, compute_of
 from delegate_sim.results.report.number_risks import number_risks
 from delegate_sim.results.report.outcome_words import NOT_BUILT, OutcomeWords, words_of
 from delegate_sim.results.report.placement import bare_reasons, bytes_across, dropped_partitions, left_nodes, on_cpu
-from delegate_sim.results.report.plan_strip import strip
 from delegate_sim.results.report.report import Report
 from delegate_sim.rules.kinds import FLOAT16_DEQUANTIZE
 from delegate_sim.rules.rule import Reason

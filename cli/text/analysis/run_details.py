@@ -10,7 +10,7 @@ from delegate_sim.delegates.options import as_typed, option_value
 from delegate_sim.delegates.registry import FALLBACK_OPTION
 from delegate_sim.foundation.printable import printable
 from delegate_sim.model.model import Node
-from delegate_sim.results.compare.delegate_differences import api_defaults_text
+from delegate_sim.results.compare.comparison_verdict import api_defaults_text
 from delegate_sim.results.report.measures import TAKEN
 from delegate_sim.results.report.placement import COMPILED, CPU, on_cpu, placements, splits_of
 from delegate_sim.results.report.report import Report

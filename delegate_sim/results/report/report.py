@@ -212,7 +212,7 @@ class Report(Shown):
         return self.viewer
 
     def _summary(self) -> Sequence[tuple[str, str]]:
-        from .plan_strip import strip_picture
+        from .display import strip_picture
 
         words = [run_words(run) if self.is_chain and number else verdict(run) for number, run in enumerate(self.runs)]
         return [(sentence, strip_picture(run)) for sentence, run in zip(words, self.runs, strict=True)]
