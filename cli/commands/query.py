@@ -149,13 +149,9 @@ def _json_value(value: object) -> object:
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _csv_cell(value: object) -> object:
-    return cell(value)
-
-
 def _csv(result: Result) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(result.columns)
-    writer.writerows([[_csv_cell(value) for value in row] for row in result.rows])
+    writer.writerows([[cell(value) for value in row] for row in result.rows])
     return text.getvalue()

@@ -66,7 +66,7 @@ class DelegateCommand(FileCommand):
         flags = _flags(ctx.meta[_CHOSEN])
         args = _as_declared(args, [spelling for option in flags.values() for spelling in _spellings(option)])
         try:
-            return super().parse_args(ctx, _with_values(args, flags))
+            return super().parse_args(ctx, list(_add_values(args, flags)))
         except click.NoSuchOption as error:
             owners = _owners(error.option_name.removeprefix("--"), ctx.meta[_CHOSEN])
             if not owners:
@@ -326,11 +326,6 @@ def _respelt(argument: str, spellings: Mapping[str, str]) -> str:
     name, equals, value = argument.partition("=")
     spelling = spellings.get(_with_underscores(name[2:])) if name.startswith("--") else None
     return argument if spelling is None else f"{spelling}{equals}{value}"
-
-
-def _with_values(args: Sequence[str], flags: Mapping[str, Option]) -> list[str]:
-    """Return arguments with the value true added to boolean flags without a value."""
-    return list(_add_values(args, flags))
 
 
 def _add_values(args: Sequence[str], flags: Mapping[str, Option]) -> Iterator[str]:

@@ -283,11 +283,7 @@ def for_targets_options(command: Command) -> Command:
 
 def target_arguments(*delegate_options: Decorator, runtime: Sequence[Decorator] = (runtime_option(),)) -> Decorator:
     """Return a decorator that passes ``TargetArguments`` to a command as ``arguments``."""
-    return _passing("arguments", _as_given, *delegate_options, *_options(runtime))
-
-
-def _as_given(arguments: TargetArguments) -> TargetArguments:
-    return arguments
+    return _passing("arguments", lambda arguments: arguments, *delegate_options, *_options(runtime))
 
 
 def _options(runtime: Sequence[Decorator] = (runtime_option(),)) -> tuple[Decorator, ...]:

@@ -13,7 +13,7 @@ from ...foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, Decl
 from ...graph.graph import Graph
 from ...model.model import Model
 from ...runtime.interpreter import Run, SubgraphRun
-from .display import Shown, Times, json_array, json_object, json_value, shown_times, times_tables
+from .display import Shown, Times, json_array, json_object, json_value, shown_times, strip_picture, times_tables
 from .measures import NOT_RUNNING, PREDICTED, counted_partitions, measure, outcome_text
 from .multiply_adds import Compute, compute_of
 from .number_risks import NUMBER_RISKS
@@ -212,8 +212,6 @@ class Report(Shown):
         return self.viewer
 
     def _summary(self) -> Sequence[tuple[str, str]]:
-        from .display import strip_picture
-
         words = [run_words(run) if self.is_chain and number else verdict(run) for number, run in enumerate(self.runs)]
         return [(sentence, strip_picture(run)) for sentence, run in zip(words, self.runs, strict=True)]
 
