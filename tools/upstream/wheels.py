@@ -32,7 +32,8 @@ from delegate_sim.delegates.traits import AcceleratorTraits, PluginTraits
 from delegate_sim.errors import DelegateSimError
 from delegate_sim.foundation.packages import Runtime, runtime_of
 from delegate_sim.live.engine import Engine, LiveDecision
-from delegate_sim.live.live_runs import find_engine, lacking
+from delegate_sim.live.live_runs import find_engine
+from delegate_sim.live.trial import lacking
 from delegate_sim.model.model import Model
 from delegate_sim.model.reader import load
 
