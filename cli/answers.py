@@ -6,6 +6,7 @@ A command makes an ``Answer`` for each model, whatever the kind of target is. On
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -14,12 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from delegate_sim.foundation.printable import printable
+from delegate_sim.results.report.display import json_array
 
-from .console.output_file import ReportFile
-from .console.terminal import Line, plain, width, write, write_lines
-from .formats import FORMATS
+from .console.output_file import Command, ReportFile, Written
+from .console.terminal import TEXT_OR_JSON, Line, format_option, plain, width, write, write_file, write_lines
+from .formats import FORMATS, render
 from .models import Models, Unreadable, unreadable_entry
-from .outputs import CARDS, GITHUB, MARKDOWN, summarize, with_ending, write_files
 from .text.analysis.view import MANY
 from .text.elements.paragraphs import HEADING
 
@@ -27,6 +28,73 @@ if TYPE_CHECKING:
     from delegate_sim.gate.results import Case, Results
 
     from .text.many import Columns
+
+
+GITHUB = "github"
+MARKDOWN = "markdown"
+CARD = "card"
+"""A picture with a row for each target. The ending of the file chooses SVG, PNG or Markdown (see ``with_ending``)."""
+CARD_IMAGE, CARD_MARKDOWN = "card.png", "card.md"
+CARDS = (CARD, CARD_IMAGE, CARD_MARKDOWN)
+
+if TYPE_CHECKING:
+    _ParamType = click.ParamType["ReportFile"]
+else:
+    _ParamType = click.ParamType  # takes no type in brackets before release 8.4
+
+
+class _ReportType(_ParamType):
+    name = "FORMAT=FILE"
+
+    def __init__(self, written: Written, formats: Sequence[str]) -> None:
+        self.written = written
+        self._formats = formats
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> ReportFile:
+        if isinstance(value, ReportFile):
+            return value
+        form, equals, path = value.partition("=")
+        if not equals or not path:
+            self.fail(f"takes FORMAT=FILE, not {value!r}", param, ctx)
+        if form not in self._formats:
+            self.fail(f"there is no format {form!r}; the formats are {', '.join(self._formats)}", param, ctx)
+        return ReportFile(form, path)
+
+
+def output_options(command: Command, *, replaces: bool = False, further: Sequence[str] = ()) -> Command:
+    """Add ``--format`` and ``--report`` to a command. With ``replaces``, existing report files are replaced.
+
+    ``further`` are formats that only this command has.
+    """
+    formats = (*TEXT_OR_JSON, *FORMATS, *further)
+    command = click.option(
+        "--report",
+        "files",
+        multiple=True,
+        type=_ReportType(Written(replaces=replaces), formats),
+        help="Also write a file in one of these formats.",
+    )(command)
+    return format_option("Text to read, JSON for programs, or a format for a service.", formats)(command)
+
+
+def with_ending(form: str, path: str | None) -> str:
+    """Return the format of a file. The ending of its name chooses the format of a card."""
+    ended = form + os.path.splitext(path or "")[1].lower()
+    return ended if form == CARD and ended in CARDS else form
+
+
+def write_files(files: Sequence[ReportFile], render: Callable[[str], str | bytes | Sequence[str]]) -> None:
+    """Render all files, then write them. Raises ClickException if a file cannot be written."""
+    rendered = [(path, render(form)) for form, path in files]
+    for path, text in rendered:
+        write_file(path, text)
+
+
+def summarize(results: Results) -> None:
+    """Append the results to the summary that GitHub shows for a step."""
+    from .formats.github import write_summary  # few runs are on GitHub
+
+    write_summary(results, os.environ)
 
 
 class Outputs(NamedTuple):
@@ -171,14 +239,10 @@ class _Answers:
         if form in CARDS:
             return self.parts[0][1][form]  # type: ignore[no-any-return]
         if form == "json":
-            from delegate_sim.results.report.json_parts import json_array
-
             entries = [*self._of("json"), *[_json_parts(unreadable_entry(model)) for model in self._models.unreadable]]
             return [*(entries[0] if self._models.is_single and len(entries) == 1 else json_array(entries)), "\n"]
         if form == "csv" and self._table.sheet is not None:
             return self._table.sheet(self._of("csv"), self._models.unreadable)
-        from .formats import render
-
         return render(form, self.results(form))
 
     def results(self, form: str) -> Results:

@@ -96,7 +96,6 @@ def _stamp(path: Path) -> tuple[int, ...] | None:
 
 @functools.lru_cache(_MODELS_KEPT)
 def _loaded(path: str, stamp: tuple[int, ...] | None) -> Model:
-    """Read a model, and cache the model until the stamp of the file changes. Raises ModelError."""
     from delegate_sim import load
 
     return load(path)

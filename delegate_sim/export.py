@@ -20,10 +20,10 @@ from .foundation.limits import how_to_raise, raised
 from .foundation.printable import install_command, printable, shortened
 from .graph.graph import Graph
 from .model.model import Model, Tensor
+from .results.report.display import DELEGATED, LEFT, REFUSED, node_state
 from .results.report.outcome_words import words_of
 from .results.report.placement import code_of, node_reasons
-from .results.report.plan_strip import DELEGATED, LEFT, REFUSED, node_state
-from .results.report.run_columns import run_columns
+from .results.report.tables import run_columns
 from .runtime.interpreter import Run, SubgraphRun, simulate
 from .runtime.target import Target
 

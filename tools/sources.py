@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.errors import DelegateSimError
-from delegate_sim.micro.rules import RULES
+from delegate_sim.micro.preparation import RULES
 from delegate_sim.model.schema import enum_names
 from delegate_sim.rules.book import RuleBook
 from delegate_sim.rules.rule import Source

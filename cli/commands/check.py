@@ -18,15 +18,16 @@ from delegate_sim.gate.source_models import CONSENT_OPTION, CONSENT_VARIABLE
 from delegate_sim.runtime.device_targets import delegates_of_devices
 from delegate_sim.runtime.target import Target
 
+from ..answers import GITHUB, output_options, summarize, write_files
 from ..console.output_file import FileCommand, ReportFile, is_forced, output_option
 from ..console.terminal import plain, print_error, show_progress, width, write, write_file, write_lines
 from ..exits import DONE, FINDINGS, USAGE, fault_message
 from ..exits import INTERNAL_ERROR as FAULT
+from ..formats import render
 from ..models import STANDARD_INPUT, model_paths
-from ..options.accelerators import live_options
 from ..options.delegate_flags import DelegateName
+from ..options.shared import live_options
 from ..options.targets import devices_option
-from ..outputs import GITHUB, output_options, summarize, write_files
 from ..text.check import check_lines
 
 _EPILOG = """\b
@@ -153,7 +154,6 @@ def command(
 
 
 def _targets_of(configuration: Configuration, delegates: Sequence[str]) -> list[str]:
-    """Return the names of the targets with these delegates. Raises ClickException for a delegate that no target has."""
     names = []
     for delegate in delegates:
         own = [target.name for target in configuration.targets if target.target.delegate.name == delegate]
@@ -165,7 +165,6 @@ def _targets_of(configuration: Configuration, delegates: Sequence[str]) -> list[
 
 
 def _targets_on(configuration: Configuration, devices: Sequence[str]) -> list[str]:
-    """Return the names of the targets that exist on these devices. Raises ClickException if there is none on a device."""
     names = []
     for device in devices:
         on_device = [(own.delegate, dict(own.options)) for own in delegates_of_devices([device])]
@@ -194,8 +193,6 @@ def _rendered(form: str, checked: Checked, verbose: bool) -> str:
         import json
 
         return json.dumps(checked.results.to_dict(), indent=2) + "\n"
-    from ..formats import render
-
     return render(form, checked.results)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from itertools import takewhile
 
 import click
@@ -18,20 +17,20 @@ from delegate_sim.errors import ModelError
 from delegate_sim.foundation.printable import suggestion
 from delegate_sim.live.live_runs import run_side
 from delegate_sim.model.model import Model
-from delegate_sim.releases.catalogue import DEFAULT_RELEASE
+from delegate_sim.releases.catalogue import Release
 from delegate_sim.results.compare.comparison import Side, compare
 from delegate_sim.results.report.measures import awaits_compiler
 from delegate_sim.results.report.verdict import best_run
-from delegate_sim.runtime.target import Target
+from delegate_sim.runtime.target import Target, releases_of
 
 from ..answers import Answer, ModelTable, write_answers
 from ..console.terminal import result_options
 from ..models import Models, model_paths, read_model, stands_for_many
 from ..options.delegate_flags import DelegateCommand, given_options
-from ..options.op_profile import OpProfileArguments, op_profile_option
+from ..options.shared import OpProfileArguments, op_profile_option
 from ..options.targets import TWO_DELEGATES_OPTION, TargetArguments, refuse_foreign_flags, target_arguments
+from ..text.compare import timed_entry, timed_lines
 from ..text.many import compared_columns, compared_row
-from ..text.timed_changes import timed_entry, timed_lines
 
 _EPILOG = """\b
 Examples:
@@ -109,10 +108,9 @@ def command(
 
 
 def _sides(arguments: TargetArguments, settings: Sequence[str]) -> tuple[list[Target], list[Target]]:
-    """Return the targets of A and of B. If a side has several, the best target for its model is compared."""
     devices = arguments.of_each_device()
     if len(devices) > 2:
-        raise click.UsageError("A and B have one device each: give at most two devices")
+        raise _too_many("device", "at most two devices")
     if len(devices) == 2 and not settings:
         return devices[0], devices[1]
     firsts = [targets[0] for targets in devices] or arguments.configured(only_first=True, is_live=True)
@@ -144,7 +142,6 @@ def _partners(given_a: str, given_b: str) -> Callable[[str], list[str]]:
 
 
 def _common_folders(path: str, other: str) -> int:
-    """Return the number of equal components at the end of two paths."""
     parts = zip(*[reversed(os.path.normpath(name).split(os.sep)) for name in (path, other)], strict=False)
     return len(list(takewhile(lambda pair: pair[0] == pair[1], parts)))
 
@@ -175,11 +172,14 @@ def _side(model: Model, targets: Sequence[Target]) -> Side:
 
 
 def _second_values(arguments: TargetArguments) -> dict[str, str]:
-    """Return the second value of a flag with two values, as a setting of side B. Raises UsageError for more values."""
     for name, values in arguments.several.items():
         if len(values) > 2:
-            raise click.UsageError(f"A and B have one value each: give --{name.replace('_', '-')} at most twice")
+            raise _too_many("value", f"--{name.replace('_', '-')} at most twice")
     return {name: values[1] for name, values in arguments.several.items()}
+
+
+def _too_many(kind: str, allowed: str) -> click.UsageError:
+    return click.UsageError(f"A and B have one {kind} each: give {allowed}, or use analyze, which shows more")
 
 
 def _settings(pairs: Sequence[str]) -> dict[str, str]:
@@ -193,18 +193,13 @@ def _settings(pairs: Sequence[str]) -> dict[str, str]:
 
 
 def _named(delegates: Sequence[str], settings: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:
-    """Return the delegate of side A, and the settings of side B.
-
-    If two delegates are named, the second delegate becomes a setting of B.
-    """
     first, *others = delegates or (DEFAULT_DELEGATE,)
     if len(others) > 1 or (others and _DELEGATE in settings):
-        raise click.UsageError("A and B have one delegate each: give at most two delegates")
+        raise _too_many("delegate", "at most two delegates")
     return first, {**settings, **({_DELEGATE: others[0]} if others else {})}
 
 
 def _targets(arguments: TargetArguments, delegate: str, settings: Mapping[str, str]) -> tuple[Target, Target]:
-    """Return the targets of A and B. Raises OptionError or a ClickException that names the wrong argument."""
     names = (delegate, settings.get(_DELEGATE, delegate))
     delegates = [find_live(name) for name in dict.fromkeys(names)]
     refuse_foreign_flags(delegates, arguments.flags)
@@ -212,14 +207,14 @@ def _targets(arguments: TargetArguments, delegate: str, settings: Mapping[str, s
     own = {key: value for key, value in settings.items() if key not in _KEYS}
     _refuse_unknown(delegates[-1], own)
     own = canonical_names(delegates[-1].name, delegates[-1].options, own)
-    for_b = replace(
-        arguments, release=settings.get(_RUNTIME, arguments.release), defaults=settings.get(_DEFAULTS, arguments.defaults)
-    )
-    return _target(arguments, delegates[0], given[names[0]]), _target(for_b, delegates[-1], {**given[names[1]], **own})
+    releases = releases_of(delegates, arguments.runtime)
+    release_b = delegates[-1].release_of(settings[_RUNTIME]) if _RUNTIME in settings else releases[-1]
+    defaults_b = settings.get(_DEFAULTS, arguments.defaults)
+    a = _target(delegates[0], given[names[0]], releases[0], arguments.defaults, arguments)
+    return a, _target(delegates[-1], {**given[names[1]], **own}, release_b, defaults_b, arguments)
 
 
 def _changed(target: Target, settings: Mapping[str, str]) -> Target:
-    """Return a copy of a target with other settings. The options are kept if the delegate is the same. Raises OptionError."""
     delegate = find_live(settings.get(_DELEGATE, target.delegate.name))
     defaults = settings.get(_DEFAULTS, target.defaults)
     own = {key: value for key, value in settings.items() if key not in _KEYS}
@@ -236,10 +231,9 @@ def _changed(target: Target, settings: Mapping[str, str]) -> Target:
     return Target(delegate, options, release, defaults, target.assume_ops_registered)
 
 
-def _target(arguments: TargetArguments, delegate: Delegate, given: Mapping[str, str]) -> Target:
-    options = parse_options(delegate.name, delegate.options, given, arguments.defaults)
-    release = delegate.release_of(arguments.release or DEFAULT_RELEASE)
-    return Target(delegate, dict(options), release, arguments.defaults, arguments.assume_ops_registered)
+def _target(delegate: Delegate, given: Mapping[str, str], release: Release, defaults: str, arguments: TargetArguments) -> Target:
+    options = parse_options(delegate.name, delegate.options, given, defaults)
+    return Target(delegate, dict(options), release, defaults, arguments.assume_ops_registered)
 
 
 def _refuse_unknown(delegate: Delegate, settings: Mapping[str, str]) -> None:

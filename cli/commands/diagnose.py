@@ -18,7 +18,7 @@ from ..console.layout import counted
 from ..console.terminal import Line, add_first_line, table_options, width, write_result
 from ..models import STANDARD_INPUT, Models, Unreadable, print_not_simulated, read_model, unreadable_entry
 from ..options.delegate_flags import DelegateCommand
-from ..options.op_profile import OpProfileArguments, op_profile_option, timed_diagnosis
+from ..options.shared import OpProfileArguments, op_profile_option, timed_diagnosis
 from ..options.targets import TargetArguments, delegates_option, target_arguments
 from ..text.best_changes import best_lines
 from ..text.diagnose import diagnosis_lines
@@ -102,7 +102,6 @@ _CHOICES = {
 
 
 def _open_question(model: Model, targets: Sequence[Target], effort: Effort, *, is_named: bool) -> Target:
-    """Return the target to diagnose if the user named none. If ``is_named`` is true, the first line of the text names it."""
     question = find_open_question(model, targets, effort)
     if is_named:
         reason = _CHOICES[question.choice].format(compared=counted(question.compared, "accelerator"))
@@ -134,7 +133,6 @@ def _sheet(answers: Sequence[_Answer], unreadable: Sequence[Unreadable]) -> str:
 
 
 def _answer(diagnosis: Diagnosis, times: FixTimes | None, form: str, verbose: bool, label: str) -> _Answer:
-    """Return the output for a diagnosis. ``label`` is the name of the target, or empty for a single model and target."""
     if form == "json":
         return _Answer(diagnosis, times, diagnosis.to_dict(), ())
     has_details = form == "text" and (not label or verbose)

@@ -11,7 +11,7 @@ from delegate_sim.live.trial import TestedEngines, tested_engines
 from ..console.layout import message
 from ..console.output_file import FileCommand
 from ..console.terminal import Line, result_options, width, write_result
-from ..options.accelerators import sdk_option
+from ..options.shared import sdk_option
 from ..text.elements.paragraphs import paragraph, table
 
 _EPILOG = """\b

@@ -14,7 +14,7 @@ from delegate_sim.delegates.vela import EXPLAINED as VELA
 from delegate_sim.errors import LimitError
 from delegate_sim.foundation.printable import printable, suggestion
 from delegate_sim.micro.target import EXPLAINED as MICRO
-from delegate_sim.results.compare.rule_changes import rule_changes
+from delegate_sim.results.report.rule_set import rule_changes
 from delegate_sim.rules.kinds import RUNTIME_KINDS, Explanation, Explanations
 from delegate_sim.rules.rule import Source
 from delegate_sim.versions.explanation import FEATURES
@@ -22,7 +22,7 @@ from delegate_sim.versions.explanation import FEATURES
 from ..codes import explanations, shared_sources
 from ..console.output_file import FileCommand
 from ..console.terminal import Line, result_options, width, write_result
-from ..options.targets import complete_codes
+from ..options.shared import complete_codes
 from ..text.elements.paragraphs import paragraph, table
 from ..text.rules import when
 
@@ -143,7 +143,6 @@ def _use(code: str, delegate: Delegate, columns: int) -> Iterator[Line]:
 
 
 def _history(code: str, delegate: Delegate, columns: int) -> Iterator[Line]:
-    """Yield the conditions that have this code and that a release of the runtime added or removed."""
     ops_by_change: dict[str, list[str]] = {}
     for change in rule_changes(delegate):
         for sign, checks in (("-", change.dropped), ("+", change.added)):

@@ -24,7 +24,7 @@ from ..console.terminal import format_option, show_progress, width, write_result
 from ..exits import DONE, FINDINGS
 from ..models import Models, naming_its_model, one_path, read_model
 from ..options.delegate_flags import DelegateCommand
-from ..options.op_profile import OpProfileArguments, op_profile_option
+from ..options.shared import OpProfileArguments, op_profile_option
 from ..options.targets import TargetArguments, for_option, target_arguments
 from ..text.fix import fixes_lines, times_of
 
@@ -177,7 +177,6 @@ def _timings(model: Model, targets: Sequence[Target], profiles: OpProfileArgumen
 
 
 def _refuse_options_of_models(*given: object) -> None:
-    """Raise UsageError for an option that is not available for bundles."""
     if any(given):
         raise click.UsageError(
             "for a bundle, --micro, --shape, --split-tail, --per-target, --data and --op-profile are not available: name a "

@@ -16,7 +16,7 @@ from ..console.terminal import result_options, width, write_result
 from ..exits import DONE, FINDINGS
 from ..models import model_paths
 from ..options.delegate_flags import DelegateName
-from ..options.targets import complete_releases
+from ..options.shared import complete_releases
 from ..text.device.scoreboard import scoreboard_lines
 
 _EPILOG = """\b

@@ -76,7 +76,6 @@ def command(names: Sequence[str], named_devices: Sequence[str], androids: Sequen
 
 
 def _check_androids(names: Sequence[str], androids: Sequence[str]) -> None:
-    """Raise UsageError if no delegate depends on the Android release, or if a release is unknown."""
     platforms = [platform for name in names if (platform := find_delegate(name).behind.platform) is not None]
     if androids and not platforms:
         raise click.UsageError(f"--android applies only to {DEFAULT_DELEGATE}: give --delegate {DEFAULT_DELEGATE}")
@@ -174,7 +173,6 @@ def _target_lines(names: Sequence[str], devices: Sequence[str], androids: Sequen
 
 
 def _target_name(device: str) -> str:
-    """Return the name of a device without characters that TOML keys do not allow."""
     return device.replace("+", "plus")
 
 

@@ -100,7 +100,7 @@ def _inspect_bundles(paths: Sequence[str], form: str, output: str | None) -> int
 
 
 def _inspect_apps(paths: Sequence[str], form: str, output: str | None) -> int:
-    from ..text.app import APP_COLUMNS, app_lines, app_row
+    from ..text.scan import APP_COLUMNS, app_lines, app_row
 
     def answer(path: str) -> Answer:
         app = read_app(path)

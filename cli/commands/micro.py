@@ -2,27 +2,44 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
+from typing import Any
 
 import click
 
 from delegate_sim.graph.analysis_cache import AnalysisCache
-from delegate_sim.micro.delegate import MicroResult, micro_result
+from delegate_sim.micro.delegate import MicroResult, micro_result, micro_target
+from delegate_sim.micro.target import KERNELS, PACKAGE
 from delegate_sim.model.model import Model
 from delegate_sim.runtime.target import Target
 
-from ..answers import Outputs
-from ..console.output_file import FileCommand, output_option
+from ..answers import Outputs, output_options
+from ..console.output_file import Command, FileCommand, gathered, output_option
 from ..console.terminal import width
 from ..exits import FINDINGS
-from ..gathering import gathered
 from ..models import Models
-from ..options.micro_target import micro_target_options
-from ..options.op_profile import OpProfileArguments
-from ..outputs import output_options
+from ..options.shared import OpProfileArguments
 from ..text.analysis.view import View
 from ..text.micro import micro_lines
 from .analyze.analysis import AnalysisJob, write_analyses
+
+
+def micro_target_options(command: Command) -> Command:
+    """Add ``--resolver``, ``--kernels`` and ``--runtime``. The command receives a ``Target`` as ``target``."""
+
+    @functools.wraps(command)
+    def call(**given: Any) -> Any:
+        target = micro_target(given.pop("resolver"), given.pop("kernels"), given.pop("runtime"))
+        return command(target=target, **given)
+
+    copy = "The copy of the runtime: a version of tflite-micro, a day or a commit."
+    call = click.option("--runtime", metavar="RELEASE", show_default=PACKAGE, help=copy)(call)
+    kernels = "The kernels that the application links."
+    call = click.option("--kernels", type=click.Choice(KERNELS), help=kernels, default=KERNELS[0], show_default=True)(call)
+    source = "The C++ source that registers the application's operators."
+    return click.option("--resolver", metavar="FILE", type=click.Path(readable=False), help=source)(call)
+
 
 _EPILOG = """\b
 Examples:

@@ -75,7 +75,6 @@ def command(scans: Sequence[str], name: str | None, sql: str | None, form: str, 
 
 
 def _text(totals: Mapping[str, TargetTotals], name: str | None, result: Result) -> Iterator[Line]:
-    """Yield the text of a result. For the top causes, the text begins with the verdicts on the targets."""
     if name not in (_DEFAULT_VIEW, _CHANGES_VIEW):
         yield from _lines(result)
         return

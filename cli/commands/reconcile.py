@@ -14,11 +14,14 @@ import click
 from delegate_sim.delegates.driver_profile import DriverProfile, read_profile
 from delegate_sim.delegates.options import DEFAULT_SETS
 from delegate_sim.delegates.registry import ACCELERATORS, DELEGATE_NAMES, EDGE_TPU
+from delegate_sim.device.compare.accelerator_chain import reconcile_stack
 from delegate_sim.device.compare.device_profile import can_teach_devices, devices_entry, learn_devices
 from delegate_sim.device.compare.driver_profile import Learning, LearningError, learn, learning_entry, profile_text
 from delegate_sim.device.compare.reconcile import NOT_COMPARED, UNEXPLAINED, Reconciliation, reconcile
+from delegate_sim.device.compare.row_matching import join_compiler_table
 from delegate_sim.device.parse.applied_target import on_device, setting_of
 from delegate_sim.device.parse.compilations import NOT_COMPILED
+from delegate_sim.device.parse.error_meanings import explained_errors
 from delegate_sim.device.parse.log import join_logs, read_runs_file
 from delegate_sim.device.parse.log_contents import DeviceLog, ReconcileError, UnknownDelegateError, has_times
 from delegate_sim.device.parse.log_runs import chosen_run, run_note, separate_runs
@@ -27,17 +30,21 @@ from delegate_sim.errors import OptionError
 from delegate_sim.foundation.files import alone_with, naming_file
 from delegate_sim.model.model import Model
 
-from ..console.output_file import OutputPath
+from ..console.output_file import OutputPath, gathered
 from ..console.terminal import Line, result_options, width, write_file, write_lines, write_result
 from ..exits import DONE, FINDINGS
-from ..gathering import gathered
 from ..models import naming_its_model, one_path, read_model
-from ..options.accelerators import SOC_HELP
 from ..options.delegate_flags import DelegateCommand, DelegateName, chosen_delegates, given_options
-from ..options.op_profile import OpProfileArguments, op_profile_option
-from ..options.targets import TargetArguments, complete_devices, complete_releases, complete_socs, devices_of_environment
-from ..text.device.log import summary_lines
-from ..text.device.reconcile import devices_lines, learning_lines, nothing_learned_lines, reconciliation_lines
+from ..options.shared import SOC_HELP, OpProfileArguments, complete_devices, complete_releases, complete_socs, op_profile_option
+from ..options.targets import TargetArguments, devices_of_environment
+from ..text.device.log import compiler_join_lines, summary_lines
+from ..text.device.reconcile import (
+    devices_lines,
+    learning_lines,
+    nothing_learned_lines,
+    reconciliation_lines,
+    stack_reconciliation_lines,
+)
 
 if TYPE_CHECKING:
     from delegate_sim.timing.measured import Timing
@@ -68,10 +75,7 @@ class _Outputs(NamedTuple):
 
 
 def _naming_files(command: Callable[..., int]) -> Callable[..., int]:
-    """Decorate the command so that each error about a log names the log.
-
-    If the log is of another model, the error names the model.
-    """
+    """Decorate the command so that each error about a log names the log."""
 
     @functools.wraps(command)
     def call(path: str, logs: Sequence[str], **given: Any) -> int:
@@ -228,12 +232,6 @@ def command(
 
 
 def _join_compiler_table(model: Model, log: DeviceLog, notes: tuple[str, ...], outputs: _Outputs) -> int:
-    """Show the status that the Edge TPU compiler gave to each node of the model."""
-    from delegate_sim.device.compare.row_matching import join_compiler_table
-    from delegate_sim.device.parse.error_meanings import explained_errors
-
-    from ..text.device.log import compiler_join_lines
-
     errors = [
         f"an error in the log: {error.line}{f' ({error.meaning})' if error.meaning else ''}"
         for error in explained_errors(log)
@@ -245,10 +243,7 @@ def _join_compiler_table(model: Model, log: DeviceLog, notes: tuple[str, ...], o
 
 
 def _learn_devices(reconciliation: Reconciliation, path: str, outputs: _Outputs) -> None:
-    """Write a profile of the devices to a new file.
-
-    A driver profile can be extended with further logs. The profile of the devices cannot.
-    """
+    """Write a profile of the devices to a new file."""
     learning = learn_devices(reconciliation)
     write_file(path, learning.text)
     entry = {"path": path, "device_traits": devices_entry(learning), "notes": list(learning.notes)}
@@ -271,9 +266,6 @@ def _reconcile_accelerators(
     release: str | None,
     outputs: _Outputs,
 ) -> int:
-    from delegate_sim.device.compare.accelerator_chain import reconcile_stack
-
-    from ..text.device.reconcile import stack_reconciliation_lines
     from .analyze.accelerators import asked_stacks, stack_options
 
     (stack,) = asked_stacks(accelerators, [soc] if soc is not None else [])
@@ -292,7 +284,6 @@ def _reconcile_accelerators(
 
 
 def _run(paths: Sequence[str], number: int | None, subgraphs: int) -> tuple[DeviceLog, tuple[str, ...]]:
-    """Join the logs of one run. Return the joined log, and a note if a file contains several runs."""
     logs, notes = [], []
     for path in paths:
         runs = separate_runs(read_runs_file(path), subgraphs)

@@ -17,8 +17,8 @@ from ..console.output_file import FileCommand, output_option
 from ..console.terminal import TEXT_OR_JSON, format_option, show_progress, width, write, write_result
 from ..exits import DONE
 from ..models import naming_its_model, one_path, read_model
-from ..options.accelerators import sdk_option
 from ..options.delegate_flags import own_options
+from ..options.shared import sdk_option
 from ..text.reduction import reduction_lines, report_text
 
 _EPILOG = """\b

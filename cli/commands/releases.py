@@ -78,7 +78,6 @@ def _sheet(tables: Sequence[tuple[str, str, ReleaseTable]], unreadable: Sequence
 
 
 def _rows(tables: Sequence[ReleaseTable], labels: Sequence[str]) -> list[Sequence[str]]:
-    """Return a row for each target. Targets after the limit on simulations have no table."""
     return [released_row(table, label) for table, label in zip(tables, labels, strict=False)]
 
 

@@ -20,8 +20,8 @@ from ..console.output_file import output_option
 from ..console.terminal import Line, width, write, write_file, write_lines
 from ..models import Models, read_model
 from ..options.delegate_flags import DelegateCommand
-from ..options.op_profile import OpProfileArguments, op_profile_option, timed_diagnosis
-from ..options.targets import TargetArguments, complete_socs, delegates_option, soc_targets, target_arguments
+from ..options.shared import OpProfileArguments, complete_socs, op_profile_option, timed_diagnosis
+from ..options.targets import TargetArguments, delegates_option, soc_targets, target_arguments
 from ..text.elements.paragraphs import paragraph
 from ..text.elements.verdict import plugin_lines
 

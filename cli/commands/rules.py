@@ -15,17 +15,17 @@ from delegate_sim.delegates.registry import DEFAULT_DELEGATE, MICRO_NAME, find_d
 from delegate_sim.foundation.printable import suggestion
 from delegate_sim.model import schema
 from delegate_sim.releases.catalogue import parse_release
-from delegate_sim.results.compare.rule_changes import RuleChanges, rule_changes
+from delegate_sim.results.accuracy import accuracy
+from delegate_sim.results.report.rule_set import RuleChanges, rule_changes
 from delegate_sim.rules.book import OTHERS, ListedRules, RuleBook
 from delegate_sim.rules.rule import OpRule
 from delegate_sim.runtime.device_targets import delegates_of_devices
 
 from ..console.output_file import FileCommand, output_option
 from ..console.terminal import TEXT_OR_JSON, Line, add_first_line, format_option, width, write_result, write_to
-from ..options.configured_targets import configured_targets
 from ..options.delegate_flags import given_options
-from ..options.targets import ONE_DELEGATE_OPTION, devices_option
-from ..text.rules import changes_text, delegate_rules, micro_rules, rules_markdown, rules_text
+from ..options.targets import ONE_DELEGATE_OPTION, configured_targets, devices_option
+from ..text.rules import accuracy_markdown, accuracy_text, changes_text, delegate_rules, micro_rules, rules_markdown, rules_text
 
 _EPILOG = """\b
 Examples:
@@ -112,10 +112,6 @@ def command(
 
 
 def _write_accuracy(form: str, output: str | None) -> None:
-    from delegate_sim.results.accuracy import accuracy
-
-    from ..text.accuracy import accuracy_markdown, accuracy_text
-
     table = accuracy()
     if form == "markdown":
         write_to(accuracy_markdown(table), form, output)
@@ -136,10 +132,7 @@ def _lines(text: str) -> list[Line]:
 
 
 def _options(delegate: Delegate, pairs: Sequence[str]) -> OptionValues:
-    """Return the values of all options of a delegate. Options that are not in ``pairs`` have their defaults.
-
-    Raises ClickException if an option in ``pairs`` has no effect on the rules.
-    """
+    """Return the values of all options of a delegate. Options that are not in ``pairs`` have their defaults."""
     (given,) = given_options((delegate,), pairs, {})
     for key in given:
         if key not in delegate.rule_options:
@@ -149,12 +142,10 @@ def _options(delegate: Delegate, pairs: Sequence[str]) -> OptionValues:
 
 
 def _all_rules(book: RuleBook[Any]) -> dict[str, OpRule[Any] | None]:
-    """Return all rules, keyed by operator. The rule for operators without their own rule comes last."""
     return {**dict(sorted(book.rules.items())), **({} if book.others is None else {OTHERS: book.others})}
 
 
 def _rule_for(book: RuleBook[Any], op: str) -> dict[str, OpRule[Any] | None]:
-    """Return the rule of one operator, keyed by operator. The rule is None if the delegate does not support the operator."""
     if op in book.rules:
         return {op: book.rules[op]}
     op = op.upper().replace("-", "_")

@@ -13,6 +13,7 @@ from delegate_sim.delegates.options import parse_options
 from delegate_sim.errors import LimitError, ModelError
 from delegate_sim.live.live_runs import require_engines
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE
+from delegate_sim.runtime.target import releases_of
 from delegate_sim.scan.job import TargetSpec
 from delegate_sim.scan.local import usable_cores
 from delegate_sim.scan.output import format_for
@@ -23,9 +24,9 @@ from ..console.terminal import show_progress, width, write_lines
 from ..exits import DONE, INTERNAL_ERROR, INTERRUPTED, USAGE
 from ..models import STANDARD_INPUT, model_paths, require_models
 from ..options.delegate_flags import DelegateCommand
-from ..options.targets import TargetArguments, complete_releases, delegates_option, target_arguments
-from ..text.app import unmet_lines
-from ..text.scan import scan_lines
+from ..options.shared import complete_releases
+from ..options.targets import TargetArguments, delegates_option, target_arguments
+from ..text.scan import scan_lines, unmet_lines
 
 _EPILOG = """\b
 Examples:
@@ -108,10 +109,6 @@ def _apps(paths: Sequence[str]) -> Iterator[App]:
 
 
 def _targets(arguments: TargetArguments, releases: Sequence[str], scheduler: str | None) -> list[TargetSpec]:
-    """Return a target for every delegate, release and value of a flag that has several values.
-
-    Raises OptionError or a ClickException that names the wrong argument.
-    """
     given = [pair for single in arguments.each_value() for pair in single.applications((), is_live=True)]
     if scheduler is None:
         require_engines([delegate for delegate, _ in given])
@@ -121,18 +118,17 @@ def _targets(arguments: TargetArguments, releases: Sequence[str], scheduler: str
         TargetSpec(
             delegate.name,
             tuple(sorted(own.items())),
-            str(delegate.release_of(release)),
+            str(found),
             arguments.defaults,
             arguments.assume_ops_registered,
         )
         for release in dict.fromkeys(releases)
-        for delegate, own in given
+        for (delegate, own), found in zip(given, releases_of([delegate for delegate, _ in given], release), strict=True)
     ]
     return list(dict.fromkeys(specs))
 
 
 def _shower() -> Callable[[int, int], None]:
-    """Return a function that shows the progress, the speed and the remaining time of a scan."""
     start = time.monotonic()
 
     def show(done: int, total: int) -> None:

@@ -17,9 +17,11 @@ from delegate_sim.conversion.convert import Limits
 from delegate_sim.conversion.converters import find_converters, routes
 from delegate_sim.conversion.settings import parse_settings
 from delegate_sim.conversion.sources import SourceKind, SourceModel, find_source
+from delegate_sim.diagnosis.diagnose import diagnose
 from delegate_sim.errors import FixError
 from delegate_sim.foundation.outputs import OutputFile, declare_outputs
 from delegate_sim.foundation.printable import printable
+from delegate_sim.model.reader import load
 from delegate_sim.runtime.target import Target, with_labels
 from delegate_sim.sweeping.rows import MAX_DIFFERENCE
 from delegate_sim.sweeping.search import parse_shapes
@@ -27,10 +29,9 @@ from delegate_sim.sweeping.sweep import sweep
 from delegate_sim.sweeping.sweep_result import SweepRequest, Swept, write_best
 
 from ..console.layout import counted
-from ..console.output_file import OutputPath, is_forced, output_option
+from ..console.output_file import OutputPath, gathered, is_forced, output_option
 from ..console.terminal import format_option, print_on_stderr, show_progress, width, write, write_file, write_lines
 from ..exits import DONE, INTERRUPTED, USAGE
-from ..gathering import gathered
 from ..options.delegate_flags import DelegateCommand
 from ..options.numbers import FiniteRange
 from ..options.targets import for_option, for_targets_options
@@ -57,8 +58,6 @@ The exit code is 2 if no conversion gives a model, and 130 after Ctrl-C.
 
 
 class _Best(NamedTuple):
-    """The target of ``--best-for``, and the output file."""
-
     best_for: str | None
     written: str | None
 
@@ -90,7 +89,6 @@ def _request(
 
 
 def _cache_folder(cache: str | None, no_cache: bool) -> str | None:
-    """Return the folder in which conversions are cached, or None if they are not cached."""
     if cache is not None and no_cache:
         raise click.UsageError("give either --cache or --no-cache")
     return None if no_cache else cache or default_folder()
@@ -173,7 +171,6 @@ def command(
 
 
 def _code_line(source: SourceModel) -> str:
-    """Return a line that says whether converting can run the code of a source model."""
     name = printable(source.text)
     if source.kind is SourceKind.FUNCTION:
         return f"Converting can run the model's code: {name} is code, and it runs."
@@ -193,7 +190,6 @@ def _check_shown(swept: Swept, shown: Sequence[int]) -> None:
 
 
 def _write_best(swept: Swept, best: _Best) -> tuple[str, FixError | None]:
-    """Write the file of ``--best-for``. Return a sentence about the file, and the error if the file was not written."""
     if best.best_for is None or best.written is None or swept.is_interrupted:
         return "", None
     try:
@@ -212,7 +208,7 @@ def _write_table(swept: Swept, table: _Table, written: str) -> None:
     elif form == "text":
         write_lines(sweep_lines(swept, width(), shown, with_code, written))
     else:
-        from ..formats.conversions import conversions_markdown, conversions_sheet
+        from ..formats.sheets import conversions_markdown, conversions_sheet
 
         write(conversions_sheet(swept) if form == "csv" else conversions_markdown(swept, shown, with_code))
     if written and form != "text":
@@ -237,12 +233,7 @@ def _write_page(swept: Swept, path: str) -> int:
 
 
 def _views(swept: Swept, folder: str) -> Iterator[PageView]:
-    """Yield page views of the first model and of the best models, one view for each model and target.
-
-    Views are named after the settings of the conversion.
-    """
-    from delegate_sim.diagnosis.diagnose import diagnose
-    from delegate_sim.model.reader import load
+    """Yield page views of the first model and of the best models, one view for each model and target."""
     from delegate_sim.page.content import PageView
 
     best = {row.number for row in (*swept.models[:1], *best_rows(swept), *[row for row in swept.rows if row.is_best])}

@@ -18,8 +18,7 @@ from ..exits import DONE, FINDINGS
 from ..models import one_path, read_model
 from ..options.numbers import FiniteRange
 from ..text.inference import difference_lines
-from ..text.precision import precision_lines
-from ..text.verification import verification_lines
+from ..text.verification import precision_lines, verification_lines
 
 _EPILOG = """\b
 Examples:

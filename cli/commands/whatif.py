@@ -14,19 +14,19 @@ from delegate_sim.diagnosis.diagnose import diagnose
 from delegate_sim.diagnosis.goal_search import Goal, parse_goal, search
 from delegate_sim.hypothetical.hypothetical_changes import CONVERSIONS, HypotheticalChanges, NodeKey
 from delegate_sim.model.model import Model
-from delegate_sim.results.compare.compared_runs import hypothetical_side, simulated_side
-from delegate_sim.results.compare.comparison import compare
+from delegate_sim.model.schema import is_operator
+from delegate_sim.results.compare.comparison import compare, hypothetical_side, simulated_side
 from delegate_sim.runtime.target import Target
 
 from ..answers import Answer, ModelTable, write_answers
 from ..console.terminal import result_options, width
 from ..models import Models, read_model
 from ..options.delegate_flags import DelegateCommand, given_options
-from ..options.op_profile import OpProfileArguments, op_profile_option
+from ..options.shared import OpProfileArguments, op_profile_option
 from ..options.targets import target_options
+from ..text.compare import timed_entry, timed_lines
 from ..text.diagnoses import search_lines
 from ..text.many import compared_columns, compared_row, searched_columns, searched_row, shortened
-from ..text.timed_changes import timed_entry, timed_lines
 
 _EPILOG = """\b
 Examples:
@@ -202,15 +202,11 @@ def _node(text: str) -> NodeKey | None:
 
 
 def _operator(text: str) -> str:
-    """Return a builtin operator's name as in the schema. The name of a custom operator is returned unchanged."""
-    from delegate_sim.model.schema import is_operator
-
     upper = text.upper().replace("-", "_")
     return upper if is_operator(upper) else text
 
 
 def _before(after: Target, pairs: Sequence[str]) -> Target:
-    """Return the target of side A. Its options are the defaults and the options of ``--base``."""
     own, settings = [], {}
     for pair in pairs:
         key, _, value = pair.partition("=")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import click
-
-from ..gathering import Command
 
 _FORCED = "delegate_sim.forced"
 
@@ -115,7 +115,6 @@ def _keep_force(context: click.Context, _: click.Parameter, value: bool) -> None
 
 
 def _paths(value: Any) -> Iterator[str]:
-    """Yield the paths in the value of a parameter, which may be a path, a report file or several of these."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, ReportFile):
@@ -123,3 +122,24 @@ def _paths(value: Any) -> Iterator[str]:
     elif isinstance(value, tuple | list):
         for item in value:
             yield from _paths(item)
+
+
+Command = Callable[..., Any]
+
+
+def gathered(name: str, make: Callable[..., Any]) -> Callable[[Command], Command]:
+    """Return a decorator that replaces some options of a command by one argument ``name``.
+
+    The options are the parameters of ``make``, and the argument is the result of ``make``. The options must be declared above the
+    decorator.
+    """
+    options = tuple(inspect.signature(make).parameters)
+
+    def decorate(command: Command) -> Command:
+        @functools.wraps(command)
+        def call(**given: Any) -> Any:
+            return command(**{name: make(**{option: given.pop(option) for option in options})}, **given)
+
+        return call
+
+    return decorate

@@ -92,10 +92,7 @@ def has_colors() -> bool:
 
 
 def write(text: str | Iterable[str], form: str = "text") -> None:
-    """Write a text, or the parts of a text, to standard output. Commands to a CI runner are neutralized.
-
-    Raises ClickException if writing fails, for example on a full disk.
-    """
+    """Write a text, or the parts of a text, to standard output. Commands to a CI runner are neutralized."""
     for part in [text] if isinstance(text, str) else text:
         hide_progress()
         with _writing():
@@ -174,10 +171,7 @@ def write_result(
     lines: Callable[[], Iterable[Line]],
     sheet: Callable[[], str] | None = None,
 ) -> None:
-    """Write a result as JSON, text or CSV (``sheet``) to a file or to standard output.
-
-    Raises ClickException if the file cannot be written.
-    """
+    """Write a result as JSON, text or CSV (``sheet``) to a file or to standard output."""
     if form == "csv" and sheet is not None:
         write_to(sheet(), "text", output)
     elif form == "json":
@@ -202,10 +196,7 @@ _progress: Progress | None = None
 
 
 def start_progress(program: str) -> None:
-    """Start to show progress on standard error. Work that takes less than a second shows no progress.
-
-    Do nothing if standard error is not a terminal.
-    """
+    """Start to show progress on standard error. Work that takes less than a second shows no progress."""
     global _progress  # noqa: PLW0603  # one process has one terminal
     if sys.stderr.isatty():
         from .progress import ProgressLine

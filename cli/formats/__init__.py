@@ -1,4 +1,4 @@
-"""Output formats for continuous integration: each module renders all results of a command as one text."""
+"""Output formats for continuous integration: each renders all results of a command as one text."""
 
 from __future__ import annotations
 
@@ -8,19 +8,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from delegate_sim.gate.results import Results
 
-_MODULES = {
-    "markdown": "markdown",
-    "github": "github",
-    "sarif": "sarif",
-    "junit": "junit",
-    "gitlab": "gitlab",
-    "csv": "comma_separated",
+_FUNCTIONS = {
+    "markdown": "markdown.render",
+    "github": "github.render",
+    "sarif": "sarif.render",
+    "junit": "github.junit_report",
+    "gitlab": "github.gitlab_report",
+    "csv": "comma_separated.render",
 }
-
-FORMATS = tuple(_MODULES)
+"""The function of each format, after the name of its module."""
+FORMATS = tuple(_FUNCTIONS)
 
 
 def render(form: str, results: Results) -> str:
     """Return the results in one of ``FORMATS``, ending with a line break. Raises KeyError for an unknown format."""
-    text: str = import_module(f".{_MODULES[form]}", __package__).render(results)
+    module, function = _FUNCTIONS[form].split(".")
+    text: str = getattr(import_module(f".{module}", __package__), function)(results)
     return text

@@ -19,8 +19,6 @@ from ..text.elements.findings import alike, finding_hint, finding_text
 
 
 class _Row(NamedTuple):
-    """A case, its findings in groups, and the first finding of the first group."""
-
     case: Case
     groups: Sequence[Sequence[Finding]]
     first: Finding | None

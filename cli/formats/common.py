@@ -21,7 +21,7 @@ from delegate_sim.results.report.outcome_words import words_of
 from ..console.layout import counted, cut, message, name, options_text, share
 from ..text.elements.findings import alike, finding_hint, finding_text
 from ..text.elements.measures import FURTHER_TITLES, further_cells
-from ..text.elements.target import shown_options
+from ..text.elements.verdict import shown_options
 
 PROGRAM = "delegate-sim"
 
@@ -93,10 +93,7 @@ def state(case: Case, command: str) -> str:
 
 
 def numbers(case: Case) -> list[str]:
-    """Return the numbers of a case as text. If a number differs from the baseline, the text is ``old -> new``.
-
-    If the case has no numbers, the texts are empty.
-    """
+    """Return the numbers of a case as text. If a number differs from the baseline, the text is ``old -> new``."""
     now, base = _texts(case.measures, case.compute), _texts(case.baseline, case.baseline_compute)
     return [_beside(old, new) for old, new in zip(base, now, strict=True)]
 

@@ -61,7 +61,6 @@ def render(results: Results) -> str:
 
 
 def _listed(pieces: Sequence[_Piece], room: int, noun: str, bullet: str = "") -> list[str]:
-    """Return the pieces that fit, and a line with the number of omitted items."""
     shown, left_out = _fitting(pieces, room, sum([piece.number for piece in pieces]))
     return [*shown, f"{bullet}{_more(left_out, noun)}"] if left_out else shown
 
@@ -99,7 +98,6 @@ def _table(results: Results, cases: Sequence[Case]) -> Iterator[str]:
 
 
 def _strips(cases: Sequence[Case]) -> Iterator[str]:
-    """Yield a legend, and a line for each execution plan with nodes in more than one state."""
     pieces = [
         _Piece(f"- {code(strip_text(case.strip, _STRIP_WIDTH)[0])} {text(model_name(case))}, {text(name(case.target))}")
         for case in cases
@@ -139,7 +137,6 @@ def _text(plain: str, longest: int = _LONGEST_TEXT) -> str:
 
 
 def _findings(findings: Sequence[Finding]) -> list[str]:
-    """Return a list of findings, errors first, grouped by code and hint."""
     groups: dict[tuple[str, str, str], list[list[Finding]]] = {}
     for members in findings_text.alike(findings):
         groups.setdefault((members[0].level, members[0].code, findings_text.finding_hint(members)), []).append(members)

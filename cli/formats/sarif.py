@@ -65,7 +65,6 @@ def _run(results: Results) -> dict[str, Any]:
 
 
 def _invocations(results: Results) -> dict[str, Any]:
-    """Return notifications about releases that were not checked, or nothing if all releases were checked."""
     told = dict.fromkeys([said for case in results.cases if (said := case.unchecked)])
     notifications = [{"level": "note", "message": {"text": _literal(message(said))}} for said in told]
     if not notifications:
@@ -133,10 +132,7 @@ def _literal(text: str) -> str:
 
 
 def _artifact(path: str) -> dict[str, str]:
-    """Return the location of a file.
-
-    The location is a path relative to the root of the repository, or a full URI if the file is outside the repository.
-    """
+    """Return the location of a file."""
     if Path(path).is_absolute():
         return {"uri": Path(path).as_uri()}
     return {"uri": quote(path), "uriBaseId": _ROOT}

@@ -1,21 +1,28 @@
-"""Diagnoses and tables of releases as comma-separated values: a row for each model and target."""
+"""Diagnoses, releases and sweeps as comma-separated values, and sweeps as Markdown."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from delegate_sim.diagnosis.diagnosis import Diagnosis
 from delegate_sim.diagnosis.ranking import RankedCause
 from delegate_sim.foundation.columns import INTEGER, NUMBER, Column, attributes, keys, within
+from delegate_sim.foundation.printable import printable
 from delegate_sim.results.compare.release_table import ReleaseRow, ReleaseTable
 from delegate_sim.results.report.measures import MEASURES, NUMBERS, measure_columns
+from delegate_sim.sweeping.rows import SweepRow
+from delegate_sim.sweeping.sweep_result import Swept
 
+from ..console.layout import message
 from ..models import Unreadable
+from ..text import sweep as words
 from ..text.diagnoses import diagnosis_labels
+from ..text.elements.measures import FURTHER_TITLES
 from ..text.releases import FAMILIES
 from .comma_separated import cells, sheet
+from .common import code_block, row, text
 
 if TYPE_CHECKING:
     from delegate_sim.timing.fixes import FixTimes, TimeBounds
@@ -36,13 +43,11 @@ class _Released(NamedTuple):
 
 
 def _measured(row: _Diagnosed) -> float | None:
-    """Return the time of the first cause, or None if the time is not known."""
     cause = None if row.times is None or row.first is None else row.times.of_cause(row.first)
     return cause.ms if cause is not None and cause.is_known else None
 
 
 def _saves(row: _Diagnosed) -> float | None:
-    """Return the most time that fixing the first cause can save, or None if it is not known."""
     return None if row.times is None or row.first is None else _at_most(row.times.of(row.first))
 
 
@@ -103,10 +108,7 @@ def diagnosis_sheet(diagnoses: Sequence[tuple[Diagnosis, FixTimes | None]], unre
 
 
 def releases_sheet(tables: Sequence[tuple[str, str, ReleaseTable]], unreadable: Sequence[Unreadable]) -> str:
-    """Return CSV with a row for each model and target, and a row for each model that cannot be read.
-
-    A table comes with the path of the model and the name of the target.
-    """
+    """Return CSV with a row for each model and target, and a row for each model that cannot be read."""
     rows = [_Released(path, target, table, table.newest_row) for path, target, table in tables]
     return _sheet(RELEASED, rows, [row.table.not_simulated for row in rows], unreadable)
 
@@ -117,3 +119,55 @@ def _sheet(
     rows = [[*cells(columns, result), "", " | ".join(reasons)] for result, reasons in zip(results, left_out, strict=True)]
     rows += [[model.path, *[""] * (len(columns) - 1), model.message, ""] for model in unreadable]
     return sheet((*keys(columns), "error", "not_simulated"), rows)
+
+
+_TARGET_RULE = ("---:", "---", *["---:"] * (3 + len(FURTHER_TITLES)))
+_CONVERSION_RULE = ("---:", "---", "---", "---:", "---:", "---:", "---")
+
+
+def conversions_markdown(sweep: Swept, shown: Sequence[int] = (), with_code: bool = True) -> str:
+    """Return the tables, and the Python code of the rows in ``shown``. With ``with_code``, add the code of the best rows."""
+    return "\n\n".join([part for part in _parts(sweep, shown, with_code) if part]) + "\n"
+
+
+def conversions_sheet(sweep: Swept) -> str:
+    """Return CSV with one row per conversion. A row has the numbers of every target."""
+    table = sweep.table("rows")
+    return sheet(
+        table.columns, [[str(value).lower() if isinstance(value, bool) else value for value in values] for values in table.rows]
+    )
+
+
+def _parts(sweep: Swept, shown: Sequence[int], with_code: bool) -> Iterator[str]:
+    yield f"### delegate-sim sweep {text(message(sweep.source.text))}"
+    yield f"**{text(words.verdict(sweep))}**"
+    yield "\n".join([f"- {text(answer)}" for answer in words.answers(sweep)])
+    yield f"{text(words.converters_text(sweep))}; {text(words.calibration_text(sweep))}"
+    if sweep.models:
+        yield _table(
+            words.CONVERSION_TITLES, _CONVERSION_RULE, [words.conversion_cells(sweep, sweep_row) for sweep_row in sweep.models]
+        )
+        yield text(words.LEGEND)
+    for target in sweep.targets if sweep.models else ():
+        yield f"**{text(words.target_title(sweep, target))}**"
+        yield _table(words.target_titles(target), _TARGET_RULE, words.target_rows(sweep, target))
+    yield from _list("Without a model", list(words.failed_rows(sweep)))
+    yield from _list("Difference not known", list(words.unknown_differences(sweep)))
+    for sweep_row in _coded(sweep, shown, with_code):
+        yield f"**{text(words.code_title(sweep, sweep_row))}**"
+        yield code_block([printable(line) for line in sweep_row.conversion.code.splitlines()]).replace("```\n", "```python\n", 1)
+
+
+def _coded(sweep: Swept, shown: Sequence[int], with_code: bool) -> list[SweepRow]:
+    numbers = {sweep_row.number: sweep_row for sweep_row in sweep.rows}
+    return list(dict.fromkeys([*(words.best_rows(sweep) if with_code else ()), *[numbers[number] for number in shown]]))
+
+
+def _list(heading: str, items: Sequence[str]) -> Iterator[str]:
+    if items:
+        yield f"**{heading}**"
+        yield "\n".join([f"- {text(item)}" for item in items])
+
+
+def _table(titles: Sequence[str], rule: Sequence[str], cells: Sequence[Sequence[str]]) -> str:
+    return "\n".join([row(titles), row(rule), *[row([text(item) for item in line]) for line in cells]])

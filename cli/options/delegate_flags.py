@@ -65,7 +65,7 @@ class DelegateCommand(FileCommand):
         flags = _flags(ctx.meta[_CHOSEN])
         args = _as_declared(args, [spelling for option in flags.values() for spelling in _spellings(option)])
         try:
-            return super().parse_args(ctx, _with_values(args, flags))
+            return super().parse_args(ctx, list(_add_values(args, flags)))
         except click.NoSuchOption as error:
             owners = _owners(error.option_name.removeprefix("--"), ctx.meta[_CHOSEN])
             if not owners:
@@ -183,10 +183,7 @@ def own_options(pairs: Sequence[str]) -> dict[str, str]:
 
 
 def release_in(pairs: Sequence[str], release: str) -> tuple[list[str], str]:
-    """Return two values: the KEY=VALUE options without the option for the runtime release, and the release.
-
-    If no option names a release, the second value is ``release``.
-    """
+    """Return two values: the KEY=VALUE options without the option for the runtime release, and the release."""
     named = [pair for pair in pairs if pair.startswith(f"{RELEASE}=") and is_release_name(pair.partition("=")[2])]
     for pair in named:
         other = pair.partition("=")[2]
@@ -197,7 +194,6 @@ def release_in(pairs: Sequence[str], release: str) -> tuple[list[str], str]:
 
 
 def _unknown(key: str, delegates: Sequence[Delegate]) -> str:
-    """Return the message for an option that no delegate has. The message for a single delegate lists its options."""
     owners = _owners(key, delegates)
     if len(delegates) == 1:
         own = ", ".join(option.key for option in delegates[0].options)
@@ -282,10 +278,7 @@ def _parameter(option: Option) -> click.Option:
 
 
 def _one_value(ctx: click.Context, parameter: click.Parameter, values: Sequence[str]) -> str | None:
-    """Return the first value of a flag, or None if it is not given.
-
-    Raises UsageError for two different values, unless the command takes several values of a flag.
-    """
+    """Return the first value of a flag, or None if it is not given."""
     given = list(dict.fromkeys(values))
     if len(given) > 1 and getattr(ctx.command, "takes_several_values", False):
         several = ctx.meta.setdefault(_SEVERAL, {})
@@ -305,7 +298,6 @@ def _spellings(option: Option) -> list[str]:
 
 
 def _spelling(option: Option) -> str:
-    """Return the command-line form of an option: the flag, or ``--option NAME`` for an option without a flag."""
     value = "BOOL" if option.parse is boolean else "VALUE"
     spelling = option_as_typed([option], option.name)
     return f"{spelling} {value}" if option.flag else f"{spelling}={value}"
@@ -323,10 +315,7 @@ def _with_underscores(flag: str) -> str:
 
 
 def _as_declared(args: Sequence[str], declared: Iterable[str]) -> list[str]:
-    """Return the arguments, with each option name spelled as in its declaration.
-
-    Dashes and underscores count as equal. Values do not change.
-    """
+    """Return the arguments, with each option name spelled as in its declaration."""
     spellings = {_with_underscores(name[2:]): name for name in declared if name.startswith("--")}
     end = args.index("--") if "--" in args else len(args)
     return [_respelt(argument, spellings) for argument in args[:end]] + list(args[end:])
@@ -336,11 +325,6 @@ def _respelt(argument: str, spellings: Mapping[str, str]) -> str:
     name, equals, value = argument.partition("=")
     spelling = spellings.get(_with_underscores(name[2:])) if name.startswith("--") else None
     return argument if spelling is None else f"{spelling}{equals}{value}"
-
-
-def _with_values(args: Sequence[str], flags: Mapping[str, Option]) -> list[str]:
-    """Return arguments with the value true added to boolean flags without a value."""
-    return list(_add_values(args, flags))
 
 
 def _add_values(args: Sequence[str], flags: Mapping[str, Option]) -> Iterator[str]:

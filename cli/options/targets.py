@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,7 +14,6 @@ from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.options import DEFAULT_SETS, parse_options
 from delegate_sim.delegates.registry import (
     DEFAULT_DELEGATE,
-    DELEGATE_NAMES,
     DEVICE_VARIABLE,
     GROUP_NAMES,
     MICRO_NAME,
@@ -25,11 +24,10 @@ from delegate_sim.delegates.registry import (
     plugin_of,
 )
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
-from delegate_sim.runtime.target import Target, target_names
+from delegate_sim.runtime.target import Target, releases_of, target_names
 
+from ..console.output_file import Command
 from ..console.terminal import add_first_line
-from ..gathering import Command
-from .configured_targets import configured_targets
 from .delegate_flags import (
     ALL_DELEGATES,
     MICRO_FLAG,
@@ -41,45 +39,7 @@ from .delegate_flags import (
     release_in,
     several_values,
 )
-
-
-def complete_releases(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """Return the names of the runtime's releases that start with the incomplete word."""
-    from delegate_sim.releases.catalogue import KNOWN_RELEASES, LITERT_LM_RELEASES, RELEASES
-
-    return _starting(dict.fromkeys((*RELEASES, *KNOWN_RELEASES, *LITERT_LM_RELEASES)), incomplete)
-
-
-def complete_socs(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """Return the SoCs that start with the incomplete word.
-
-    Names of the form VENDOR:SOC are returned only if no other name fits.
-    """
-    from delegate_sim.delegates.devices import simulated_socs
-
-    by_name = simulated_socs()
-    return _starting(by_name, incomplete) or _starting(dict.fromkeys(by_name.values()), incomplete)
-
-
-def complete_devices(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """Return the names of devices that start with the incomplete word."""
-    from delegate_sim.delegates.devices import device_names
-
-    return _starting(device_names(), incomplete)
-
-
-def complete_codes(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """Return the codes that start with the incomplete word, from all codes that a report can contain."""
-    from delegate_sim.delegates.registry import find_delegate
-
-    from ..codes import explanations
-
-    return _starting(sorted(explanations(tuple(map(find_delegate, DELEGATE_NAMES)))), incomplete)
-
-
-def _starting(names: Iterable[str], beginning: str) -> list[str]:
-    return [name for name in names if name.casefold().startswith(beginning.casefold())]
-
+from .shared import complete_devices, complete_releases
 
 Decorator = Callable[[Command], Command]
 
@@ -104,10 +64,7 @@ class TargetArguments:
     """Kinds of devices."""
 
     def chosen(self, unnamed: Sequence[str] = (DEFAULT_DELEGATE,), *, is_live: bool = False) -> tuple[Delegate, ...]:
-        """Return the delegates that the user named, or the delegates in ``unnamed`` if the user named no delegate.
-
-        Raises OptionError.
-        """
+        """Return the delegates that the user named, or the delegates in ``unnamed`` if the user named no delegate."""
         return chosen_delegates(self.delegates or unnamed, is_live=is_live)
 
     def given(self, delegates: Sequence[Delegate]) -> list[dict[str, str]]:
@@ -117,10 +74,7 @@ class TargetArguments:
         return given_options(delegates, pairs, self.flags)
 
     def targets(self, unnamed: Sequence[str] = (DEFAULT_DELEGATE,), *, is_live: bool = False) -> list[Target]:
-        """Return the targets. If the user describes no target and there is a configuration, return its targets.
-
-        Raises OptionError, ConfigurationError or ClickException.
-        """
+        """Return the targets. If the user describes no target and there is a configuration, return its targets."""
         if self.several:
             return self._for_each_value(unnamed, is_live)
         if not self.names_devices and unnamed and (configured := self.configured(is_live=is_live)):
@@ -128,13 +82,11 @@ class TargetArguments:
         return self._made(self.applications(unnamed, is_live=is_live))
 
     def _made(self, applications: Sequence[tuple[Delegate, Mapping[str, str]]]) -> list[Target]:
-        """Return the targets. If the user named devices, the first line of the text output names the targets."""
+        releases = releases_of([delegate for delegate, _ in applications], self.runtime)
         targets = []
-        for delegate, own in applications:
-            options = parse_options(delegate.name, delegate.options, own, self.defaults)
-            targets.append(
-                Target(delegate, options, delegate.release_of(self.runtime), self.defaults, self.assume_ops_registered)
-            )
+        for (delegate, given), release in zip(applications, releases, strict=True):
+            options = parse_options(delegate.name, delegate.options, given, self.defaults)
+            targets.append(Target(delegate, options, release, self.defaults, self.assume_ops_registered))
         if self.names_devices:
             self._name_targets(targets)
         return targets
@@ -142,10 +94,7 @@ class TargetArguments:
     def applications(
         self, unnamed: Sequence[str], *, is_live: bool = False, only_first: bool = False
     ) -> list[tuple[Delegate, dict[str, str]]]:
-        """Return the delegates of the devices, or else the chosen delegates (see ``chosen``), each with its options.
-
-        Raises OptionError or ClickException.
-        """
+        """Return the delegates of the devices, or else the chosen delegates (see ``chosen``), each with its options."""
         if not self.names_devices:
             chosen = self.chosen(unnamed, is_live=is_live)
             return [*zip(chosen, self.given(chosen), strict=True)]
@@ -155,7 +104,6 @@ class TargetArguments:
         return [(delegates[name], {**dict(options), **given[name]}) for name, options in on_devices]
 
     def _on_devices(self) -> Sequence[DelegateOnDevice]:
-        """Return the delegates of the devices, in the order in which to try them."""
         from delegate_sim.runtime.device_targets import delegates_of_devices
 
         only = () if ALL_DELEGATES in self.delegates else self.delegates
@@ -168,7 +116,6 @@ class TargetArguments:
         return [own.targets() for own in singles]
 
     def _name_targets(self, targets: Sequence[Target]) -> None:
-        """Put the devices and their targets into the first line of the text output, in the order in which to try them."""
         from delegate_sim.delegates.devices import find_device
 
         devices = [find_device(name) for name in self.devices]
@@ -192,7 +139,6 @@ class TargetArguments:
         return bool(self.devices or self.groups)
 
     def _for_each_value(self, unnamed: Sequence[str], is_live: bool) -> list[Target]:
-        """Return the targets for each value of the flag that has several values, without duplicates."""
         targets: list[Target] = []
         for own in self.each_value():
             targets += [target for target in own.targets(unnamed, is_live=is_live) if target not in targets]
@@ -235,6 +181,29 @@ class TargetArguments:
     def runtime(self) -> str:
         """The name of the runtime release, from ``--runtime`` or from the delegate option ``release``."""
         return DEFAULT_RELEASE if self.release is None else release_in(self.pairs, self.release)[1]
+
+
+def configured_targets(*, only_first: bool = False, is_live: bool = False) -> list[Target]:
+    """Return the targets of the nearest configuration, or only the first target.
+
+    The list is empty if there is no configuration. Targets that cannot be simulated are included only if ``is_live`` is true.
+    The first line of the text output names the targets. Raises ConfigurationError if the configuration is invalid, and
+    OptionError if no target is left.
+    """
+    from delegate_sim.gate.configuration import NoConfigurationError, find_configuration, read_configuration
+
+    try:
+        path = os.path.relpath(find_configuration(os.getcwd()))
+    except NoConfigurationError:
+        return []
+    every = [target for target in read_configuration(path).targets if target.is_compared]
+    targets = [target for target in every if is_live or not target.target.delegate.is_live_only][: 1 if only_first else None]
+    if every and not targets:
+        find_delegate(every[0].target.delegate.name)
+    if targets and click.get_current_context(silent=True) is not None:
+        names = ", ".join([f"{target.name} ({target.target.delegate.name})" for target in targets])
+        add_first_line(f"{'Targets' if len(targets) > 1 else 'Target'} of {path}: {names}")
+    return [target.target for target in targets]
 
 
 def soc_targets(socs: Sequence[str], arguments: TargetArguments) -> list[Target]:
@@ -313,15 +282,8 @@ def for_targets_options(command: Command) -> Command:
 
 
 def target_arguments(*delegate_options: Decorator, runtime: Sequence[Decorator] = (runtime_option(),)) -> Decorator:
-    """Return a decorator that passes ``TargetArguments`` to a command as ``arguments``.
-
-    The command creates the targets from these arguments.
-    """
-    return _passing("arguments", _as_given, *delegate_options, *_options(runtime))
-
-
-def _as_given(arguments: TargetArguments) -> TargetArguments:
-    return arguments
+    """Return a decorator that passes ``TargetArguments`` to a command as ``arguments``."""
+    return _passing("arguments", lambda arguments: arguments, *delegate_options, *_options(runtime))
 
 
 def _options(runtime: Sequence[Decorator] = (runtime_option(),)) -> tuple[Decorator, ...]:
@@ -345,7 +307,6 @@ def _passing(name: str, make: Callable[[TargetArguments], Any], *options: Decora
 
 
 def _taken(given: dict[str, Any]) -> TargetArguments:
-    """Remove the options of targets from the arguments of a command, and return the removed options."""
     flags = {name: given.pop(name) for name in flag_names(click.get_current_context())}
     delegates = tuple(filter(None, [given.pop("delegate")])) if "delegate" in given else given.pop("delegates")
     is_assumed = [given.pop("assume_ops_registered"), given.pop("own_resolver")]
@@ -353,7 +314,7 @@ def _taken(given: dict[str, Any]) -> TargetArguments:
     pairs, release, defaults = tuple(given.pop("pairs")), given.pop("release", None), given.pop("defaults")
     devices, groups = tuple(given.pop("named_devices")), tuple(given.pop("device_groups"))
     if devices or groups:
-        _refuse_other_targets()
+        _refuse_other_targets(delegates)
     if not delegates and not groups:
         devices = devices or devices_of_environment()
     if (devices or groups) and not is_given("defaults"):
@@ -361,8 +322,9 @@ def _taken(given: dict[str, Any]) -> TargetArguments:
     return TargetArguments(tuple(delegates), pairs, release, defaults, any(is_assumed), flags, several, devices, groups)
 
 
-def _refuse_other_targets() -> None:
-    """Raise UsageError if the command line names devices and also a SoC or accelerators."""
+def _refuse_other_targets(delegates: Sequence[str]) -> None:
+    if MICRO_NAME in delegates:
+        raise click.UsageError(f"give {MICRO_FLAG}, or --device and --for: TensorFlow Lite Micro is for microcontrollers")
     parameters = click.get_current_context().params
     for name, flag in (("socs", "--soc"), ("accelerators", "--accelerators")):
         if parameters.get(name):

@@ -115,10 +115,7 @@ class _Change:
 
 
 def best_lines(diagnoses: Sequence[Diagnosis], width: int) -> Iterator[Line]:
-    """Yield the changes with the largest gain if nothing else is changed, and the result of ``fix`` for all targets together.
-
-    A gain is the number of added delegated multiply-adds. Equal gains are ordered by added delegated nodes.
-    """
+    """Yield the changes with the largest gain if nothing else is changed, and the result of ``fix`` for all targets together."""
     labels = {id(diagnosis): label for label, diagnosis in zip(diagnosis_labels(diagnoses), diagnoses, strict=True)}
     fix = joint_fix(diagnoses)
     best = _best_changes(diagnoses, has_joint_fix=fix is not None and fix.plan is not None)

@@ -49,7 +49,6 @@ def check_lines(checked: Checked, width: int, verbose: bool) -> Iterator[Line]:
 
 
 def _missing_lines(cases: Sequence[Case], width: int) -> Iterator[Line]:
-    """Yield a line for each model that has no entry in the baseline for some targets, and the command that writes the entries."""
     missing = [case for case in cases if any(finding.code == MISSING_ENTRY for finding in case.findings)]
     models: dict[str, list[str]] = {}
     for case in missing:
@@ -139,7 +138,6 @@ def _measures_text(case: Case, measures: Measures) -> str:
 
 
 def _change_lines(changes: Sequence[NodeChange], title: str, width: int, *, verbose: bool) -> Iterator[Line]:
-    """Yield a list of changes in the model. If several nodes have the same change, they share a line."""
     groups = changes_alike(changes)
     yield Line(title)
     shown = groups if verbose else groups[:_CHANGES_SHOWN]

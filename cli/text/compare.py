@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from delegate_sim.delegates.options import as_typed
 from delegate_sim.foundation.printable import shortened
-from delegate_sim.results.compare.api_defaults import api_defaults_text
 from delegate_sim.results.compare.comparison import ComparedNode, Comparison, Side, State
+from delegate_sim.results.compare.comparison_verdict import api_defaults_text
 from delegate_sim.results.compare.model_changes import NodeChange
 from delegate_sim.results.report.measures import FURTHER, NUMBERS, outcome_text
 from delegate_sim.results.report.outcome_words import OutcomeWords, words_of
@@ -18,11 +19,16 @@ from delegate_sim.results.report.verdict import verdict
 from delegate_sim.runtime.interpreter import Run
 
 from ..console.layout import counted, item_list, message, name, node_list, option_value, share
-from ..console.terminal import Line
+from ..console.terminal import Line, width
 from .elements import findings
 from .elements.measures import growth_lines, loop_lines, work_cell
 from .elements.paragraphs import BAD, CODE, HEADING, HINT, heading_lines, indented, log_lines, more_lines, paragraph, table
 from .elements.verdict import plugin_lines
+
+if TYPE_CHECKING:
+    from delegate_sim.timing.fixes import ChangeTimes
+    from delegate_sim.timing.measured import Timing
+
 
 _GROUPS_SHOWN = 20
 _VARIANTS_SHOWN = 8
@@ -37,8 +43,6 @@ def compare_lines(comparison: Comparison, width: int, verbose: bool, assumed: st
 
 @dataclass(frozen=True, slots=True)
 class _Statement:
-    """A line of text with a hint. The text is written above the nodes that it describes."""
-
     text: str
     hint: str = ""
 
@@ -92,7 +96,6 @@ class _Text:
         yield from plugin_lines([comparison.a.run, comparison.b.run], self.width, only_plugins=True)
 
     def _side(self, title: str, side: Side, other: Side) -> Iterator[Line]:
-        """Yield the text of one side. Log lines are neither wrapped nor styled."""
         run = side.run
         if title != "A":
             yield Line("")
@@ -216,7 +219,6 @@ class _Text:
         return "; ".join([text for text in details if text != node.op and text not in self.refusals])
 
     def _hint(self, hint: str, indent: str) -> Iterator[Line]:
-        """Yield a hint, unless the text already has the same hint."""
         if hint and hint not in self.told_hints:
             self.told_hints.add(hint)
             yield from self._paragraph(message(f"hint: {hint}"), indent, HINT)
@@ -234,10 +236,7 @@ def _fails_alike(run: Run, other: Run) -> bool:
 
 
 def _differing_options(side: Side, other: Side) -> str:
-    """Return the options that differ between the sides, or all set options if the sides have different delegates.
-
-    The text starts with a colon.
-    """
+    """Return the options that differ between the sides, or all set options if the sides have different delegates."""
     is_same = side.run.delegate.name == other.run.delegate.name
     options = {
         key: value
@@ -250,7 +249,6 @@ def _differing_options(side: Side, other: Side) -> str:
 
 
 def _rows(a: Side, b: Side) -> Iterator[tuple[str, str, str, str]]:
-    """Yield rows with a title, the numbers of both sides, and the difference."""
     old, new = a.measures, b.measures
     first, second = words_of(a.run.delegate.name), words_of(b.run.delegate.name)
     work = [work_cell(side.compute.delegated_multiply_adds, side.compute.multiply_adds) for side in (a, b)]
@@ -271,7 +269,6 @@ def _rows(a: Side, b: Side) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _either(first: str, second: str) -> str:
-    """Return the word if both sides have the same word. Otherwise, return both words."""
     return first if first == second else f"{first} / {second}"
 
 
@@ -292,7 +289,6 @@ def _reasons(state: State | None, place: str = "") -> tuple[_Statement, ...]:
 
 
 def _placed(state: State | None, words: OutcomeWords) -> tuple[_Statement, ...]:
-    """Return statements for a node that only one side has: the place of the node, and the reasons."""
     if state is None or state.place != CPU:
         return (_Statement(words.taken),)
     return tuple([replace(statement, text=f"{words.left}, {statement.text}") for statement in _reasons(state)])
@@ -303,9 +299,35 @@ def _both(node: ComparedNode) -> tuple[_Statement, ...]:
 
 
 def _bare(statements: tuple[_Statement, ...]) -> tuple[_Statement, ...]:
-    """Return statements without hints, for nodes that need no fix."""
     return tuple([_Statement(stated.text) for stated in statements])
 
 
 def _step(change: NodeChange) -> str:
     return f"{change.old or 'none'} -> {change.new or 'none'}"
+
+
+def timed_entry(comparison: Comparison, timings: Sequence[Timing]) -> dict[str, Any]:
+    """Return a comparison as plain data."""
+    if timings:
+        from delegate_sim.timing.fixes import timed_comparison
+
+        comparison = timed_comparison(comparison, timings)
+    return comparison.to_dict()
+
+
+def timed_lines(comparison: Comparison, timings: Sequence[Timing], verbose: bool, words: str = "") -> Iterator[Line]:
+    """Yield a comparison as text."""
+    yield from compare_lines(comparison, width(), verbose, words)
+    if timings:
+        from delegate_sim.timing.fixes import ChangeTimes
+
+        yield from change_lines(ChangeTimes(comparison, tuple(timings)), verbose)
+
+
+def change_lines(times: ChangeTimes, verbose: bool) -> Iterator[Line]:
+    """Yield the measured times of side A, and bounds on the time that the change to side B can save."""
+    from .timing import bounds_lines, timing_lines
+
+    yield from timing_lines(times.timings, [times.run], width(), verbose)
+    yield from heading_lines("What the change from A to B can save")
+    yield from bounds_lines(times.bounds, times.run.delegate.name, width(), "  ")

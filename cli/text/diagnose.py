@@ -12,8 +12,8 @@ from delegate_sim.diagnosis.diagnosis import Diagnosis
 from delegate_sim.diagnosis.examiner import Cost
 from delegate_sim.diagnosis.ranking import RankedCause
 from delegate_sim.foundation.printable import and_list, printable
-from delegate_sim.results.compare.api_defaults import api_defaults_text
-from delegate_sim.results.numbers.words import risks_text
+from delegate_sim.results.compare.comparison_verdict import api_defaults_text
+from delegate_sim.results.report.findings import risks_text
 from delegate_sim.results.report.measures import FAILS_LATER, FURTHER, NUMBERS, PREDICTED, outcome_text
 from delegate_sim.results.report.outcome_words import OutcomeWords, words_of
 
@@ -21,10 +21,8 @@ from ..console.layout import counted, item_list, message, name, node_list, share
 from ..console.terminal import Line
 from .diagnoses import advice_lines, model_name, multiply_adds_share
 from .elements.measures import further_text, loop_lines, measures_text, number_text
-from .elements.number_risks import number_risk_lines
 from .elements.paragraphs import CODE, HEADING, HINT, heading_lines, indented, log_lines, more_lines, paragraph
-from .elements.target import target_lines
-from .elements.verdict import plugin_lines, verdict_lines
+from .elements.verdict import number_risk_lines, plugin_lines, target_lines, verdict_lines
 
 if TYPE_CHECKING:
     from delegate_sim.timing.fixes import FixTimes
@@ -80,7 +78,6 @@ def diagnosis_lines(
 
 
 def _notes(diagnosis: Diagnosis, width: int, *, has_times: bool) -> Iterator[Line]:
-    """Yield the changes that were not simulated, and the meaning of the numbers."""
     for reason in diagnosis.not_simulated:
         yield from indented(message(f"Not simulated: {reason}"), width, "")
     if has_times:
@@ -91,7 +88,6 @@ def _notes(diagnosis: Diagnosis, width: int, *, has_times: bool) -> Iterator[Lin
 
 
 def _without_all_lines(diagnosis: Diagnosis, words: OutcomeWords, width: int, times: FixTimes | None) -> Iterator[Line]:
-    """Yield the result of fixing all causes that can be simulated, and the time that this can save."""
     simulated = [finding for finding in diagnosis.findings if finding.cause.is_simulated]
     if not diagnosis.findings:
         yield from heading_lines(f"Nothing in the model keeps nodes {words.left}.")
@@ -111,7 +107,6 @@ def _without_all_lines(diagnosis: Diagnosis, words: OutcomeWords, width: int, ti
 
 
 def _other_results(diagnosis: Diagnosis, width: int) -> Iterator[Line]:
-    """Yield the result with the API's defaults, and the result with registered operators, if these results are different."""
     if api_text := api_defaults_text(diagnosis.model, diagnosis.run, diagnosis.effort.cache):
         yield from paragraph(api_text, width, "", "  ")
     if diagnosis.registered_verdict:
@@ -119,7 +114,6 @@ def _other_results(diagnosis: Diagnosis, width: int) -> Iterator[Line]:
 
 
 def _plain_fix_lines(diagnosis: Diagnosis, words: OutcomeWords, width: int) -> Iterator[Line]:
-    """Yield the result of ``fix`` with its usual passes, if this result is better than the result of each named pass."""
     plain = diagnosis.plain_fix
     if plain is None:
         return
@@ -178,7 +172,6 @@ def _finding_lines(number: int, finding: RankedCause, diagnosis: Diagnosis, widt
 
 
 def _fails_at(cause: Cause, diagnosis: Diagnosis) -> bool:
-    """Return whether a node of the cause makes the delegate fail after it took nodes."""
     refusal, outcome = diagnosis.run.refusal, diagnosis.now.measures.outcome
     if refusal is None or refusal.node is None or refusal.code not in cause.codes:
         return False
@@ -186,7 +179,6 @@ def _fails_at(cause: Cause, diagnosis: Diagnosis) -> bool:
 
 
 def _places_text(cause: Cause, has_subgraphs: bool, verbose: bool) -> str:
-    """Return the numbers of the nodes in the file, in each subgraph."""
     places: dict[int, list[int]] = {}
     for key in sorted(cause.nodes):
         places.setdefault(key.subgraph, []).append(key.node)
@@ -198,7 +190,6 @@ def _places_text(cause: Cause, has_subgraphs: bool, verbose: bool) -> str:
 
 
 def _time_lines(finding: RankedCause, times: FixTimes | None, width: int) -> Iterator[Line]:
-    """Yield the measured time of the nodes of a cause, and what fixing the cause can save."""
     if times is None:
         return
     from .timing import bounds_lines, cpu_time_text

@@ -169,7 +169,6 @@ def _cells(diagnosis: Diagnosis) -> tuple[str, ...]:
 
 
 def _if_fixed(diagnosis: Diagnosis, finding: RankedCause) -> str:
-    """Return the result of fixing a cause: delegated nodes and kernels, and multiply-adds if their share changes."""
     if not finding.cause.is_simulated:
         return "not simulated"
     if finding.alone is None:

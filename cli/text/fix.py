@@ -19,7 +19,7 @@ from delegate_sim.fixing.search import Conflict, FixPlan
 from delegate_sim.foundation.printable import printable
 from delegate_sim.hypothetical.fixed_inputs import open_inputs
 from delegate_sim.model.model import Node
-from delegate_sim.results.numbers.words import risks_text
+from delegate_sim.results.report.findings import risks_text
 from delegate_sim.results.report.measures import NOT_RUNNING, TAKEN
 from delegate_sim.results.report.outcome_words import words_of
 from delegate_sim.results.report.verdict import share_text, short_verdict
@@ -58,9 +58,8 @@ def fixes_lines(
 
 
 def _time_lines(plan: FixPlan, timings: TargetTimings, verbose: bool) -> Iterator[Line]:
-    """Yield the measured times of the unchanged model, and bounds on the time that the fix can save, for each target."""
     for times in times_of(plan, timings):
-        from .timed_changes import change_lines
+        from .compare import change_lines
 
         yield from change_lines(times, verbose)
 
@@ -133,7 +132,6 @@ def _alone_lines(plan: FixPlan) -> Iterator[Line]:
 
 
 def _command_without(plan: FixPlan, conflict: Conflict) -> str:
-    """Return the command for all targets except those that prevent a better result of one target."""
     losing = [standing.target for standing in conflict.losing]
     left = [target for target in plan.targets if target not in losing]
     joint = joint_fix_command(plan.model, left) if len(left) > 1 else ""
@@ -147,7 +145,6 @@ def _approximate_lines(plan: FixPlan, width: int) -> Iterator[Line]:
 
 
 def _diagnosis_lines(plan: FixPlan, fixed: Fixed | None, width: int) -> Iterator[Line]:
-    """Yield the command that diagnoses the written file, for each target for which nodes stay on the CPU."""
     if fixed is None or fixed.path is None:
         return
     for after in plan.after:
@@ -160,14 +157,12 @@ def _diagnosis_lines(plan: FixPlan, fixed: Fixed | None, width: int) -> Iterator
 
 
 def _better_results(plan: FixPlan, other: FixPlan) -> str:
-    """Return the results of another plan for the targets for which it is better."""
     pairs = zip(other.after, plan.after, strict=True)
     better = [(now, after) for after, now in pairs if after.score < now.score]
     return "; ".join([f"{_name_of(plan, after)} {_numbers(after)}{_risks_left(now, after)}" for now, after in better])
 
 
 def _risks_left(before: Standing, after: Standing) -> str:
-    """Return the wrong numbers of the rewritten model, or that it has none although the original model has some."""
     is_cured = before.at_risk and not after.at_risk
     return " without known wrong numbers" if is_cured else risks_text(after.at_risk, ", but ")
 
@@ -276,7 +271,6 @@ def conflict_text(plan: FixPlan, conflict: Conflict) -> str:
 
 
 def _verdict(plan: FixPlan, before: Standing, after: Standing) -> str:
-    """Return the verdict on the original model, and on the rewritten model if the result differs."""
     now, then = (
         short_verdict(
             standing.target,
@@ -336,7 +330,6 @@ def _with_risks(standing: Standing) -> str:
 
 
 def _reason(step: FixStep, names: Sequence[str]) -> str:
-    """Return the reason for a pass that improves no measure of the numbers. Otherwise, return an empty string."""
     results = list(zip(names, step.standings, step.before, strict=True))
     if not results or any(helps_visibly(now, before) for _, now, before in results):
         return ""
@@ -347,7 +340,6 @@ def _reason(step: FixStep, names: Sequence[str]) -> str:
 
 
 def _more_nodes_lines(plan: FixPlan, names: Sequence[str], width: int) -> Iterator[Line]:
-    """Yield a sentence about targets that improve although more nodes stay on the CPU."""
     results = zip(names, plan.before, plan.after, strict=True)
     numbers = [
         (name, before.measures.fallback_nodes, after.measures.fallback_nodes)

@@ -32,7 +32,6 @@ def model_lines(model: Model, graphs: Iterable[Graph], shapes: str, width: int, 
 
 
 def _verdict(graphs: Sequence[Graph], shapes: str, release: Release) -> str:
-    """Return the sizes of graphs in words, and the number of graphs in which Prepare stops."""
     nodes = counted(sum([len(graph.nodes) for graph in graphs]), "node")
     text = f"{nodes} in {counted(len(graphs), 'subgraph')}"
     if shapes == "file":

@@ -61,7 +61,6 @@ def _difference_text(difference: Difference) -> str:
 
 
 def _spread_text(difference: Difference) -> str:
-    """Return the spread of the largest errors of single inputs, for the output with the largest error."""
     output = max(difference.outputs, key=lambda output: output.relative)
     if output.least == output.greatest or not output.range:
         return ""

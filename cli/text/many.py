@@ -122,10 +122,7 @@ def searched_row(search: Search) -> Sequence[str]:
 
 
 def released_row(releases: ReleaseTable, label: str) -> Sequence[str]:
-    """Return table cells: the first releases that load a model, the releases that delegate all nodes, and the newest result.
-
-    ``label`` is the name of the target.
-    """
+    """Return table cells: the first releases that load a model, the releases that delegate all nodes, and the newest result."""
     loading = " or ".join([str(first.release) for first in releases.first_loading.values() if first is not None]) or "none known"
     full = f"{releases.full[0]} to {releases.full[-1]}" if releases.full else "never"
     full += ", with wrong numbers" if any(row.is_full and row.measures.wrong_results for row in releases.rows) else ""
@@ -158,7 +155,6 @@ def model_names(paths: Sequence[str], room: int) -> list[str]:
 
 
 def _common_folder(paths: Sequence[str]) -> str:
-    """Return the common folder of all paths, with a trailing slash, or an empty string without a common folder."""
     folders = {path[: path.rfind("/") + 1] for path in paths}
     shortest = min(folders, key=len, default="")
     while not all(folder.startswith(shortest) for folder in folders):

@@ -8,7 +8,7 @@ from itertools import groupby
 from delegate_sim.llm.bundle import DELEGATES
 from delegate_sim.releases.catalogue import PREFIX, ReleaseNote, releases_with
 from delegate_sim.results.compare.release_table import Move, PlatformRow, ReleaseRow, ReleaseTable, Unloaded
-from delegate_sim.results.numbers.words import risks_text
+from delegate_sim.results.report.findings import risks_text
 from delegate_sim.results.report.measures import NOT_LOADED, NOT_RUNNING, TAKEN, outcome_text
 from delegate_sim.results.report.outcome_words import DELEGATED, OutcomeWords, words_of
 from delegate_sim.runtime.resolver import Loads
@@ -57,10 +57,7 @@ _NODES_WIDTH = 40
 
 
 def releases_lines(releases: ReleaseTable, label: str, width: int, verbose: bool) -> Iterator[Line]:
-    """Yield a table with a row for each span of releases with equal results, the changes between spans, and a summary.
-
-    ``label`` is the name of the target.
-    """
+    """Yield a table with a row for each span of releases with equal results, the changes between spans, and a summary."""
     spans = _spans(releases.rows)
     yield from verdict_lines(releases.newest, width)
     yield Line("")
@@ -88,7 +85,6 @@ def releases_lines(releases: ReleaseTable, label: str, width: int, verbose: bool
 
 
 def _notes(rows: Sequence[ReleaseRow]) -> list[str]:
-    """Return the notes about releases. Equal notes are merged into one note with a span of releases."""
     rows_by_note: dict[str, list[ReleaseRow]] = {}
     for row in rows:
         for note in row.notes:
@@ -171,7 +167,6 @@ def _cells(span: Sequence[ReleaseRow]) -> tuple[str, ...]:
 
 
 def _litert_lm_text(span: Sequence[ReleaseRow]) -> str:
-    """Return the first and the last release of LiteRT-LM that contain a release of a span; empty if there are none."""
     versions = [name.removeprefix(PREFIX) for row in span for name in releases_with(str(row.release))]
     return " to ".join(dict.fromkeys([*versions[:1], *versions[-1:]]))
 
@@ -194,7 +189,6 @@ def _step(row: ReleaseRow, words: OutcomeWords, width: int, verbose: bool) -> It
 
 
 def _refusals(spans: Sequence[Sequence[ReleaseRow]], width: int) -> Iterator[Line]:
-    """Yield the first log line of each release that does not load the model. Releases with equal lines are merged."""
     said: dict[str, list[ReleaseRow]] = {}
     for span in spans:
         for row in span:
@@ -207,7 +201,6 @@ def _refusals(spans: Sequence[Sequence[ReleaseRow]], width: int) -> Iterator[Lin
 
 
 def _wrong_numbers(rows: Sequence[ReleaseRow], width: int) -> Iterator[Line]:
-    """Yield the nodes that releases compute wrongly. Consecutive releases with equal results are merged."""
     spans = [(text, list(own)) for text, own in groupby(rows, lambda row: risks_text(row.number_risks, "", "its nodes"))]
     if any(text for text, _ in spans):
         yield from heading_lines("Wrong numbers")

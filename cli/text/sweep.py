@@ -20,7 +20,7 @@ from ..console.layout import counted, item_list, message, name, share
 from ..console.terminal import Line
 from .elements.measures import FURTHER_TITLES, further_cells, nodes_cell, work_cell
 from .elements.paragraphs import BAD, HEADING, HINT, heading_lines, paragraph, table
-from .elements.target import shown_options
+from .elements.verdict import shown_options
 
 _MOST_NAMED = 3
 CONVERSION_TITLES = ("row", "converter", "settings", "bytes", "difference", "seconds", "tried")
@@ -94,10 +94,7 @@ _NO_BEST = "no row can be the best: "
 
 
 def answers(sweep: Swept) -> Iterator[str]:
-    """Yield a line for each target: the best row, and the result on the target.
-
-    A second line is about a row that would be better, but is excluded.
-    """
+    """Yield a line for each target: the best row, and the result on the target."""
     for target in sweep.targets if sweep.models else ():
         best, excluded = _best(sweep, target), _better_excluded(sweep, target)
         if best is not None:
@@ -112,13 +109,11 @@ def answers(sweep: Swept) -> Iterator[str]:
 
 
 def _fix_text(sweep: Swept, target: LabeledTarget) -> str:
-    """Return a clause about the result of ``delegate-sim fix`` on the best row for a target, if it is better."""
     fix = sweep.fix_for(target.label)
     return "" if fix is None or fix.cost is None else f"; delegate-sim fix on the written model brings more ({fix.result})"
 
 
 def _all_targets_text(sweep: Swept) -> str:
-    """Return a sentence about the best row for all targets together, if no row is the best for each target."""
     best = [sweep.best_for(target.label) for target in sweep.targets]
     row = sweep.best_for_all()
     if all(other == best[0] for other in best) or row is None or not all(cost.multiply_adds for cost in row.costs):
@@ -148,13 +143,11 @@ def _best(sweep: Swept, target: LabeledTarget) -> SweepRow | None:
 
 
 def _better_excluded(sweep: Swept, target: LabeledTarget) -> SweepRow | None:
-    """Return the excluded row that would be better than the best row, if it has delegated nodes."""
     excluded = sweep.excluded_for(target.label)
     return excluded if excluded is not None and _takes(sweep, target, excluded) else None
 
 
 def _excluded_text(sweep: Swept, target: LabeledTarget, row: SweepRow) -> str:
-    """Return the reason why a row that delegates more is not the best row, and what to do."""
     why = row.why_not_best(sweep.asked.max_difference)
     text = f"row {row.number}, {message(row.name)}, would be the best {_taken_text(sweep, target, row)}, but {why}"
     if row.is_drawn:
@@ -163,7 +156,6 @@ def _excluded_text(sweep: Swept, target: LabeledTarget, row: SweepRow) -> str:
 
 
 def _taken_text(sweep: Swept, target: LabeledTarget, row: SweepRow) -> str:
-    """Return the delegated share of multiply-adds and the number of kernels. Without multiply-adds, use the share of nodes."""
     cost = row.costs[sweep.targets.index(target)]
     measures = cost.measures
     part = f"{share(measures.delegated_nodes, measures.nodes)} of nodes"

@@ -48,10 +48,7 @@ _PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
 
 def model_of(model: Any, *, any_identifier: bool = False) -> Model:
-    """Return a loaded model unchanged, or load a model from a path or from bytes. Raises ModelError.
-
-    A model with the wrong identifier also raises ModelError, unless ``any_identifier`` is true.
-    """
+    """Return a loaded model unchanged, or load a model from a path or from bytes. Raises ModelError."""
     from ..model.model import Model
     from ..model.reader import load, require_identifier
 
@@ -67,10 +64,7 @@ def model_of(model: Any, *, any_identifier: bool = False) -> Model:
 def application_of(
     name: Any, options: Any, defaults: Any, *, is_live: bool = False
 ) -> tuple[tuple[Delegate, OptionValues], str | None]:
-    """Return a delegate with its options. Also return the runtime release if the options give a release. Raises OptionError.
-
-    With ``is_live``, delegates that can only be run, and not simulated, are accepted too.
-    """
+    """Return a delegate with its options. Also return the runtime release if the options give a release. Raises OptionError."""
     from ..delegates.options import parse_options, without_release
 
     delegate = delegate_of(name, is_live=is_live)
@@ -80,15 +74,11 @@ def application_of(
 
 
 def chain_of(delegates: Any, runtime: Any, defaults: Any, assume_ops_registered: Any) -> list[Target]:
-    """Return a target for each delegate, in the order in which the delegates are applied. Raises OptionError.
-
-    All targets have the same runtime release.
-    """
+    """Return a target for each delegate, in the order in which the delegates are applied. Raises OptionError."""
     from ..delegates.registry import DEFAULT_DELEGATE
-    from ..runtime.target import Target
+    from ..runtime.target import Target, releases_of
 
     require_bool(_ASSUMES_REGISTERED, assume_ops_registered)
-
     if isinstance(delegates, str | Mapping) or not isinstance(delegates, Iterable):
         raise OptionError(
             f"delegates must be pairs of a name and options, such as [({DEFAULT_DELEGATE!r}, {{}})], not {_kind(delegates)}"
@@ -104,14 +94,15 @@ def chain_of(delegates: Any, runtime: Any, defaults: Any, assume_ops_registered:
     if not applications:
         raise OptionError("no delegate is given")
     release = agreed([runtime, *[named for _, named in applications]])
-    return [Target(own, values, own.release_of(release), defaults, assume_ops_registered) for (own, values), _ in applications]
+    releases = releases_of([delegate for (delegate, _), _ in applications], release)
+    return [
+        Target(delegate, values, found, defaults, assume_ops_registered)
+        for ((delegate, values), _), found in zip(applications, releases, strict=True)
+    ]
 
 
 def agreed(releases: Sequence[Any]) -> str:
-    """Return the release in ``releases``, or the newest release if all entries are None.
-
-    Raises OptionError if ``releases`` has more than one release.
-    """
+    """Return the release in ``releases``, or the newest release if all entries are None."""
     from ..releases.catalogue import DEFAULT_RELEASE
 
     named = list(dict.fromkeys([str(release) for release in releases if release is not None]))
@@ -123,10 +114,7 @@ def agreed(releases: Sequence[Any]) -> str:
 def target_of(
     delegate: Any, options: Any, runtime: Any, defaults: Any, assume_ops_registered: Any = False, *, is_live: bool = False
 ) -> Target:
-    """Return the target of one delegate. Raises OptionError.
-
-    With ``is_live``, a delegate that can only be run is accepted too.
-    """
+    """Return the target of one delegate. Raises OptionError."""
     from ..runtime.target import Target
 
     require_bool(_ASSUMES_REGISTERED, assume_ops_registered)
@@ -199,7 +187,6 @@ def delegate_of(name: Any, *, is_live: bool = False) -> Delegate:
 
 
 def _refuse_device(name: str) -> None:
-    """Raise OptionError if a name is not the name of a delegate, but of a device."""
     from ..delegates.devices import find_device
     from ..delegates.registry import DELEGATE_NAMES, LIVE_ONLY_NAMES
     from ..foundation.printable import and_list
@@ -269,13 +256,11 @@ def public(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Res
 
 
 def _path_of(arguments: Sequence[Any]) -> str | None:
-    """Return the path of the model in the first argument, or None if the model has no path."""
     path = getattr(arguments[0], "path", arguments[0]) if arguments else None
     return os.fspath(path) if isinstance(path, str | os.PathLike) else None
 
 
 def _rename(named: dict[str, Any], former: str) -> None:
-    """Replace the former name of a keyword argument by the current name."""
     name = _FORMER_NAMES[former]
     if name in named:
         raise OptionError(f"{former} is the old name of {name}: give only one of them")
@@ -293,7 +278,6 @@ def warn_of_former_name(former: str, name: str) -> None:
 
 
 def _warn_of_former_keys(delegate: Delegate, given: Mapping[str, Any]) -> None:
-    """Warn about options that are given by their former names."""
     for option in delegate.options:
         if option.name != option.key and option.name in given:
             warn_of_former_name(option.name, option.key)
@@ -322,10 +306,7 @@ def require_bool(name: str, value: object) -> None:
 
 
 def hypothetical_changes_of(accept: Any, versions: Any, batch: Any, fix_shapes: Any, conversion: Any) -> HypotheticalChanges:
-    """Return the hypothetical changes that the arguments describe. Raises OptionError.
-
-    The changes are not checked against a model.
-    """
+    """Return the hypothetical changes that the arguments describe. Raises OptionError."""
     from ..hypothetical.hypothetical_changes import CONVERSIONS, HypotheticalChanges
 
     if isinstance(accept, str | int):
@@ -348,10 +329,7 @@ def hypothetical_changes_of(accept: Any, versions: Any, batch: Any, fix_shapes: 
 
 
 def timings_of(op_profile: Any, model: Model, targets: Sequence[Target]) -> tuple[Timing, ...]:
-    """Read op profiles, and match them with a model. Return an empty tuple if there are no profiles.
-
-    Raises OptionError, LogError for a file without times, and WrongProfileError for a profile of another model.
-    """
+    """Read op profiles, and match them with a model. Return an empty tuple if there are no profiles."""
     paths = paths_of(op_profile, "op_profile")
     if not paths:
         return ()
@@ -379,7 +357,6 @@ def names_of(given: Any, what: str) -> list[str]:
 
 
 def _ops_and_nodes(given: Iterable[tuple[Any, Any]]) -> tuple[dict[str, Any], dict[NodeKey, Any]]:
-    """Split pairs into two dictionaries. One is keyed by operator name, and one by node."""
     from ..hypothetical.hypothetical_changes import NodeKey
     from ..model.schema import is_operator
 
@@ -405,7 +382,6 @@ def _is_number(value: Any) -> bool:
 
 
 def _mapping(given: Any, what: str, known: Iterable[str]) -> Mapping[str, Any]:
-    """Return a mapping unchanged, or an empty mapping for None. Raises OptionError for any other value."""
     if given is None:
         return {}
     if not isinstance(given, Mapping):

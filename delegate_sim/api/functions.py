@@ -296,8 +296,7 @@ def whatif(
     """
     from ..diagnosis.advice.node_advice import advised_comparison
     from ..hypothetical.hypothetical_changes import HypotheticalChanges
-    from ..results.compare.compared_runs import hypothetical_side, simulated_side
-    from ..results.compare.comparison import compare
+    from ..results.compare.comparison import compare, hypothetical_side, simulated_side
 
     before = target_of(delegate, options, runtime, defaults, assume_ops_registered)
     after = changed_target(before, options, changed)

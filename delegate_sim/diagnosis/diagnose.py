@@ -12,10 +12,10 @@ from ..delegates.traits import Ranking
 from ..graph.effort import DIAGNOSIS, Effort
 from ..hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey
 from ..model.model import Model
-from ..results.numbers.risks import number_risks
 from ..results.report.blockers import has_open_input
 from ..results.report.measures import TAKEN, measure
 from ..results.report.multiply_adds import compute_of, node_multiply_adds
+from ..results.report.number_risks import number_risks
 from ..results.report.placement import on_cpu
 from ..results.report.verdict import has_wrong_results
 from ..rules.kinds import DYNAMIC_TENSORS, PARTITION_LIMIT

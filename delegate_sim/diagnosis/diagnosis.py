@@ -19,11 +19,20 @@ from ..graph.graph import file_graphs
 from ..hypothetical.fixed_inputs import open_inputs
 from ..hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey, changed_model
 from ..model.model import Model
-from ..results.numbers.risks import NUMBER_RISKS, NumberRisk, number_risks
 from ..results.report.display import Shown, Times, shown_times, times_tables
+from ..results.report.number_risks import NUMBER_RISKS, NumberRisk, number_risks
 from ..results.report.outcome_words import words_of
-from ..results.report.run_columns import COMPILATION, MODEL, NOT_SIMULATED, STATE, TIME, run_columns
-from ..results.report.tables import model_name, report_tables, run_words
+from ..results.report.tables import (
+    COMPILATION,
+    MODEL,
+    NOT_SIMULATED,
+    STATE,
+    TIME,
+    model_name,
+    report_tables,
+    run_columns,
+    run_words,
+)
 from ..results.report.verdict import verdict
 from ..rules.kinds import OPERATOR_NOT_REGISTERED
 from ..runtime.interpreter import Run, simulate
@@ -242,7 +251,7 @@ class Diagnosis(Shown):
         return f"{model_name(self.model)}: {run_words(self.run)}; {counted(len(self.findings), 'cause')}, {first}"
 
     def _summary(self) -> Sequence[tuple[str, str]]:
-        from ..results.report.plan_strip import strip_picture
+        from ..results.report.display import strip_picture
 
         return [(verdict(self.run), strip_picture(self.run))]
 

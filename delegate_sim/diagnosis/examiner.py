@@ -22,7 +22,7 @@ from ..model.model import Model
 from ..results.report.measures import Measures, measure
 from ..results.report.multiply_adds import compute_of
 from ..results.report.placement import on_cpu
-from ..results.report.run_columns import COST
+from ..results.report.tables import COST
 from ..rules.rule import Reason
 from ..runtime.interpreter import Run
 from ..runtime.target import Target

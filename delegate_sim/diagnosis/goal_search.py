@@ -12,7 +12,7 @@ from math import comb
 from ..errors import OptionError
 from ..foundation.columns import INTEGER, LIST, NUMBER, OBJECT, YES_OR_NO, Column, Declared, attributes
 from ..results.report.measures import Measures
-from ..results.report.run_columns import NOT_SIMULATED
+from ..results.report.tables import NOT_SIMULATED
 from .causes.cause import SUGGESTION, Cause
 from .diagnosis import Diagnosis
 from .examiner import Cost, Examiner

@@ -19,7 +19,7 @@ from ..model import schema
 from ..model.model import Model, Tensor
 from ..model.reader import load
 from ..results.report.display import Times
-from ..results.report.run_columns import NOT_SIMULATED, STATE, run_columns
+from ..results.report.tables import NOT_SIMULATED, STATE, run_columns
 from .descent import FixStep, Trial
 from .flatbuffer.model_writing import write
 from .passes.base import EXACTNESS, Exactness

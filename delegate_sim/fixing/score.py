@@ -12,10 +12,10 @@ from ..foundation.columns import Declared
 from ..graph.analysis_cache import AnalysisCache
 from ..hypothetical.model_editing import NodeKey
 from ..model.model import Model
-from ..results.numbers.risks import NumberRisk, number_risks
 from ..results.report.measures import NOT_RUNNING, TAKEN, Measures, measure
 from ..results.report.multiply_adds import compute_of
-from ..results.report.run_columns import COST
+from ..results.report.number_risks import NumberRisk, number_risks
+from ..results.report.tables import COST
 from ..results.report.verdict import refusal_text
 from ..runtime.interpreter import Run, simulate
 from ..runtime.target import Target

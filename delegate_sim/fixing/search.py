@@ -14,7 +14,7 @@ from ..hypothetical.fixed_inputs import open_inputs, with_shapes
 from ..hypothetical.model_editing import unchanged
 from ..model.model import Model
 from ..releases.wording import LISTS
-from ..results.report.run_columns import run_columns
+from ..results.report.tables import run_columns
 from ..runtime.model_loading import custom_operators
 from ..runtime.target import Target
 from .applying import Rewritten, start_with

@@ -7,14 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..hypothetical.hypothetical_changes import NodeKey
-from ..results.numbers.words import risk_findings
 from ..results.report.blockers import Ranks
-from ..results.report.findings import ERROR, WARNING, Finding, node_finding, node_location
+from ..results.report.display import run_lengths
+from ..results.report.findings import ERROR, WARNING, Finding, node_finding, node_location, risk_findings
 from ..results.report.measures import measure
 from ..results.report.multiply_adds import compute_of
 from ..results.report.outcome_words import outcome_notes, words_of
 from ..results.report.placement import code_of, on_cpu
-from ..results.report.plan_strip import run_lengths
 from ..results.report.report import Report
 from ..results.report.rule_set import rule_set_version
 from ..results.report.verdict import coverage_verdict, verdict

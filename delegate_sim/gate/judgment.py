@@ -16,14 +16,13 @@ from ..graph.reachability import unassigned_variables
 from ..model.model import Model
 from ..results.compare.model_changes import Matching, NodeChange, compare_outlines
 from ..results.compare.model_outline import outline
-from ..results.numbers.words import risk_findings
 from ..results.report.blockers import Ranks
-from ..results.report.findings import ERROR, NOTE, WARNING, Finding, missing_weights, node_finding, node_location
+from ..results.report.display import run_lengths
+from ..results.report.findings import ERROR, NOTE, WARNING, Finding, missing_weights, node_finding, node_location, risk_findings
 from ..results.report.measures import NOT_RUNNING, TAKEN, Measures, measure
 from ..results.report.multiply_adds import ComputeTotals, compute_of, has_programs
 from ..results.report.outcome_words import words_of
 from ..results.report.placement import code_of, on_cpu
-from ..results.report.plan_strip import run_lengths
 from ..results.report.rule_set import rule_set_version
 from ..results.report.verdict import short_verdict
 from ..rules.rule import Reason

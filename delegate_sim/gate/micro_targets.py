@@ -19,8 +19,7 @@ from ..micro.delegate import evaluated, micro_target
 from ..micro.resolver import ResolverSource, read_resolver
 from ..micro.target import UNUSABLE, parse_kernels
 from ..model.model import Model
-from ..results.numbers.words import risk_findings
-from ..results.report.findings import ERROR, WARNING, Finding, missing_weights, node_finding
+from ..results.report.findings import ERROR, WARNING, Finding, missing_weights, node_finding, risk_findings
 from ..results.report.placement import code_of, on_cpu
 from ..runtime.interpreter import Run
 from ..runtime.target import Target

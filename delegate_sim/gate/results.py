@@ -28,12 +28,11 @@ from ..foundation.columns import (
 )
 from ..releases.catalogue import parse_release
 from ..results.compare.model_changes import NodeChange
-from ..results.report.display import Shown, TimeTotals
+from ..results.report.display import Lengths, Shown, TimeTotals
 from ..results.report.findings import ERROR, FINDING, Finding
 from ..results.report.measures import DERIVED, MEASURES, TAKEN, Measures, work_share
 from ..results.report.multiply_adds import COMPUTE, ComputeTotals
 from ..results.report.outcome_words import words_of
-from ..results.report.plan_strip import Lengths
 from ..results.report.tables import NUMBERS
 from ..results.report.verdict import unchecked_text
 from ..runtime.run import option_values

@@ -116,10 +116,7 @@ NodePlan = tuple[int | Partition, ...]
 
 
 def plans(model: bytes) -> list[NodePlan]:
-    """Return the execution plan of each subgraph after the runtime applied its default delegate.
-
-    Raise ValueError or RuntimeError if the runtime cannot load or prepare the model.
-    """
+    """Return the execution plan of each subgraph after the runtime applied its default delegate."""
     interpreter = Interpreter(model_content=model)
     interpreter.allocate_tensors()
     return _current_plans(interpreter)

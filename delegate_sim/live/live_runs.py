@@ -61,10 +61,7 @@ def engines(sdks: Sequence[str] = ()) -> Iterator[Engine]:
 
 
 def run_target(model: Model, target: Target, cache: AnalysisCache | None = None) -> Run:
-    """Simulate a model on a target, or run the delegate's real code if the delegate cannot be simulated.
-
-    Raises OptionError if the real code cannot run on this host.
-    """
+    """Simulate a model on a target, or run the delegate's real code if the delegate cannot be simulated."""
     engine = _deciding_engine(target.delegate)
     if engine is None:
         return simulate(model, target, cache=cache)
@@ -85,10 +82,7 @@ def run_side(model: Model, target: Target) -> Side:
 
 
 def ready_engine(delegate: Delegate, sdks: Sequence[str] = ()) -> Engine:
-    """Return the engine of a delegate. Raises OptionError if requirements are known to be missing on this host.
-
-    ``sdks`` are the folders of vendors' SDKs.
-    """
+    """Return the engine of a delegate. Raises OptionError if requirements are known to be missing on this host."""
     engine = find_engine(delegate, sdks=sdks)
     if engine.lacks:
         raise OptionError(f"{delegate.name} cannot run here: {engine.lacks} is missing ('delegate-sim doctor' shows more)")

@@ -79,10 +79,7 @@ def tested_engines(sdks: Sequence[str]) -> TestedEngines:
 
 
 def lacking(engine: Engine) -> str:
-    """Return the missing requirements of an engine on this host, or "" if the engine runs.
-
-    If the engine reports no missing requirement, run the engine on a small model.
-    """
+    """Return the missing requirements of an engine on this host, or "" if the engine runs."""
     return _tested(engine)[0]
 
 

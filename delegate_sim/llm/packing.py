@@ -76,10 +76,7 @@ class FileSpan:
 
 
 def _next_data(file: BinaryIO, start: int) -> int:
-    """Return the position of the first byte, at or after ``start``, that is not in a hole.
-
-    Return ``start`` if holes cannot be found.
-    """
+    """Return the position of the first byte, at or after ``start``, that is not in a hole."""
     if not hasattr(os, "SEEK_DATA"):
         return start
     try:

@@ -15,8 +15,7 @@ from ..foundation.columns import INTEGER, LIST, Column, Declared, attributes, wi
 from ..foundation.limits import naming_model
 from ..graph.graph import Graph
 from ..model.model import Model, Node
-from .checks import dimension, scales
-from .graph import byte_size, is_allocated, variable_name
+from .checks import byte_size, dimension, is_allocated, scales, variable_name
 from .planner import Buffer, aligned, plan, planned_buffers, total_size
 from .preparation import Preparation
 

@@ -9,14 +9,97 @@ import math
 from collections.abc import Collection, Sequence
 
 from ..foundation.float32 import quotient
-from ..graph.graph import ACTIVATION_BOUNDS, NodeView, fused_activation
-from ..model.model import Quantization, Tensor
+from ..graph.graph import ACTIVATION_BOUNDS, Graph, NodeView, fused_activation
+from ..model.model import Allocation, Model, Node, Quantization, Subgraph, Tensor
 from ..model.numbers import FlatNumbers, StoredNumbers, as_list
 from ..rules.kinds import ACTIVATION, CONSTANT, OPERAND_VALUE, QUANTIZATION, SHAPE
 from ..rules.operands import INPUT, OUTPUT, Operand, listed
 from ..rules.rule import Check, Condition, Source
 from ..rules.vocabulary import check, operand_count, same_type, where
 from .target import TENSOR_TYPE, TFLM, MicroTarget
+
+_SIZES = {
+    "FLOAT16": 2,
+    "BFLOAT16": 2,
+    "FLOAT32": 4,
+    "FLOAT64": 8,
+    "INT16": 2,
+    "INT32": 4,
+    "UINT32": 4,
+    "UINT8": 1,
+    "UINT16": 2,
+    "INT8": 1,
+    "INT64": 8,
+    "UINT64": 8,
+    "BOOL": 1,
+    "RESOURCE": 4,
+    "COMPLEX64": 8,
+    "COMPLEX128": 16,
+    "INT4": 1,
+}
+"""The size in bytes of an element of each type (``TfLiteTypeSizeOf`` in ``memory_helpers.cc``)."""
+
+
+def count_external_tensors(model: Model) -> int:
+    """Return the number of tensors with data outside the flatbuffer that nodes read or that are outputs of a graph."""
+    return sum([len(external_tensors(model, subgraph)) for subgraph in model.subgraphs])
+
+
+def external_tensors(model: Model, subgraph: Subgraph) -> set[int]:
+    """Return the tensors of a subgraph with data outside the flatbuffer that nodes read or that are outputs."""
+    if not model.offset_buffers:
+        return set()
+    read = {index for node in subgraph.nodes for index in node.inputs}.union(subgraph.outputs)
+    return {index for index in read if index >= 0 and subgraph.tensors[index].buffer in model.offset_buffers}
+
+
+def variable_name(model: Model, node: Node) -> tuple[str, str] | None:
+    """Return the container and the name of the variable that a VAR_HANDLE creates, or None for any other node."""
+    if node.op != "VAR_HANDLE" or node.is_custom:
+        return None
+    options = model.options(node)
+    return str(options.container or ""), str(options.shared_name or "")
+
+
+def count_variables(model: Model) -> int:
+    """Return the number of variables of a model."""
+    return len({variable_name(model, node) for subgraph in model.subgraphs for node in subgraph.nodes} - {None})
+
+
+def micro_graph(model: Model, subgraph: Subgraph) -> Graph:
+    """Return the graph of a subgraph."""
+    return Graph(
+        model=model,
+        index=subgraph.index,
+        name=subgraph.name,
+        tensors=tuple([_as_arena(tensor, tensor.buffer in model.offset_buffers) for tensor in subgraph.tensors]),
+        nodes=subgraph.nodes,
+        inputs=subgraph.inputs,
+        outputs=subgraph.outputs,
+        execution_plan=tuple(range(len(subgraph.nodes))),
+    )
+
+
+def _as_arena(tensor: Tensor, is_external: bool) -> Tensor:
+    if tensor.data is None or (tensor.data[1] and not is_external):
+        return tensor
+    return tensor._replace(allocation=Allocation.VARIABLE if tensor.is_variable else Allocation.ARENA, data=None)
+
+
+def is_allocated(tensor: Tensor) -> bool:
+    """Return whether the flatbuffer has no data for a tensor. For such a tensor, the runtime allocates memory."""
+    return tensor.data is None and tensor.value is None
+
+
+def has_size(tensor: Tensor) -> bool:
+    """Return whether the tensor's type has a known size in the runtime."""
+    return tensor.type in _SIZES
+
+
+def byte_size(tensor: Tensor) -> int:
+    """Return the size of a tensor in the arena in bytes, or 0 for a type without a size. An INT4 element takes one byte."""
+    return tensor.element_count * _SIZES.get(tensor.type, 0)
+
 
 INT32_MIN, INT32_MAX = -(1 << 31), (1 << 31) - 1
 
@@ -77,10 +160,7 @@ _CMSIS_NN = Condition[MicroTarget]("with CMSIS-NN", lambda target: target.kernel
 
 
 def with_cmsis_nn(file: str, *checks: Check[object], symbol: str = "Prepare") -> tuple[Check[MicroTarget], ...]:
-    """Return these checks with the function ``symbol`` of a CMSIS-NN kernel as their source.
-
-    The checks do not apply to the reference kernel.
-    """
+    """Return these checks with the function ``symbol`` of a CMSIS-NN kernel as their source."""
     source = Source(TFLM, f"tensorflow/lite/micro/kernels/cmsis_nn/{file}", symbol)
     return tuple(one.from_source(source).when(_CMSIS_NN) for one in checks)
 

@@ -22,11 +22,10 @@ from ..rules.kinds import Kind
 from ..rules.rule import Verdict
 from ..runtime.run import Assumptions, OwnRuntime, Run, SubgraphRun
 from ..runtime.target import Target
-from .graph import external_tensors
-from .preparation import MicroNode, Status, prepare_model
-from .report import APPLICATION, MicroReport, Outcome, report_of
+from .checks import external_tensors
+from .preparation import RULES, MicroNode, Status, prepare_model
+from .report import APPLICATION, MicroReport, Outcome, micro_warnings, refused_text, report_of
 from .resolver import ResolverSource, read_resolver
-from .rules import RULES
 from .target import (
     CHECKED,
     EXTERNAL_BUFFERS,
@@ -41,7 +40,6 @@ from .target import (
     parse_kernels,
     parse_micro_release,
 )
-from .verdict import micro_warnings, refused_text
 
 
 def _source(value: object) -> ResolverSource | None:
@@ -117,10 +115,7 @@ def evaluated(
     plans: bool = True,
     cache: AnalysisCache | None = None,
 ) -> tuple[Run, MicroReport]:
-    """Return the run of a model, and the report on it, by default with a plan of the arena.
-
-    ``accepted`` has the nodes that are assumed to be accepted, by subgraph.
-    """
+    """Return the run of a model, and the report on it, by default with a plan of the arena."""
     application = application_of(target)
     preparation = prepare_model(model, application, accepted)
     report = report_of(model, application, preparation, plans=plans, cache=cache)

@@ -17,7 +17,7 @@ from ..errors import LimitError
 from ..foundation.limits import how_to_raise, raised
 from ..graph.graph import Graph
 from ..model.model import Model, Node
-from .graph import byte_size, is_allocated
+from .checks import byte_size, is_allocated
 from .preparation import Preparation
 
 OFFLINE_METADATA = "OfflineMemoryAllocation"
@@ -148,10 +148,7 @@ def offline_offsets(model: Model) -> Sequence[int] | None:
 
 
 def planned_buffers(model: Model, preparation: Preparation) -> tuple[Buffer, ...]:
-    """Return the buffers in the order in which the runtime adds them to the plan.
-
-    Raise LimitError if the calls of subgraphs have more steps than the runtime can count.
-    """
+    """Return the buffers in the order in which the runtime adds them to the plan."""
     graphs = preparation.graphs
     scratch = [_Lifetime() for _ in preparation.scratch]
     requests: list[dict[int, list[_Lifetime]]] = [{} for _ in graphs]

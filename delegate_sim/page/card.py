@@ -22,9 +22,9 @@ from ..graph.effort import Effort
 from ..micro.delegate import micro_target
 from ..model.model import Model
 from ..results.report.blockers import has_open_input
+from ..results.report.display import Lengths, file_lengths
 from ..results.report.measures import TAKEN, Measures, awaits_compiler, measure
 from ..results.report.multiply_adds import compute_of
-from ..results.report.plan_strip import Lengths, file_lengths
 from ..results.report.verdict import (
     about_file,
     coverage,

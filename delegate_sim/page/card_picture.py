@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from ..delegates.devices import MICROCONTROLLERS_TITLE
 from ..errors import MissingPackageError
 from ..foundation.printable import printable, share, shortened
-from ..results.report.plan_strip import DELEGATED, LEFT, MIXED, REFUSED, cells
+from ..results.report.display import DELEGATED, LEFT, MIXED, REFUSED, cells
 from .card import Card, CardGroup, CardRow, share_of
 
 _WIDTH, _MARGIN = 1100, 24

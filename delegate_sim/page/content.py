@@ -22,17 +22,17 @@ from ..graph.graph import Graph
 from ..graph.partition import Subset
 from ..hypothetical.hypothetical_changes import NodeKey
 from ..model.model import Model
-from ..results.compare.api_defaults import api_defaults_text
+from ..results.compare.comparison_verdict import api_defaults_text
 from ..results.compare.model_changes import compare_outlines
 from ..results.compare.model_outline import outline
-from ..results.numbers.risks import number_risks
-from ..results.numbers.words import risk_findings
+from ..results.report.display import STATES, node_state
+from ..results.report.findings import risk_findings
 from ..results.report.measures import FURTHER, TAKEN, Measures, measure, outcome_text
 from ..results.report.multiply_adds import COMPUTE, ComputeTotals, compute_of
+from ..results.report.number_risks import number_risks
 from ..results.report.outcome_words import plugin_notes, words_of
 from ..results.report.placement import bytes_across, crossing, node_reasons
-from ..results.report.plan_strip import STATES, node_state
-from ..results.report.run_columns import selected_state
+from ..results.report.tables import selected_state
 from ..results.report.verdict import verdict, verdict_summary
 from ..rules.rule import Reason
 from ..runtime.interpreter import Run, SubgraphRun, option_values

@@ -29,8 +29,8 @@ from ..releases.wording import (
     replacing_line,
 )
 from ..rules.kinds import CPU_KERNEL_AFTER_REMAPPING, CYCLIC_GRAPH, DYNAMIC_TENSORS
+from .model_loading import not_prepared
 from .reapplication import Reapplications
-from .refusals import not_prepared
 from .run import REFUSED, Run, SubgraphRun, attributed_decision, attributed_failure, attributed_subsets
 from .target import Target
 

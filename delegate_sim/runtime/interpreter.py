@@ -22,8 +22,7 @@ from ..prepare.preparation import Taken, prepare, prepare_around, prepare_rest
 from ..refusal import Effect, Refusal, Stage
 from ..releases.wording import NOT_ALLOCATED_LINE
 from .delegate_application import NOT_APPLIED, DelegateApplication, shown_number
-from .model_loading import as_read_by, custom_operators, load_on, loading_warnings
-from .refusals import not_loaded, not_prepared, stub_not_delegated
+from .model_loading import as_read_by, custom_operators, load_on, loading_warnings, not_loaded, not_prepared, stub_not_delegated
 from .run import NOTHING_ASSUMED, REFUSED, Assumptions, ChangedPlan, OwnRuntime, Run, SubgraphRun, option_values, plan_after
 from .target import Target
 
@@ -185,10 +184,7 @@ class _Chain:
         return any(run.refusal is not None and run.refusal.stage is Stage.READING for run in self.runs)
 
     def _dispatch(self) -> None:
-        """Replace each partition that a plugin compiled with a kernel of the dispatch delegate.
-
-        This happens before the first delegate is applied.
-        """
+        """Replace each partition that a plugin compiled with a kernel of the dispatch delegate."""
         if self._plans or not self.is_only_compiled:
             return
         from .compiler_plugins import dispatched

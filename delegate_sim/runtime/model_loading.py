@@ -16,16 +16,18 @@ from dataclasses import dataclass, replace
 
 from ..foundation.printable import printable
 from ..graph.analysis_cache import AnalysisCache
-from ..graph.graph import file_graphs
+from ..graph.graph import Graph, file_graphs
 from ..graph.reachability import no_weights
-from ..model.model import Allocation, Model, OperatorCode, Tensor
+from ..model.model import Allocation, Model, Node, OperatorCode, Tensor
 from ..model.precompiled import compiled_for, precompiled
 from ..model.schema import CUSTOM
 from ..prepare.preparation import has_kernel
-from ..refusal import Refusal
+from ..refusal import Refusal, node_place
 from ..releases.catalogue import KNOWN_RELEASES, Release, parse_release
-from ..releases.wording import FLEX
+from ..releases.wording import FLEX, NOT_INITIALIZED_LINE
+from ..rules.kinds import MODEL_NOT_LOADED, OPERATOR_NOT_LOADED, STUB_NOT_DELEGATED, TENSOR_TYPE_NOT_LOADED
 from .resolver import Loads, loads, loads_type, refusal_lines, tensor_refusal_line, unresolved
+from .run import REFUSED, Run
 from .target import Target
 from .unloadable_nodes import invalid_node
 from .unloadable_tensors import invalid_tensors, release_features
@@ -38,11 +40,7 @@ _OFFSETS = parse_release("tf-2.14")
 
 
 def as_read_by(model: Model, release: Release) -> Model:
-    """Return the model as a release reads it.
-
-    Constants that the release does not recognize become computed tensors. If there are no such constants, return the given
-    model itself.
-    """
+    """Return the model as a release reads it."""
     has_offsets, has_empty = release.is_at_least(_OFFSETS), release.is_at_least(_EMPTY_CONSTANTS)
     if has_empty and (has_offsets or not model.offset_buffers):
         return model
@@ -104,10 +102,7 @@ class Loading:
         return tuple(dict.fromkeys(tensor.type for tensor in self.refused_tensors))
 
     def is_loaded(self, *, assume_ops_registered: bool) -> bool:
-        """Return whether the model loads.
-
-        With ``assume_ops_registered``, the application is assumed to register all missing operators.
-        """
+        """Return whether the model loads."""
         return not self._is_refused and (assume_ops_registered or not self.refused)
 
     @property
@@ -192,10 +187,7 @@ def _load_on(model: Model, release: Release, cache: AnalysisCache) -> Loading:
 
 
 def first_loading_after(model: Model, release: Release) -> tuple[Release, ...]:
-    """For each family, return the first release after ``release`` that loads the model, if such a release exists.
-
-    The family of ``release`` comes first.
-    """
+    """For each family, return the first release after ``release`` that loads the model, if such a release exists."""
     later = [other for other in map(parse_release, KNOWN_RELEASES) if other.order > release.order]
     first: dict[str, Release] = {}
     cache = AnalysisCache()
@@ -285,3 +277,50 @@ def loading_warnings(model: Model, loading: Loading, custom: CustomOperators, ru
     yield from precompiled(model).words
     for op in custom.assumed:
         yield f"custom operator {op}: assumed to be registered by the application"
+
+
+def _load_refusal(model: Model, loading: Loading) -> Refusal:
+    if not loading.is_known_version:
+        return MODEL_NOT_LOADED.refusal(loading.message)
+    if not loading.refused and loading.invalid_node is not None:
+        return replace(loading.invalid_node, template=loading.message, values={})
+    if not loading.refused and not loading.refused_tensors:
+        return replace(loading.invalid[0], template=loading.message)
+    if not loading.refused:
+        tensor = loading.refused_tensors[0].index
+        return TENSOR_TYPE_NOT_LOADED.refusal(loading.message, subgraph=loading.subgraph, tensor=tensor)
+    message = loading.message
+    subgraph, node = first_node(model, loading.refused[0]) or (0, None)
+    if node is None:
+        which = "this operator" if len(loading.refused) == 1 else "the first of these operators"
+        message += f"; no node uses {which}, but the file lists it"
+    return OPERATOR_NOT_LOADED.refusal(message, subgraph=subgraph, node=node)
+
+
+def not_loaded(model: Model, run: Run, loading: Loading) -> Run:
+    """Return a copy of a run with the refusal that the model does not load. The copy keeps the verdicts on nodes."""
+    if run.delegate.is_plugin:
+        return replace(run, outcome=REFUSED, refusal=_load_refusal(model, loading))
+    return replace(
+        run,
+        outcome=REFUSED,
+        refusal=_load_refusal(model, loading),
+        log_lines=(*loading.lines, NOT_INITIALIZED_LINE) if run.target.defaults == "benchmark" else loading.lines,
+        subgraphs=tuple([subgraph.without_kernels() for subgraph in run.subgraphs]),
+    )
+
+
+def not_prepared(graph: Graph, failure: Refusal) -> Refusal:
+    """Return the refusal of a run for a CPU kernel that cannot be prepared."""
+    assert failure.node is not None
+    template = "the CPU runtime cannot prepare node {node} ({op}): "
+    return failure.within(node_place(failure.node, graph.nodes[failure.node].op, template))
+
+
+def stub_not_delegated(node: Node) -> Refusal:
+    """Return the refusal of a run in which no accelerator runs a custom operator that has only a stub.
+
+    Source: ``StubOpEval`` (``litert/runtime/compiled_model.cc``).
+    """
+    message = "no accelerator runs {place}, and the runtime has only a stub for this custom operator"
+    return STUB_NOT_DELEGATED.refusal(message, node=node.index, values={"place": node_place(node.index, node.op)})

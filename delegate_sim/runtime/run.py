@@ -188,10 +188,7 @@ class ChangedPlan(NamedTuple):
 
 
 def plan_after(graph: Graph, subsets: Sequence[Subset], kernel_name: str, given_tensors: int) -> ChangedPlan:
-    """Replace each delegated partition with a kernel (``ReplaceNodeSubsetsWithDelegateKernels``).
-
-    ``given_tensors`` is the number of tensors in the model file.
-    """
+    """Replace each delegated partition with a kernel (``ReplaceNodeSubsetsWithDelegateKernels``)."""
     nodes, plan = with_kernels(graph, subsets, kernel_name)
     return ChangedPlan(nodes, plan, graph.tensors[given_tensors:], graph.outputs)
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from ..delegates.base import Delegate
 from ..delegates.options import OptionValues, option_value
+from ..errors import OptionError
 from ..foundation.outputs import is_device
 from ..foundation.printable import printable
 from ..releases.catalogue import NEWEST, Release
@@ -37,6 +38,24 @@ class Target:
     def effort(self) -> int:
         """The relative cost of one simulation."""
         return self.delegate.effort_with(self.options)
+
+
+def releases_of(delegates: Sequence[Delegate], name: str) -> list[Release]:
+    """Return the release of each delegate that a name means. A delegate whose runtime has no such release has its default.
+
+    Raises OptionError if no runtime has such a release.
+    """
+    releases: list[Release] = []
+    errors: list[tuple[Delegate, OptionError]] = []
+    for delegate in delegates:
+        try:
+            releases.append(delegate.release_of(name))
+        except OptionError as error:
+            errors.append((delegate, error))
+            releases.append(delegate.default_release)
+    if errors and len(errors) == len(delegates):
+        raise next((error for delegate, error in errors if not delegate.runs_whole_models), errors[0][1])
+    return releases
 
 
 class LabeledTarget(NamedTuple):

@@ -165,8 +165,8 @@ def _stored(value: Any) -> Any:
 def _judged(path: str, model: Any, spec: TargetSpec, cache: AnalysisCache, advice_effort: Any) -> tuple[ScanRow, list[ScanRow]]:
     from ..diagnosis.advice.node_advice import advised
     from ..live.live_runs import run_target
-    from ..results.numbers.risks import number_risks
     from ..results.report.blockers import summary_of
+    from ..results.report.number_risks import number_risks
 
     run = run_target(model, _target(spec), cache)
     summary = summary_of(model, run)

@@ -34,7 +34,7 @@ from ..graph.effort import Effort
 from ..model.reader import load
 from ..results.report.display import Shown
 from ..results.report.measures import MEASURES, measure_columns
-from ..results.report.run_columns import run_columns
+from ..results.report.tables import run_columns
 from ..runtime.target import LabeledTarget
 from .rows import MAX_DIFFERENCE, SweepRow, best_for, best_for_all, excluded_for
 from .search import Shapes

@@ -20,8 +20,7 @@ from ..graph.effort import Effort
 from ..graph.graph import Graph
 from ..hypothetical.hypothetical_changes import NodeKey
 from ..model.model import Model
-from ..results.compare.compared_runs import simulated_side
-from ..results.compare.comparison import Comparison, compare
+from ..results.compare.comparison import Comparison, compare, simulated_side
 from ..results.report.display import TimeRow
 from ..results.report.multiply_adds import multiply_adds
 from ..results.report.placement import CPU, left_nodes

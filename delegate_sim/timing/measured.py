@@ -22,7 +22,7 @@ from ..graph.graph import Graph
 from ..hypothetical.hypothetical_changes import NodeKey
 from ..model.model import Model
 from ..results.report.display import TimeRow, TimeTotals
-from ..results.report.records import RunPartition, partitions
+from ..results.report.placement import RunPartition, partitions
 from ..runtime.interpreter import Run, SubgraphRun, simulate, simulate_chain
 from ..runtime.target import Target
 

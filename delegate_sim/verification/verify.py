@@ -23,7 +23,7 @@ from ..live.live_runs import find_engine
 from ..live.trial import lacking
 from ..model.model import Model
 from ..releases.catalogue import NEWEST, Release, parse_release
-from ..results.numbers.risks import NUMBER_RISK, NumberRisk, number_risks
+from ..results.report.number_risks import NUMBER_RISK, NumberRisk, number_risks
 from ..runtime.interpreter import Run, simulate
 from ..runtime.target import Target
 from .comparison import ErrorTolerance, compared, step_of, tolerance_for, with_float_weights

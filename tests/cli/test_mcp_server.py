@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from delegate_sim.errors import DelegateSimError
-from delegate_sim_cli.mcp_server import McpError, Roots, _fix, _target, _tools, make_server, may_be_on_network, run_command
+from delegate_sim_cli.commands.mcp import McpError, Roots, _fix, _target, _tools, make_server, may_be_on_network, run_command
 
 MODEL = Path(__file__).resolve().parents[2] / "fixtures" / "models" / "mobilenet_block.tflite"
 
@@ -145,7 +145,7 @@ def _options(roots, delegate, *options):
 
 def test_values_are_never_read_as_flags(inside, roots, monkeypatch):
     commands = []
-    monkeypatch.setattr("delegate_sim_cli.mcp_server.run_command", lambda *arguments: commands.append(arguments) or {})
+    monkeypatch.setattr("delegate_sim_cli.commands.mcp.run_command", lambda *arguments: commands.append(arguments) or {})
     tools = {tool.__name__: tool for tool in [*_tools(roots), _fix(roots)]}
     model = f"{inside}/model.tflite"
     tools["analyze"](model, "nnapi", ["android=--report=json=x"], "--report=json=x")
@@ -240,14 +240,14 @@ def test_a_name_that_is_no_text_can_be_sent(tmp_path):
 
 def test_an_answer_that_is_too_large(monkeypatch):
     pytest.importorskip("anyio", reason="the extra mcp is not installed")
-    monkeypatch.setattr("delegate_sim_cli.mcp_server._MOST_OUTPUT", 100)
+    monkeypatch.setattr("delegate_sim_cli.commands.mcp._MOST_OUTPUT", 100)
     with pytest.raises(McpError, match="more than 100 bytes"):
         run_command("explain", "--", "nnapi-missing-bias")
 
 
 _SLEEPING_SERVER = """\
 import signal, sys
-from delegate_sim_cli import mcp_server
+from delegate_sim_cli.commands import mcp as mcp_server
 signal.signal(signal.SIGINT, signal.SIG_IGN)
 program = "import os, sys, time; open(sys.argv[1], 'w').write(f'{os.getpid()} {os.getppid()}\\\\n'); time.sleep(300)"
 mcp_server.python_module = lambda *arguments: [sys.executable, "-c", program, sys.argv[1]]

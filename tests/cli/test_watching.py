@@ -7,8 +7,8 @@ import os
 import click
 import pytest
 
+from delegate_sim_cli.commands.analyze.analyze import run_watching
 from delegate_sim_cli.main import program
-from delegate_sim_cli.watching import run_watching
 from tests.support.models import MIXED, chain_model
 
 
@@ -72,8 +72,8 @@ def test_standard_input_does_not_change():
 
 
 def test_the_command_ends_when_it_is_interrupted(model, monkeypatch, capsys):
-    monkeypatch.setattr("delegate_sim_cli.watching.time.sleep", lambda seconds: None)
-    monkeypatch.setattr("delegate_sim_cli.watching._wait", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr("delegate_sim_cli.commands.analyze.analyze.time.sleep", lambda seconds: None)
+    monkeypatch.setattr("delegate_sim_cli.commands.analyze.analyze._wait", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(SystemExit) as ended:
         program.main(["analyze", str(model), "--delegate", "nnapi", "--watch"])
     assert ended.value.code == 130

@@ -10,7 +10,7 @@ from delegate_sim.micro.delegate import micro_result, micro_target
 from delegate_sim.micro.kernels import slicing
 from delegate_sim.micro.preparation import Status
 from delegate_sim.micro.report import Outcome
-from delegate_sim.results.numbers.risks import number_risks
+from delegate_sim.results.report.number_risks import number_risks
 from fixtures.builder import ModelBuilder
 from tests.support.hostile_names import hostile_model
 from tests.support.micro_models import chain, hybrid, single

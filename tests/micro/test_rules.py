@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from delegate_sim.micro.preparation import INVOKE, PREPARE, RULES, kernel_of
 from delegate_sim.micro.resolver import BUILTIN_FUNCTIONS, CUSTOM_FUNCTIONS
-from delegate_sim.micro.rules import INVOKE, PREPARE, RULES, kernel_of
 from delegate_sim.micro.target import EXPLAINED, WHOLE_KINDS, MicroTarget
 from tests.support.graphs import arena, node_view
 

@@ -11,7 +11,7 @@ from delegate_sim import load
 from delegate_sim.delegates.registry import DELEGATE_NAMES
 from delegate_sim.page.card import card_of
 from delegate_sim.page.card_picture import CardPlace, card_image, card_list, card_markdown, card_picture, shown_share
-from delegate_sim.results.report.plan_strip import DELEGATED, LEFT, REFUSED
+from delegate_sim.results.report.display import DELEGATED, LEFT, REFUSED
 from delegate_sim.runtime.interpreter import simulate
 from fixtures.builder import ModelBuilder
 from fixtures.layers import Layers

@@ -46,12 +46,11 @@ LAYERS = (
 LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
 
 CLI_LAYERS = (
-    ("codes", "exits", "gathering"),
+    ("codes", "exits"),
     ("console",),
     ("assertions", "model_explorer", "models", "options", "text"),
-    ("mcp_server", "pytest_plugin"),
+    ("pytest_plugin",),
     ("formats",),
-    ("outputs", "watching"),
     ("answers",),
     ("commands",),
     ("main",),
@@ -158,7 +157,7 @@ def test_the_package_does_not_import_the_command_line():
 
 
 NAMING_ROOMS = ("delegates", "llm", "nnapi_runtime")
-NAMING_MODULES = ("bundles.py", "mcp_server.py")
+NAMING_MODULES = ("bundles.py", "mcp.py")
 ABOVE_DELEGATES = [
     *[path for path in modules() if room_of(path) not in NAMING_ROOMS and path.name not in NAMING_MODULES],
     ROOT / "delegate_sim" / "__init__.py",
@@ -168,7 +167,7 @@ ABOVE_DELEGATES = [
 
 ``nnapi_runtime`` is about Android's own runtime, whatever the delegate in front of it. ``llm`` and ``bundles`` are about the
 engine of LiteRT-LM, which names its backends after hardware and chooses the delegate of each. The descriptions of
-the tools in ``mcp_server`` give examples.
+the tools in ``mcp`` give examples.
 """
 GENERIC = {"backend", "device", "driver", "max_partitions", "release", "soc", "subgraphs"}
 """Names of options that are everyday words, which mean other things elsewhere."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from delegate_sim.delegates.registry import find_delegate
 from delegate_sim.foundation.columns import head
-from delegate_sim.results.compare.rule_changes import RuleChanges, rule_changes
+from delegate_sim.results.report.rule_set import RuleChanges, rule_changes
 from delegate_sim.rules.book import ListedRules
 
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
-from delegate_sim.micro.rules import RULES
+from delegate_sim.micro.preparation import RULES
 from delegate_sim.micro.target import NAME as MICRO
 from delegate_sim.rules.rule import LITERT, Repository, Source, recorded_lines
 from tools.sources import FILE, LONGEST_WITHOUT_BRANCHES, file_text, named_sources

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from delegate_sim.micro.kernels import custom
-from delegate_sim.micro.rules import RULES
+from delegate_sim.micro.preparation import RULES
 from delegate_sim.micro.target import MicroKernel, MicroTarget
 from tests.support.delegates.cases import Case, CaseTable
 from tests.support.graphs import arena, node_view, quantized

@@ -36,8 +36,7 @@ from delegate_sim.fixing.splitting import Split, second_model
 from delegate_sim.graph.graph import file_graphs
 from delegate_sim.hypothetical.fixed_inputs import open_inputs
 from delegate_sim.model.model import Model
-from delegate_sim.results.compare.compared_runs import simulated_side
-from delegate_sim.results.compare.comparison import compare
+from delegate_sim.results.compare.comparison import compare, simulated_side
 from delegate_sim.results.report.multiply_adds import multiply_adds
 from delegate_sim.runtime.interpreter import Run, simulate
 from delegate_sim.runtime.target import Target

@@ -20,8 +20,7 @@ from delegate_sim.delegates.registry import find_delegate
 from delegate_sim.errors import ModelError
 from delegate_sim.model.model import Model
 from delegate_sim.releases.catalogue import NEWEST
-from delegate_sim.results.compare.compared_runs import simulated_side
-from delegate_sim.results.compare.comparison import Side
+from delegate_sim.results.compare.comparison import Side, simulated_side
 from delegate_sim.runtime.target import Target
 from tools.docs.sections import with_section
 

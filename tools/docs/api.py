@@ -18,7 +18,7 @@ FUNCTIONS = "api/functions.py"
 ERRORS = "errors.py"
 CLASSES = (
     ("results/report/report.py", ("Report",)),
-    ("results/report/records.py", ("NodeRefusal", "NodeOnCpu", "RunPartition")),
+    ("results/report/placement.py", ("NodeRefusal", "NodeOnCpu", "RunPartition")),
     ("runtime/run.py", ("Run",)),
     ("refusal.py", ("Refusal",)),
     ("results/report/measures.py", ("Measures",)),

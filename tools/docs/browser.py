@@ -69,7 +69,7 @@ def page_of(path: Path, *delegates: str, with_causes: bool = True) -> str:
         if diagnosis is not None:
             views.append(PageView(model, diagnosis.run, diagnosis))
         else:
-            from delegate_sim.results.compare.compared_runs import simulated_side
+            from delegate_sim.results.compare.comparison import simulated_side
 
             views.append(PageView(model, simulated_side(model, target).run))
     return page(views)

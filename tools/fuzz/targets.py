@@ -30,7 +30,7 @@ from delegate_sim.results.report.report import Report
 from delegate_sim.runtime.interpreter import simulate
 from delegate_sim.runtime.target import Target
 from delegate_sim.scan.questions import VIEWS
-from delegate_sim_cli import mcp_server
+from delegate_sim_cli.commands import mcp as mcp_server
 from delegate_sim_cli.exits import INTERNAL_ERROR
 from delegate_sim_cli.formats import FORMATS
 from delegate_sim_cli.main import program

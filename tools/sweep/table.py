@@ -29,7 +29,7 @@ from delegate_sim.releases.catalogue import NEWEST
 from delegate_sim.runtime.target import Target
 from delegate_sim.sweeping.sweep import sweep
 from delegate_sim.sweeping.sweep_result import SweepRequest, Swept
-from delegate_sim_cli.formats.conversions import conversions_markdown
+from delegate_sim_cli.formats.sheets import conversions_markdown
 from tools.docs.sections import with_section
 from tools.sweep.source_models import MODELS, SourceModel
 

@@ -26,7 +26,7 @@ from delegate_sim.errors import DelegateSimError
 from delegate_sim.model.model import Model
 from delegate_sim.model.reader import load
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, Release, parse_release
-from delegate_sim.results.numbers.risks import number_risks
+from delegate_sim.results.report.number_risks import number_risks
 from delegate_sim.runtime.interpreter import Run, simulate
 from delegate_sim.runtime.target import Target
 from delegate_sim.verification.verify import Verification, Verifier, verify_on

@@ -41,7 +41,7 @@ _LOGGED = re.compile(r"(?:TFLITE_LOG\w*|TF_LITE_\w*LOG\w*|TF_LITE_REPORT_ERROR|R
 _STRING = re.compile(r'"(?:\\.|[^"\\\n])*"')
 _ENUM = re.compile(r"^enum\s+(\w+)\s*:\s*\w+\s*\{(.*?)\}", re.MULTILINE | re.DOTALL)
 _FOLLOWED_FILES = {
-    "tflite/core/kernels/register.cc": "runtime/resolver_table.py",
+    "tflite/core/kernels/register.cc": "runtime/resolver.py",
     "tflite/schema/schema.fbs": "model/tflite_schema.json",
     "tflite/converter/schema/schema.fbs": "model/tflite_schema.json",
 }

@@ -19,16 +19,14 @@ from delegate_sim.results.report.report import Report
 from delegate_sim.runtime.interpreter import Run, option_values, simulate, simulate_chain
 from delegate_sim.runtime.target import Target
 
-from ...answers import Answer, ModelTable, Outputs, write_all
+from ...answers import CARD, CARD_IMAGE, CARD_MARKDOWN, Answer, ModelTable, Outputs, write_all
 from ...console.terminal import Line
 from ...models import Models, Unreadable, read_model, show_target
-from ...options.accelerators import AcceleratorArguments, LiveArguments
-from ...options.op_profile import OpProfileArguments
+from ...options.shared import AcceleratorArguments, LiveArguments, OpProfileArguments
 from ...options.targets import TargetArguments
-from ...outputs import CARD, CARD_IMAGE, CARD_MARKDOWN
-from ...text.analysis.advised import with_adviser
 from ...text.analysis.report import report_lines
-from ...text.analysis.view import View
+from ...text.analysis.run_details import further_notes
+from ...text.analysis.view import View, with_adviser
 
 if TYPE_CHECKING:
     from delegate_sim.gate.results import Case
@@ -75,10 +73,7 @@ class AnalysisJob:
 
 
 def each_alone(targets: Sequence[Target], model: Model, cache: AnalysisCache) -> Report:
-    """Return a report with a separate run for each delegate. Each run applies its delegate to the unchanged model.
-
-    If the limit on simulations is reached, the remaining targets have no run.
-    """
+    """Return a report with a separate run for each delegate. Each run applies its delegate to the unchanged model."""
     effort = Effort(model)
     runs: list[Run] = []
     for number, target in enumerate(targets):
@@ -124,20 +119,13 @@ def _report(targets: Sequence[Target], applies_default: bool, model: Model, cach
 
 
 def _default_target(target: Target) -> Target:
-    """Return the target of the delegate that the runtime applies by default, with the release of ``target``.
-
-    This function is only called if nodes remain for the default delegate, because importing the rules of this delegate takes
-    time.
-    """
+    """Return the target of the delegate that the runtime applies by default, with the release of ``target``."""
     delegate = find_delegate(APPLIED_BY_DEFAULT)
     return replace(target, delegate=delegate, options=parse_options(delegate.name, delegate.options, {}), defaults="api")
 
 
 def write_analyses(models: Models, job: AnalysisJob, view: View, outputs: Outputs, profiles: OpProfileArguments) -> int:
-    """Analyze each model, write the reports, and return the exit code.
-
-    The verdict comes before the search for advice.
-    """
+    """Analyze each model, write the reports, and return the exit code."""
 
     def answer(path: str) -> Answer:
         model = read_model(path, job.targets)
@@ -169,8 +157,6 @@ def _answer(job: AnalysisJob, report: Report, timings: Sequence[Timing], view: V
         own = analysis_cases(replace(report, runs=report.advised_runs) if job.names_fixes else report, timings)
         if not has_notes or not job.names_fixes:
             return own
-        from ...text.analysis.further import further_notes
-
         notes = [further_notes(report, run, cache) for run in report.runs if not run.by_default]
         return [replace(case, notes=(*case.notes, *added)) for case, added in zip(own, notes, strict=True)]
 

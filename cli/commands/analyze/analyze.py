@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
@@ -10,19 +12,24 @@ import click
 
 from delegate_sim.bundles.formats import LITERTLM, format_at
 from delegate_sim.delegates.registry import APPLIED_BY_DEFAULT, MICRO_NAME
+from delegate_sim.foundation.printable import printable
 from delegate_sim.releases.catalogue import RELEASES
 from delegate_sim.runtime.target import Target
 
-from ...answers import Outputs
-from ...console.output_file import output_option
-from ...console.terminal import width, write_lines
-from ...gathering import gathered
-from ...models import Models
-from ...options.accelerators import AcceleratorArguments, LiveArguments, accelerator_options, live_options, sdk_option
+from ...answers import CARD, Outputs, output_options
+from ...console.output_file import gathered, output_option
+from ...console.terminal import Line, width, write_lines
+from ...models import STANDARD_INPUT, Models, model_paths
 from ...options.delegate_flags import ALL_DELEGATES, DelegateCommand
-from ...options.op_profile import op_profile_option
-from ...options.targets import delegates_option, runtime_option, target_arguments
-from ...outputs import CARD, output_options
+from ...options.shared import (
+    AcceleratorArguments,
+    LiveArguments,
+    accelerator_options,
+    live_options,
+    op_profile_option,
+    sdk_option,
+)
+from ...options.targets import delegates_option, is_given, runtime_option, target_arguments
 from ...text.analysis.view import View
 from .analysis import AnalysisJob, Request, chain, overview, single, write_analyses
 
@@ -42,7 +49,6 @@ an array. For four or more, text output is a table. If a model cannot be read, t
 
 
 def _spans(releases: Iterable[str]) -> str:
-    """Return the first and the last release of each family (TensorFlow and LiteRT) as text."""
     families: dict[str, list[str]] = {}
     for release in releases:
         families.setdefault(release.partition("-")[0], []).append(release)
@@ -80,7 +86,6 @@ def command(watch: bool, **given: Any) -> int:
     """
     if not watch:
         return _analyze(**given)
-    from ...watching import run_watching
 
     return run_watching(given["models"], partial(_analyze, **given))
 
@@ -96,7 +101,6 @@ def _analyze(**given: Any) -> int:
 
 
 def _for_kind_of_target(request: Request) -> Callable[[Request], int]:
-    """Return the function that analyzes models on targets of the requested kind."""
     if request.accelerators.are_given:
         from .accelerators import analyze_accelerators
 
@@ -121,6 +125,9 @@ def _analyze_delegates(request: Request) -> int:
     if request.arguments.delegates == (MICRO_NAME,) and len(targets) == 1:
         from ..micro import analyze_micro
 
+        if request.is_chain or is_given("applies_default"):
+            flag = "--chain" if request.is_chain else f"--default-{APPLIED_BY_DEFAULT}"
+            raise click.UsageError(f"{MICRO_NAME} runs whole models, so no other delegate gets a rest: leave out {flag}")
         return analyze_micro(models, targets[0], request.outputs, request.profiles, verbose=request.verbose)
     view = View(width(), request.verbose, names_commands=True, names_devices=request.arguments.names_devices)
     return write_analyses(Models(models), _analysis(request, targets), view, request.outputs, request.profiles)
@@ -144,3 +151,48 @@ def _refuse_for_card(request: Request) -> None:
     is_other = request.accelerators.are_given or request.live.is_given or request.is_chain
     if is_other or LITERTLM in map(format_at, request.models):
         raise click.UsageError("a card shows delegates on their own, without --chain, --accelerators, --soc, --live and bundles")
+
+
+_INTERVAL = 0.4
+"""Seconds between two checks of the files."""
+
+Files = dict[str, tuple[int, int] | None]
+
+
+def run_watching(given: Sequence[str], run: Callable[[], int], sleep: Callable[[float], None] = time.sleep) -> int:
+    """Run once, and again if one of the given files appears, changes or disappears. Stop if the user presses Ctrl-C."""
+    if STANDARD_INPUT in given:
+        raise click.UsageError("--watch needs files, because standard input can be read only once")
+    while True:
+        seen = _files(given)
+        run()
+        write_lines([Line(""), Line("Waiting for a change (press Ctrl-C to stop) ...", "dim")])
+        changed = _wait(given, seen, sleep)
+        write_lines([Line(""), Line(f"=== {time.strftime('%H:%M:%S')} {_names(changed)} ===", "bold"), Line("")])
+
+
+def _wait(given: Sequence[str], seen: Files, sleep: Callable[[float], None]) -> list[str]:
+    """Wait until files have changed, and return the changed files."""
+    last = seen
+    while True:
+        sleep(_INTERVAL)
+        now = _files(given)
+        if now != seen and now == last:
+            return [path for path in {**seen, **now} if seen.get(path) != now.get(path)]
+        last = now
+
+
+def _files(given: Sequence[str]) -> Files:
+    return {path: _state(path) for path in model_paths(given)}
+
+
+def _state(path: str) -> tuple[int, int] | None:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size
+
+
+def _names(paths: Sequence[str]) -> str:
+    return printable(paths[0]) if len(paths) == 1 else f"{len(paths):,} files"

@@ -70,10 +70,7 @@ def analyze_bundles(request: Request) -> int:
 
 
 def engine_answers(paths: Sequence[str], targets: Sequence[Target]) -> Iterator[Line]:
-    """Yield what the engine does with each bundle on the backends that use the delegates of ``targets``.
-
-    Bundles that cannot be read are left out.
-    """
+    """Yield what the engine does with each bundle on the backends that use the delegates of ``targets``."""
     for path in paths:
         if format_at(path) != LITERTLM:
             continue
@@ -83,7 +80,6 @@ def engine_answers(paths: Sequence[str], targets: Sequence[Target]) -> Iterator[
 
 
 def _options(pairs: Sequence[str]) -> tuple[Sequence[str], Mapping[str, Any]]:
-    """Return the backends, and the engine's options from texts of the form KEY=VALUE. Raises UsageError."""
     backends, options, settings = list[str](), dict[str, Any](), dict[str, Any]()
     for pair in pairs:
         key, equals, value = pair.partition("=")

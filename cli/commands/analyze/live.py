@@ -15,10 +15,9 @@ from ...answers import Answer, ModelTable, write_all
 from ...console.terminal import Line, width, write_file
 from ...exits import FINDINGS, USAGE
 from ...models import Models, read_model
-from ...text.analysis.advised import with_adviser
 from ...text.analysis.live import live_lines, live_verdict
 from ...text.analysis.report import report_lines
-from ...text.analysis.view import View
+from ...text.analysis.view import View, with_adviser
 from ...text.many import LIVED
 from .analysis import Request
 
@@ -39,11 +38,7 @@ def _refuse_other_options(request: Request) -> None:
 
 
 def analyze_live(request: Request) -> int:
-    """Run the real delegates, write their decisions next to the simulated decisions, and return the exit code.
-
-    The exit code is 1 if a decision differs from the simulation, and 2 if a delegate could not be run. Raises UsageError for a
-    format other than text and JSON, and OptionError for a delegate that this host cannot run.
-    """
+    """Run the real delegates, write their decisions next to the simulated decisions, and return the exit code."""
     targets, view, live = request.targets(), View(width(), request.verbose), request.live
     _refuse_other_options(request)
     if request.outputs.form not in _FORMS:

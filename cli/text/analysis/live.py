@@ -97,10 +97,7 @@ def _headline(result: LiveResult) -> str:
 
 
 def _selection(model: Model, result: LiveResult, view: View) -> Iterator[str]:
-    """Yield the number of selected nodes, and the operators of all other nodes.
-
-    If the nodes cannot be identified, yield the operators of the selected nodes.
-    """
+    """Yield the number of selected nodes, and the operators of all other nodes."""
     partitions = result.decision.partitions
     if partitions is None:
         return

@@ -2,35 +2,38 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from delegate_sim.delegates.devices import group_of, in_groups
 from delegate_sim.delegates.registry import CLOSED_PLUGIN_NAMES
+from delegate_sim.diagnosis.advice.plain_fix import shared_refusals
 from delegate_sim.errors import LimitError
-from delegate_sim.foundation.printable import and_list
+from delegate_sim.foundation.printable import and_list, printable
 from delegate_sim.model.model import Model
 from delegate_sim.model.precompiled import compiled_for
 from delegate_sim.releases.catalogue import Release, release_note
+from delegate_sim.results.compare.comparison_verdict import Disagreement, disagreements, operator_rows
 from delegate_sim.results.report.blockers import Blocker, BlockerSummary, summary_of
+from delegate_sim.results.report.display import file_lengths
 from delegate_sim.results.report.measures import NOT_RUNNING, TAKEN, outcome_text
-from delegate_sim.results.report.outcome_words import kernels_title
-from delegate_sim.results.report.plan_strip import file_lengths
+from delegate_sim.results.report.outcome_words import kernels_title, words_of
 from delegate_sim.results.report.report import Report
-from delegate_sim.results.report.verdict import coverage_verdict, verdict
+from delegate_sim.results.report.verdict import coverage_verdict, subject, verdict
+from delegate_sim.rules.rule import Reason
+from delegate_sim.runtime.interpreter import Run
 from delegate_sim.runtime.target import target_names
 from delegate_sim.scan.totals import TargetTotals
 
-from ...console.layout import counted, name, share
+from ...console.layout import counted, cut, item_list, message, name, node_list, share
 from ...console.terminal import Line, columns, has_colors
 from ..elements.measures import FURTHER_TITLES, further_cells, loop_lines, nodes_cell, work_cell, wrong_text
-from ..elements.paragraphs import HEADING, HINT, heading_lines, paragraph, table
+from ..elements.paragraphs import HEADING, HINT, heading_lines, more_lines, paragraph, table
 from ..elements.strip import strips_lines
-from ..elements.target import defaults_text
-from ..elements.verdict import plugin_lines
+from ..elements.verdict import defaults_text, plugin_lines
 from ..many import many_hint, model_names, unanswered_lines
 from .run_details import api_lines
-from .shared_refusals import shared_refusal_lines
 from .view import View
 
 _NARROWEST_MODEL = 24
@@ -53,7 +56,6 @@ def footer_lines(report: Report, view: View) -> Iterator[Line]:
 
 
 def _has_several_kinds(report: Report, view: View) -> bool:
-    """Return whether the runs are of several kinds of devices, although the user named no device."""
     return not view.names_devices and len({group_of(run.delegate.name) for run in report.runs} - {""}) > 1
 
 
@@ -83,7 +85,6 @@ def runs_table(report: Report, view: View) -> Iterator[Line]:
 
 
 def _runs_table(report: Report, view: View) -> Iterator[Line]:
-    """Return a table with a row for each run. If the runs are of several kinds of devices, each kind has a title."""
     runs, width = report.runs, view.width
     nodes = sum([len(subgraph.graph.execution_plan) for subgraph in runs[0].subgraphs])
     defaults = next((f", {text}" for run in runs if (text := defaults_text(run.target))), "")
@@ -118,7 +119,6 @@ def _runs_table(report: Report, view: View) -> Iterator[Line]:
 
 
 def _notes(report: Report, view: View) -> Iterator[Line]:
-    """Yield the meanings of delegates' names, deprecated delegates, and notes on compiler plugins."""
     runs, width = report.runs, view.width
     legends = dict.fromkeys([f"{run.delegate.name} is {run.delegate.legend}" for run in runs if run.delegate.legend])
     about = [*(legends if len(legends) > 1 else ())]
@@ -132,7 +132,6 @@ def _notes(report: Report, view: View) -> Iterator[Line]:
 
 
 def _release_lines(release: Release, width: int) -> Iterator[Line]:
-    """Yield a warning if the rules of the release are not known."""
     note = release_note(release)
     if note is not None:
         yield from paragraph(f"Warning: {note}", width, "", "  ")
@@ -140,10 +139,7 @@ def _release_lines(release: Release, width: int) -> Iterator[Line]:
 
 @dataclass(frozen=True, slots=True)
 class ModelRow:
-    """The row of one model and one target in the table of many models.
-
-    ``message`` is the error if the model cannot be read.
-    """
+    """The row of one model and one target in the table of many models."""
 
     path: str
     target: str = ""
@@ -238,3 +234,76 @@ def _model_cells(row: ModelRow) -> tuple[str, ...]:
         return "unreadable", *[""] * (3 + len(FURTHER_TITLES))
     _, _, multiply_adds, _, *kernels, blocker = _cells("", row.summary)
     return nodes_cell(row.summary.measures), multiply_adds, *(row.arena or kernels), blocker
+
+
+def shared_refusal_lines(model: Model, runs: Sequence[Run], width: int) -> Iterator[Line]:
+    """Yield a paragraph for each refusal of the whole graph that several delegates share."""
+    for shared in shared_refusals(model, runs):
+        names = and_list([run.delegate.name for run in shared.runs])
+        yield from paragraph(f"{counted(len(shared.runs), 'target')} do not start: {shared.title} ({names})", width, "", "  ")
+        if shared.fix is not None:
+            result = f"  with fixed sizes, {subject(shared.fix.run.target)}: {shared.fix.fix.result}"
+            yield from paragraph(result, width, "", "    ")
+            yield Line(f"    {printable(shared.fix.command)}")
+
+
+_OPERATORS_SHOWN = 30
+_GROUPS_SHOWN = 20
+_WIDEST_OPERATOR = 32
+_OPERATORS_WIDTH = 40
+
+
+def comparison_lines(runs: Sequence[Run], width: int, verbose: bool) -> Iterator[Line]:
+    """Return the table of operators and the nodes that only some delegates take."""
+    yield Line("Side by side: nodes delegated", HEADING)
+    yield from _table(runs, width, verbose)
+    yield Line("")
+    yield from _disagreements(runs, width, verbose)
+
+
+def _table(runs: Sequence[Run], width: int, verbose: bool) -> Iterator[Line]:
+    rows = operator_rows(runs)
+    totals = [sum(row.nodes for row in rows), *[sum(row.delegated[column] for row in rows) for column in range(len(runs))]]
+    shown = rows if verbose else rows[:_OPERATORS_SHOWN]
+    cells = [("operator", "nodes", *target_names([run.target for run in runs]))]
+    cells += [
+        (cut(name(row.op), _WIDEST_OPERATOR), f"{row.nodes:,}", *(f"{count:,}" for count in row.delegated)) for row in shown
+    ]
+    cells.append(("all", *(f"{count:,}" for count in totals)))
+    yield from table(cells, range(1, len(runs) + 2), width)
+    yield from more_lines(len(rows) - len(shown), "operator")
+
+
+def _disagreements(runs: Sequence[Run], width: int, verbose: bool) -> Iterator[Line]:
+    results = disagreements(runs)
+    if not results:
+        yield Line("The delegates agree on every node.")
+        return
+    yield Line(f"The delegates disagree on {counted(len(results), 'node')}", HEADING)
+    groups: dict[tuple[int, tuple[str, ...]], list[Disagreement]] = {}
+    for result in results:
+        words = tuple(_state(reasons, run) for reasons, run in zip(result.reasons, runs, strict=True))
+        groups.setdefault((result.subgraph, words), []).append(result)
+    several = len(runs[0].subgraphs) > 1
+    labels = target_names([run.target for run in runs])
+    shown = list(groups.items()) if verbose else list(groups.items())[:_GROUPS_SHOWN]
+    for (subgraph, words), members in shown:
+        where = f"subgraph {subgraph}, " if several else ""
+        nodes = node_list([member.node.index for member in members], None if verbose else width // 2)
+        yield Line(f"  {where}{_operators(members, verbose)}: {counted(len(members), 'node')} [{nodes}]")
+        states = [(label, message(state)) for label, state in zip(labels, words, strict=True)]
+        yield from table(states, (), width, indent=4)
+    yield from more_lines(len(groups) - len(shown), "group", after=" of nodes")
+
+
+def _operators(members: Sequence[Disagreement], verbose: bool) -> str:
+    counts = Counter([member.node.op for member in members]).most_common()
+    if len(counts) == 1:
+        return name(counts[0][0])
+    return item_list([f"{name(op)} {count:,}" for op, count in counts], None if verbose else _OPERATORS_WIDTH)
+
+
+def _state(reasons: tuple[Reason, ...] | None, run: Run) -> str:
+    if reasons is None:
+        return "delegated"
+    return "; ".join(f"{reason.code}: {reason.message}" for reason in reasons) or words_of(run.delegate.name).left

@@ -11,13 +11,13 @@ from delegate_sim.delegates.traits import Ranking
 from delegate_sim.foundation.printable import shortened
 from delegate_sim.graph.partition import Subset
 from delegate_sim.refusal import Refusal
-from delegate_sim.results.numbers.risks import number_risks
 from delegate_sim.results.report.blockers import Ranks
+from delegate_sim.results.report.display import strip
 from delegate_sim.results.report.measures import counted_partitions
 from delegate_sim.results.report.multiply_adds import Compute, compute_of
+from delegate_sim.results.report.number_risks import number_risks
 from delegate_sim.results.report.outcome_words import NOT_BUILT, OutcomeWords, words_of
 from delegate_sim.results.report.placement import bare_reasons, bytes_across, dropped_partitions, left_nodes, on_cpu
-from delegate_sim.results.report.plan_strip import strip
 from delegate_sim.results.report.report import Report
 from delegate_sim.rules.kinds import FLOAT16_DEQUANTIZE
 from delegate_sim.rules.rule import Reason
@@ -28,7 +28,6 @@ from delegate_sim.runtime.target import target_names
 from ...console.layout import counted, cut, item_list, message, name, node_list, share, wrapped
 from ...console.terminal import Line, columns
 from ..elements.measures import kernels_text, loop_lines
-from ..elements.number_risks import number_risk_lines
 from ..elements.paragraphs import (
     BAD,
     CODE,
@@ -43,9 +42,8 @@ from ..elements.paragraphs import (
     without_numbers,
 )
 from ..elements.strip import strip_lines
-from ..elements.target import target_lines
-from ..elements.verdict import chain_verdict_lines, verdict_lines
-from .run_details import api_lines, fallback_lines, placement_lines, split_lines
+from ..elements.verdict import chain_verdict_lines, number_risk_lines, target_lines, verdict_lines
+from .run_details import api_lines, command_lines, fallback_lines, placement_lines, split_lines
 from .view import View
 
 _PARTITIONS_SHOWN = 10
@@ -75,8 +73,7 @@ def report_lines(report: Report, view: View, *, failure: str = "") -> Iterator[L
     is_single = len(report.runs) == 1
     if not is_single:
         from ..many import details_hint
-        from .comparison import comparison_lines
-        from .overview import runs_table
+        from .overview import comparison_lines, runs_table
 
         yield from runs_table(report, view)
         yield Line("")
@@ -100,15 +97,11 @@ def report_lines(report: Report, view: View, *, failure: str = "") -> Iterator[L
 
 
 def _commands(report: Report, run: Run, view: View) -> Iterator[Line]:
-    """Yield the commands that explain and rewrite the model, if there are nodes on the CPU or wrong numbers."""
     if view.names_commands and (number_risks(run) or any(True for _ in on_cpu(run))):
-        from .further import command_lines  # not needed if everything is delegated
-
         yield from command_lines(report, run)
 
 
 def _chain_lines(report: Report, view: View, failure: str) -> Iterator[Line]:
-    """Yield the text of a chain: the verdicts, the log lines of all runs, and then the details of each requested delegate."""
     runs = report.runs
     explicit = [run for run in runs if not run.by_default]
     yield from _paragraph(failure, view, "", "  ", BAD) if failure else chain_verdict_lines(runs, view.width)
@@ -173,7 +166,6 @@ def _target(run: Run, view: View) -> Iterator[Line]:
 
 
 def _not_compiled(run: Run, view: View) -> Iterator[Line]:
-    """Yield a note if taken nodes are not compiled yet, and the options that the vendor suggests if its compiler fails."""
     note = words_of(run.delegate.name).note or (NOT_BUILT if run.delegate.compiles_at_invoke and run.takes_nodes else "")
     if note:
         yield from _paragraph(note, view, "", "")
@@ -195,7 +187,6 @@ def _refusal(refusal: Refusal, view: View) -> Iterator[Line]:
 
 
 def _hint(changes: Sequence[str], width: int, indent: str) -> Iterator[Line]:
-    """Yield changes that are each enough. Several changes are a list."""
     if len(changes) == 1:
         yield from paragraph(message(f"hint: {changes[0]}"), width, indent, f"{indent}      ", style=HINT)
         return
@@ -256,17 +247,13 @@ def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, ranks: Ranks, view
 
 
 def _logs_own_count(run: Run) -> bool:
-    """Return whether a line of the delegate has a number of partitions."""
     return any(
         " partitions" in line and "yielding" not in line and re.search(r"\b\d+ partitions", line) for line in run.log_lines
     )
 
 
 def _counted_differently(run: SubgraphRun, whole: Run, counts_own: bool) -> str:
-    """Explain why the delegate's log line counts fewer partitions than the runtime, if the delegate logs partitions.
-
-    ``counts_own`` is the result of ``_logs_own_count``.
-    """
+    """Explain why the delegate's log line counts fewer partitions than the runtime, if the delegate logs partitions."""
     if run.subsets and not whole.delegate.counts_cpu_partitions:
         cpu = f"The runtime's line counts {len(run.subsets):,}, because partitions on the CPU are included"
         return f"; the delegate counts only its own partitions. {cpu}"
@@ -291,7 +278,6 @@ def _kernels(run: SubgraphRun) -> int:
 
 
 def _gains(kernels: int, dropped: Sequence[Subset]) -> str:
-    """Return the numbers of nodes in dropped partitions as text. Long lists are cut."""
     sizes = [counted(len(subset.nodes), "node") for subset in dropped]
     shown = sizes[:_GAINS_SHOWN]
     more = f" and {len(sizes) - len(shown):,} more" if len(sizes) > len(shown) else ""
@@ -376,7 +362,6 @@ def _joined(demands: Sequence[Reason]) -> Reason:
 
 
 def _grouped(run: SubgraphRun, refusal: Refusal | None) -> list[list[_Group]]:
-    """Group refused nodes by unmet demands, and divide each group by operator and values."""
     nodes: dict[tuple[str, tuple[Reason, ...]], list[int]] = {}
     for index in left_nodes(run):
         reasons = bare_reasons(run, index, refusal)
@@ -405,7 +390,6 @@ def _size(variants: Iterable[_Group]) -> int:
 
 
 def _variant(variant: _Group, demands_differ: bool, view: View) -> Iterator[Line]:
-    """Yield a line with the operator, the ``found`` texts and the nodes, or several lines if the width is too small."""
     words = [with_ranges(variant.found)] if variant.found[0] else []
     if demands_differ:
         own = list(dict.fromkeys(variant.demands))
@@ -454,6 +438,5 @@ def _partition_row(run: SubgraphRun, number: int, subset: Subset, place: str) ->
 
 
 def _operators(run: SubgraphRun, subset: Subset) -> list[str]:
-    """Return the operators of a partition with numbers of nodes, most frequent operator first."""
     operators = Counter([run.graph.nodes[index].op for index in subset.nodes])
     return [f"{name(op)} {number:,}" for op, number in operators.most_common()]

@@ -8,22 +8,23 @@ from typing import TYPE_CHECKING
 
 from delegate_sim.delegates.options import as_typed, option_value
 from delegate_sim.delegates.registry import FALLBACK_OPTION
+from delegate_sim.foundation.printable import printable
 from delegate_sim.model.model import Node
-from delegate_sim.results.compare.api_defaults import api_defaults_text
+from delegate_sim.results.compare.comparison_verdict import api_defaults_text
 from delegate_sim.results.report.measures import TAKEN
-from delegate_sim.results.report.placement import COMPILED, CPU, on_cpu, placements
-from delegate_sim.results.report.records import splits_of
+from delegate_sim.results.report.placement import COMPILED, CPU, on_cpu, placements, splits_of
 from delegate_sim.results.report.report import Report
 from delegate_sim.runtime.interpreter import Run
 from delegate_sim.runtime.run import SubgraphRun
 
 from ...console.layout import counted, item_list, message, name, node_list
 from ...console.terminal import Line
-from ..elements.paragraphs import CODE, HEADING, heading_lines, more_lines, paragraph
+from ..elements.paragraphs import CODE, HEADING, HINT, heading_lines, more_lines, paragraph
 from .view import View
 
 if TYPE_CHECKING:
     from delegate_sim.delegates.traits import StageSplit
+    from delegate_sim.graph.analysis_cache import AnalysisCache
 
 
 def placement_lines(runs: Sequence[Run], width: int, verbose: bool) -> Iterator[Line]:
@@ -97,10 +98,40 @@ def fallback_lines(run: Run, view: View) -> Iterator[Line]:
 
 
 def api_lines(report: Report, run: Run, view: View, *, label: str = "") -> Iterator[Line]:
-    """Yield a sentence if the result with the defaults of the delegate's API differs from ``run``.
-
-    ``label`` is the name of the target among several targets.
-    """
+    """Yield a sentence if the result with the defaults of the delegate's API differs from ``run``."""
     text = api_defaults_text(report.model, run, view.cache) if view.names_commands else ""
     if text:
         yield from paragraph(f"{label}: {text}" if label else text, view.width, "", "  ")
+
+
+_DIAGNOSE = "What each cause costs, and what to change:"
+_FIX = "Whether fix, which rewrites the file, helps:"
+
+
+def command_lines(report: Report, run: Run) -> Iterator[Line]:
+    """Yield the ``diagnose`` and ``fix`` commands for a run with nodes on the CPU.
+
+    The result of ``fix`` is not simulated here, because that takes as long as the analysis. The commands are not wrapped, so that
+    they can be copied.
+    """
+    yield Line("")
+    for title, command in _commands(report, run):
+        yield Line(title, HINT)
+        yield Line(f"  {printable(command)}", HINT)
+
+
+def _commands(report: Report, run: Run) -> Iterator[tuple[str, str]]:
+    from delegate_sim.diagnosis.advice.commands import diagnose_command, fix_plan_command  # not needed if all is delegated
+
+    yield _DIAGNOSE, diagnose_command(report.model, run.target)
+    yield _FIX, fix_plan_command(report.model, run.target)
+
+
+def further_notes(report: Report, run: Run, cache: AnalysisCache) -> Iterator[str]:
+    """Yield the result with the API's defaults if this result differs from the run, and the commands for nodes on the CPU."""
+    is_alone = not report.is_chain or len([other for other in report.runs if not other.by_default]) == 1
+    text = api_defaults_text(report.model, run, cache) if is_alone else ""
+    if text:
+        yield text
+    if any(True for _ in on_cpu(run)):
+        yield from (f"{title} {command}" for title, command in _commands(report, run))

@@ -73,10 +73,6 @@ def _failure(result: StackResult) -> str:
 
 
 def _notes(results: Sequence[StackResult], width: int) -> Iterator[Line]:
-    """Yield the notes on the stacks and the warnings of their plugins.
-
-    If a note does not apply to all stacks, the text names the stacks of the note.
-    """
     stacks: dict[str, list[str]] = {}
     for result in results:
         plugins = [run for run in result.runs if run.delegate.ranking is Ranking.PLUGINS and result.is_created]
@@ -96,7 +92,6 @@ def _outcome(result: StackResult, view: View) -> Iterator[Line]:
 
 
 def _diagnoses(results: Sequence[StackResult]) -> Iterator[Line]:
-    """Yield the ``diagnose`` commands for the causes that keep nodes off the NPU."""
     leaving = {result.runs[0].delegate.name: result for result in results if _leaves_nodes(result)}
     if leaving:
         yield from heading_lines("What keeps nodes off the NPU, and what to change:", HINT)
@@ -114,7 +109,6 @@ def _leaves_nodes(result: StackResult) -> bool:
 
 
 def _side_by_side(results: Sequence[StackResult], not_simulated: Sequence[str], view: View) -> Iterator[Line]:
-    """Yield a table with a row for each operator and a column for each target. A cell has the number of nodes in each place."""
     counts = [result.places() for result in results]
     operators = list(dict.fromkeys([op for places in counts for op in places]))
     operators.sort(key=lambda op: -sum([sum(places.get(op, Counter()).values()) for places in counts]))

@@ -160,7 +160,6 @@ def _refusals(summary: LogSummary, columns: int) -> Iterator[Line]:
 
 
 def _result(summary: LogSummary, columns: int) -> Iterator[Line]:
-    """Yield the delegate, the model, the outcome, its cause and the times."""
     own = summary.delegate
     who = message(own.title) if own.title else "not shown"
     rest = (
@@ -190,7 +189,6 @@ def _stages(stages: NpuStages) -> str:
 
 
 def _outcome(delegate: LogDelegate) -> str:
-    """Return the outcome, and the numbers of nodes that it rests on."""
     if delegate.outcome == COMPILED_FOR and any(count.delegated == 0 for count in delegate.counts):
         return "the compiler mapped no operator to this chip; the log shows no run"
     text = (_PLANNED if delegate.is_planned else _OUTCOMES)[delegate.outcome]

@@ -266,7 +266,6 @@ def _item(text: str, width: int) -> list[Line]:
 
 
 def _recording_flags(log: LogTraits) -> list[str]:
-    """Return the flags of benchmark_model that apply a delegate. Empty if benchmark_model cannot apply the delegate."""
     others = find_delegate(APPLIED_BY_DEFAULT).log
     if log.libraries:
         return [others.off_flag, "--external_delegate_path=PATH"]

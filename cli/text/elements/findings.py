@@ -55,7 +55,6 @@ def finding_text(members: Sequence[Finding]) -> str:
 
 
 def _changes(members: Sequence[Finding]) -> str:
-    """Return the changes of a group of nodes as text. Changes that differ only in numbers are merged."""
     changes: dict[str, list[str]] = {}
     for member in members:
         if member.change:
@@ -101,5 +100,4 @@ def change_text(members: Sequence[NodeChange]) -> str:
 
 
 def _place(members: Sequence[NodeChange]) -> str:
-    """Return a comma and the name of the tensor for a single node, or an empty string for several nodes."""
     return f", {members[0].name}" if len(members) == 1 and members[0].name else ""

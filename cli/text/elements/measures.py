@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from delegate_sim.results.numbers.words import counts_text
+from delegate_sim.results.report.findings import counts_text
 from delegate_sim.results.report.measures import (
     FAILS_LATER,
     FURTHER,

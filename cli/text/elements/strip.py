@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
+from delegate_sim.results.report.display import DELEGATED, LEFT, MIXED, REFUSED, Lengths, Span, cells
 from delegate_sim.results.report.outcome_words import OutcomeWords
-from delegate_sim.results.report.plan_strip import DELEGATED, LEFT, MIXED, REFUSED, Lengths, Span, cells
 
 from ...console.layout import counted, wrapped
 from ...console.terminal import Line, can_write

@@ -13,7 +13,7 @@ from ...foundation.columns import LIST, OBJECT, Column, Declared, attributes
 from ...model.model import Model
 from ...releases.catalogue import Release
 from ...results.report.accelerator_stack import Stack, StackResult, delegates_of, simulate_stack
-from ...results.report.run_columns import MODEL
+from ...results.report.tables import MODEL
 from ...runtime.interpreter import Run
 from ..parse.applied_target import releases_of
 from ..parse.error_meanings import ExplainedError, explained_errors

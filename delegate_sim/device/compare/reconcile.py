@@ -22,8 +22,7 @@ from ...model.model import Model
 from ...releases.catalogue import Release
 from ...results.report.display import Shown, Times
 from ...results.report.rule_set import rule_set_version
-from ...results.report.run_columns import MODEL, TIMES
-from ...results.report.tables import model_name
+from ...results.report.tables import MODEL, TIMES, model_name
 from ...runtime.interpreter import Run, option_values
 from ..parse.applied_target import DeviceSetting, setting_of
 from ..parse.delegate_identity import accelerators_in

@@ -9,6 +9,7 @@ MODULES = modules_of_families(
     arithmetic="arithmetic reduction",
     copying="gathering filling padding",
     layers="matrix pooling resizing",
+    recurrent="recurrent control_flow",
     reshaping="joining reshaping",
 )
 """The module of each family."""

@@ -1,4 +1,4 @@
-"""Layers with a state."""
+"""Layers with a state, calls of other subgraphs, and variables."""
 
 from __future__ import annotations
 
@@ -6,12 +6,85 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
 from ...graph.graph import NodeView
-from ...rules.kinds import CONSTANT, OPERAND_COUNT, QUANTIZATION, SHAPE
-from ...rules.operands import INPUT, OUTPUT, operand
+from ...rules.kinds import ATTRIBUTE, CONSTANT, OPERAND_COUNT, QUANTIZATION, SHAPE
+from ...rules.operands import INPUT, OUTPUT, at_least, operand
 from ...rules.rule import Check
 from ...rules.vocabulary import check, operand_count, rank, typed, where
-from ..checks import FLOAT32, FLOAT32_INT8, INT8, INT8_INT16, INT32, dimension, of_type, scale, with_cmsis_nn
+from ..checks import FLOAT32, FLOAT32_INT8, INT8, INT8_INT16, INT32, dimension, of_type, one_element, scale, with_cmsis_nn
 from ..target import HYBRID, TENSOR_TYPE, MicroKernel, in_source
+
+_HANDLE, _CONDITION = operand(0, "handle"), operand(0, "condition")
+
+
+def _missing_subgraph(*fields: str) -> Check[object]:
+    def find(node: NodeView) -> str | None:
+        count = len(node.graph.model.subgraphs)
+        for field in fields:
+            index = getattr(node.options, field)
+            if not 0 <= index < count:
+                return f"{field} {index} of {count}"
+        return None
+
+    return check(ATTRIBUTE, "indices of existing subgraphs", find)
+
+
+def _arguments(field: str, first: int, *, results: bool) -> Check[object]:
+    def find(node: NodeView) -> str | None:
+        subgraphs, index = node.graph.model.subgraphs, getattr(node.options, field)
+        if not 0 <= index < len(subgraphs):
+            return None
+        given = len(node.node.inputs) - first, len(node.node.outputs)
+        wanted = len(subgraphs[index].inputs), len(subgraphs[index].outputs)
+        if given == wanted or (not results and given[0] == wanted[0]):
+            return None
+        return f"{given[0]} inputs and {given[1]} outputs, but {wanted[0]} and {wanted[1]} in subgraph {index}"
+
+    return check(OPERAND_COUNT, f"as many operands as the subgraph in {field}", find)
+
+
+def _loop_results(node: NodeView) -> str | None:
+    counts = len(node.node.inputs), len(node.node.outputs)
+    return None if counts[0] == counts[1] else f"{counts[0]} inputs and {counts[1]} outputs"
+
+
+_CONTROL_FLOW = {
+    "ASSIGN_VARIABLE": MicroKernel(
+        in_source(
+            "assign_variable.cc", "Prepare", operand_count(2, 0), typed(_HANDLE, ("RESOURCE", "INT32")), one_element(_HANDLE)
+        ),
+        in_source("assign_variable.cc", "Eval"),
+    ),
+    "CALL_ONCE": MicroKernel(
+        in_source("call_once.cc", "CallOncePrepare", operand_count(0, 0), _missing_subgraph("init_subgraph_index")),
+        in_source("call_once.cc", "CallOnceEval"),
+    ),
+    "IF": MicroKernel(
+        in_source(
+            "if.cc",
+            "IfPrepare",
+            operand_count(at_least(1)),
+            typed(_CONDITION, ("BOOL",)),
+            one_element(_CONDITION),
+            _missing_subgraph("then_subgraph_index", "else_subgraph_index"),
+            _arguments("then_subgraph_index", 1, results=True),
+        ),
+        in_source("if.cc", "IfEval"),
+    ),
+    "READ_VARIABLE": MicroKernel(in_source("read_variable.cc", "Prepare"), in_source("read_variable.cc", "Eval")),
+    "VAR_HANDLE": MicroKernel(in_source("var_handle.cc", "VarHandlePrepare"), in_source("var_handle.cc", "VarHandleEval")),
+    "WHILE": MicroKernel(
+        in_source(
+            "while.cc",
+            "WhilePrepare",
+            _missing_subgraph("cond_subgraph_index", "body_subgraph_index"),
+            _arguments("cond_subgraph_index", 0, results=False),
+            _arguments("body_subgraph_index", 0, results=True),
+            check(OPERAND_COUNT, "as many outputs as inputs", _loop_results),
+        ),
+        in_source("while.cc", "WhileEval"),
+    ),
+}
+
 
 _FEATURES, _TIME, _BIAS, _STATE = (
     operand(1, "weights_feature"),
@@ -224,4 +297,4 @@ _LSTM = MicroKernel(
     scratch=_lstm_scratch,
 )
 
-KERNELS = {"SVDF": _SVDF, "UNIDIRECTIONAL_SEQUENCE_LSTM": _LSTM}
+KERNELS = {**_CONTROL_FLOW, "SVDF": _SVDF, "UNIDIRECTIONAL_SEQUENCE_LSTM": _LSTM}

@@ -8,19 +8,21 @@ from __future__ import annotations
 import functools
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...foundation.columns import INTEGER, LIST, OBJECT, Column, Declared, Table, attributes, group, keys, values, within
+from ...graph.effort import COMPARISON, Effort
+from ...hypothetical.hypothetical_changes import HypotheticalChanges, changed, simulate_changed
 from ...model.model import Model
 from ...rules.rule import Reason
-from ...runtime.interpreter import Run, SubgraphRun
+from ...runtime.interpreter import Run, SubgraphRun, simulate
+from ...runtime.target import Target
 from ..report.display import Shown, Times, shown_times, times_tables
 from ..report.findings import node_location
 from ..report.measures import DERIVED, MEASURES, Measures, measure
 from ..report.multiply_adds import COMPUTE, Compute, compute_of
 from ..report.placement import CPU, node_reasons
-from ..report.run_columns import STATE, TIME, run_columns
-from ..report.tables import RUN, model_name, reason_cells, run_words
+from ..report.tables import RUN, STATE, TIME, model_name, reason_cells, run_columns, run_words
 from ..report.verdict import verdict
 from .comparison_verdict import better_side, comparison_verdict
 from .model_changes import ADDED, REMOVED, Matching, NodeChange, compare_outlines
@@ -253,3 +255,18 @@ def _reasons(node: ComparedNode) -> tuple[Reason, ...]:
 def _sides_table(a: Side, b: Side) -> Table:
     rows = [(name, model_name(side.model), *values(RUN, side)) for name, side in (("A", a), ("B", b))]
     return Table(("side", "model", *keys(RUN)), rows)
+
+
+def simulated_side(model: Model, target: Target) -> Side:
+    """Simulate a model on a target. Raises LimitError if the model is too large for a comparison."""
+    Effort(model).require(COMPARISON, target.effort)
+    return Side(model, simulate(model, target))
+
+
+def hypothetical_side(model: Model, target: Target, hypothetical: HypotheticalChanges) -> Side:
+    """Simulate a model with a hypothetical change on a target."""
+    change = changed(model, hypothetical, target.release)
+    Effort(change.model).require(COMPARISON, target.effort)
+    run = simulate_changed(change, target, hypothetical)
+    run = run if run.refusal is None else replace(run, refusal=change.in_file(run.refusal))
+    return Side(change.model, run, change.origins)

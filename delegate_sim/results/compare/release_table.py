@@ -24,11 +24,11 @@ from ...runtime.interpreter import Run, simulate
 from ...runtime.model_loading import load_on
 from ...runtime.resolver import Loads
 from ...runtime.target import Target
-from ..numbers.risks import NUMBER_RISKS, NumberRisk, number_risks
 from ..report.measures import TAKEN, Measures, measure
 from ..report.multiply_adds import ComputeTotals, compute_of
+from ..report.number_risks import NUMBER_RISKS, NumberRisk, number_risks
 from ..report.placement import node_reasons
-from ..report.run_columns import MEASURED, MODEL, NOT_SIMULATED, STATE, run_columns
+from ..report.tables import MEASURED, MODEL, NOT_SIMULATED, STATE, run_columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,7 +273,6 @@ def release_table(model: Model, target: Target, effort: Effort | None = None) ->
 
 
 def _known(delegate: Delegate) -> Sequence[str]:
-    """Return the known releases since the introduction of the delegate."""
     if not delegate.history.starts_at_known:
         return KNOWN_RELEASES
     since = parse_release(delegate.history.known_since)

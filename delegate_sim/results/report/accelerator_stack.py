@@ -91,10 +91,7 @@ class StackResult(Report):
 
     @property
     def refusal(self) -> str:
-        """The reason why CompiledModel is not created, or why its runs fail.
-
-        The failure of a plugin is the reason only if there is no other reason.
-        """
+        """The reason why CompiledModel is not created, or why its runs fail."""
         refusals = [(run, run.refusal) for run in self.runs if run.refusal is not None]
         refused = [run for run, refusal in refusals if refusal.is_at_invoke or not self.is_created]
         refused.sort(key=lambda run: run.refusal is not None and run.refusal.stage is Stage.SELECTING)
@@ -138,10 +135,7 @@ def place_counts(counter: Counter[str]) -> str:
 
 
 def parse_accelerators(text: str) -> tuple[str, ...]:
-    """Return the accelerators that a text names, in the order in which LiteRT applies them.
-
-    Raises OptionError if a name is unknown, or if the text names no accelerator.
-    """
+    """Return the accelerators that a text names, in the order in which LiteRT applies them."""
     named = [part.strip().lower() for part in text.split(",") if part.strip()]
     for part in named:
         if part not in ACCELERATORS:
@@ -152,18 +146,12 @@ def parse_accelerators(text: str) -> tuple[str, ...]:
 
 
 def simulate_stack(model: Model, stack: Stack) -> StackResult:
-    """Simulate a stack's accelerators on a model, in the order in which LiteRT applies them.
-
-    Raises OptionError for an unknown vendor, a missing SoC, or an option that no accelerator has.
-    """
+    """Simulate a stack's accelerators on a model, in the order in which LiteRT applies them."""
     return next(simulate_stacks(model, [stack]))
 
 
 def simulate_stacks(model: Model, stacks: Iterable[Stack]) -> Iterator[StackResult]:
-    """Simulate several stacks on a model, as ``simulate_stack`` does.
-
-    Stacks that differ only in the SoC share the result without the NPU.
-    """
+    """Simulate several stacks on a model, as ``simulate_stack`` does."""
     without_npu: list[StackResult] = []
 
     def after_npu(stack: Stack) -> StackResult:
@@ -291,7 +279,6 @@ def _outcome(
 
 
 def _left_nodes(runs: Sequence[Run]) -> Iterator[Refusal]:
-    """Yield a refusal for each subgraph with nodes that only the CPU can run."""
     for subgraph, places in enumerate(placements(runs) if runs else ()):
         left = [node for node, place in places if place in _CPU_NAMES]
         if left:
@@ -336,7 +323,6 @@ def _npu_notes(run: Run, after_npu: Callable[[], StackResult]) -> Iterator[str]:
 
 
 def _outcome_without_npu(result: StackResult) -> str:
-    """Return a clause about the outcome of the other accelerators if nothing runs on the NPU."""
     accelerators = result.stack.accelerators
     if not accelerators:
         return "CompiledModel is not created, because it has no other accelerator"

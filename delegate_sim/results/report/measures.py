@@ -10,7 +10,7 @@ from ...delegates.base import Delegate
 from ...foundation.columns import INTEGER, NUMBER, TEXT, Column, Declared, by_key
 from ...graph.partition import Subset
 from ...runtime.interpreter import REFUSED, Run
-from ..numbers.risks import counted_risks
+from .number_risks import counted_risks
 from .placement import bytes_across
 
 if TYPE_CHECKING:

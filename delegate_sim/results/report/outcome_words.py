@@ -64,10 +64,7 @@ class OutcomeWords:
         return self.kernel.removeprefix("delegate ").removesuffix(" to compile")
 
     def short_kernels(self, number: int) -> str:
-        """Return a number of kernels with the noun, but without the word "delegate".
-
-        For a plugin, the noun is "partitions to compile".
-        """
+        """Return a number of kernels with the noun, but without the word "delegate"."""
         return f"{number:,} {(self.kernel if number == 1 else self.kernels).removeprefix('delegate ')}"
 
     @property
@@ -120,10 +117,7 @@ def words_of(delegate: str) -> OutcomeWords:
 
 
 def kernels_title(delegates: Iterable[str]) -> str:
-    """Return the title of a column with numbers of kernels.
-
-    If all delegates are plugins, the column has partitions to compile.
-    """
+    """Return the title of a column with numbers of kernels."""
     return "to compile" if all(words_of(name) == _PLUGIN for name in delegates) else "kernels"
 
 

@@ -13,17 +13,28 @@ from ...foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, Decl
 from ...graph.graph import Graph
 from ...model.model import Model
 from ...runtime.interpreter import Run, SubgraphRun
-from ..numbers.risks import NUMBER_RISKS
-from .display import Shown, Times, shown_times, times_tables
+from .display import Shown, Times, json_array, json_object, json_value, shown_times, strip_picture, times_tables
 from .measures import NOT_RUNNING, PREDICTED, counted_partitions, measure, outcome_text
 from .multiply_adds import Compute, compute_of
-from .placement import dropped_partitions, placements
-from .records import SPLIT, placed_partitions, splits_of
-from .run_columns import COMPILATION, STATE, TIMES, run_columns, selected_state
-from .tables import NODE_ENTRY, PARTITION_ENTRY, model_name, placed_nodes, report_tables, run_words
+from .number_risks import NUMBER_RISKS
+from .placement import SPLIT, cpu_nodes, dropped_partitions, partitions, placed_partitions, placements, refusals, splits_of
+from .tables import (
+    COMPILATION,
+    NODE_ENTRY,
+    PARTITION_ENTRY,
+    STATE,
+    TIMES,
+    model_name,
+    placed_nodes,
+    report_tables,
+    run_columns,
+    run_words,
+    selected_state,
+)
+from .verdict import verdict
 
 if TYPE_CHECKING:
-    from .records import NodeOnCpu, NodeRefusal, RunPartition
+    from .placement import NodeOnCpu, NodeRefusal, RunPartition
 
 
 class Viewer(Protocol):
@@ -148,22 +159,16 @@ class Report(Shown):
     @functools.cached_property
     def refusals(self) -> tuple[NodeRefusal, ...]:
         """The reasons why nodes do not run on the delegate. There is one entry for each failed check of a node."""
-        from .records import refusals
-
         return tuple(refusals(self.advised_runs))
 
     @functools.cached_property
     def cpu_nodes(self) -> tuple[NodeOnCpu, ...]:
         """The nodes that run on the CPU. In a chain, these are the nodes that no delegate runs."""
-        from .records import cpu_nodes
-
         return tuple(cpu_nodes(self.runs, self.is_chain))
 
     @functools.cached_property
     def partitions(self) -> tuple[RunPartition, ...]:
         """The partitions of every run in execution order, on the delegate and on the CPU."""
-        from .records import partitions
-
         return tuple(partitions(self.runs))
 
     def has_failed(self, run: Run) -> bool:
@@ -184,8 +189,6 @@ class Report(Shown):
 
     def json_parts(self, *, advice: bool = False) -> Iterator[str]:
         """Yield the JSON in parts, run by run."""
-        from .json_parts import json_array, json_object, json_value
-
         runs = self.advised_runs if advice else self.runs
         model, _, *others = self.columns
         first, last = ({**head(self.document), **entry([model], self)}, entry(others, self))
@@ -209,9 +212,6 @@ class Report(Shown):
         return self.viewer
 
     def _summary(self) -> Sequence[tuple[str, str]]:
-        from .plan_strip import strip_picture
-        from .verdict import verdict
-
         words = [run_words(run) if self.is_chain and number else verdict(run) for number, run in enumerate(self.runs)]
         return [(sentence, strip_picture(run)) for sentence, run in zip(words, self.runs, strict=True)]
 

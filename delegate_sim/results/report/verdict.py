@@ -16,11 +16,11 @@ from ...releases.catalogue import Release, release_note
 from ...rules.kinds import OPERATOR_NOT_REGISTERED
 from ...runtime.interpreter import REFUSED, Run
 from ...runtime.target import Target
-from ..numbers.risks import number_risks
-from ..numbers.words import counts_text, risks_text, unchecked_numbers
 from .blockers import Blocker, main_blocker
+from .findings import counts_text, risks_text, unchecked_numbers
 from .measures import FAILS_LATER, NONE_FAILS, NOT_RUNNING, PREDICTED, TAKEN, Measures, awaits_compiler, measure
 from .multiply_adds import Compute, compute_of
+from .number_risks import number_risks
 from .outcome_words import OutcomeWords, if_not_applied, words_of
 from .placement import dropped_partitions
 
@@ -389,7 +389,6 @@ def _because_of(blocker: Blocker | None) -> str:
 
 
 def _kind_text(run: Run, blocker: Blocker | None) -> str:
-    """Return the kind of refusal of a blocker, in parentheses."""
     kind = None if blocker is None else run.delegate.kinds.get(blocker.code)
     return "" if kind is None else f" ({kind.title})"
 

@@ -386,6 +386,13 @@ def test_a_second_delegate_is_that_of_b(run_json):
 def test_three_delegates_are_too_many(run, more):
     result = run("compare", "mixed.tflite", "--delegate", "gpu", "--delegate", "hexagon", *more)
     assert result.exit_code == 2
+    assert "give at most two delegates, or use analyze" in result.stderr
+
+
+def test_more_than_two_devices_are_for_analyze(run):
+    result = run("compare", "mixed.tflite", *("--device", "pixel8", "--device", "pixel9", "--device", "pixel10"))
+    assert result.exit_code == 2
+    assert "give at most two devices, or use analyze, which shows more" in result.stderr
 
 
 def test_verbose_shows_the_reasons_of_nodes_on_the_cpu_on_both_sides(run):

@@ -291,3 +291,37 @@ def test_a_fix_for_micro_does_not_read_the_configuration(run, write, tmp_path, m
     (tmp_path / "delegate-sim.toml").write_text("models = 1\n", encoding="utf-8")
     assert run("fix", write(chain("GELU")), "--micro", "--plan").exit_code == 0
     assert run("fix", write(chain("GELU")), "--plan").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("runtime", "releases"),
+    [
+        ("litert-2.1", ["tflite-micro 0.dev20261023", "litert-2.1"]),
+        ("2024-05-01", ["tflite-micro 0.dev20240501", "litert-2.3"]),
+    ],
+)
+def test_a_release_of_one_runtime_leaves_the_other_at_its_default(run, runtime, releases):
+    model = MODELS / "mobilenet_block.tflite"
+    result = run("analyze", model, "--micro", "--delegate", "xnnpack", "--runtime", runtime, "--format", "json")
+    assert [entry["runtime"] for entry in json.loads(result.stdout)["runs"]] == releases
+
+
+def test_a_release_of_no_runtime_is_refused(run):
+    result = run("analyze", MODELS / "mobilenet_block.tflite", "--micro", "--delegate", "xnnpack", "--runtime", "none")
+    assert result.exit_code == 2
+    assert "litert" in result.stderr
+
+
+@pytest.mark.parametrize("flag", ["--chain", "--default-xnnpack", "--no-default-xnnpack"])
+def test_it_alone_leaves_nothing_to_other_delegates(run, flag):
+    result = run("analyze", MODELS / "mobilenet_block.tflite", "--micro", flag)
+    assert result.exit_code == 2
+    assert "micro runs whole models" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["analyze", "diagnose"])
+@pytest.mark.parametrize("option", [("--device", "pixel8"), ("--for", "phones")])
+def test_devices_are_not_microcontrollers(run, command, option):
+    result = run(command, MODELS / "mobilenet_block.tflite", "--micro", *option)
+    assert result.exit_code == 2
+    assert "give --micro, or --device and --for" in result.stderr

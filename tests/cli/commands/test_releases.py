@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
-from delegate_sim.results.compare.rule_changes import rule_changes
+from delegate_sim.results.report.rule_set import rule_changes
 from fixtures.builder import ModelBuilder
 from tests.support.cli.own_schemas import validate
 from tests.support.models import chain_model

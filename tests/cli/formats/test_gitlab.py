@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 
 from delegate_sim.gate.results import Results
-from delegate_sim_cli.formats.gitlab import render
+from delegate_sim_cli.formats.github import gitlab_report as render
 from tests.support.cli.format_cases import CHECK, EVERYTHING, FAILURE, NOTHING, any_text, check_entries, named, nasty_text
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from delegate_sim.gate.results import FAILED, UNREADABLE, Results
-from delegate_sim_cli.formats.junit import render
+from delegate_sim_cli.formats.github import junit_report as render
 from tests.support.cli.format_cases import CHECK, EVERYTHING, MANY, PASSES, any_text, case, named, nasty_text
 
 

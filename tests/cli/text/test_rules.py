@@ -7,7 +7,7 @@ import json
 import pytest
 
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
-from delegate_sim.micro.rules import RULES
+from delegate_sim.micro.preparation import RULES
 from delegate_sim_cli.text.rules import OTHERS, _rows
 
 BOOKS = {

@@ -7,8 +7,8 @@ import pytest
 import delegate_sim
 from delegate_sim.errors import OptionError
 from delegate_sim.refusal import Effect
-from delegate_sim.results.numbers.risks import number_risks
 from delegate_sim.results.report.measures import measure
+from delegate_sim.results.report.number_risks import number_risks
 from fixtures.builder import ModelBuilder
 from tests.support.models import chain_model
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from delegate_sim import analyze
-from delegate_sim.results.numbers.risks import counted_risks, number_risks
+from delegate_sim.results.report.number_risks import counted_risks, number_risks
 from tests.support.delegates.xnnpack_sketch import Sketch
 
 

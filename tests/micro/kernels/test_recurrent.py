@@ -1,17 +1,21 @@
-"""Cases for layers that carry a state from step to step."""
+"""Cases for layers that carry a state from step to step, for calls of other subgraphs, and for variables."""
 
 from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from delegate_sim.micro.kernels.recurrent import KERNELS
-from tests.support.graphs import arena, constant, quantized
+from tests.support.graphs import MODEL, arena, constant, quantized
 from tests.support.micro_cases import (
     CMSIS,
     CONSTANT,
     COUNT,
     HYBRID,
+    OPTION,
     QUANTIZATION,
     RANK,
     SHAPE,
@@ -78,6 +82,41 @@ rest = [int16(1, 3)._replace(is_variable=True)] * 2
 variant(LSTM, HYBRID, inputs={0: int16(1, 2, 4), 18: rest[0], 19: rest[1]}, outputs=[int16(1, 2, 3)])
 other = arena("INT32", 1, 3, is_variable=True)
 variant(LSTM, TYPE, inputs={0: arena("INT32", 1, 2, 4), 18: other, 19: rest[1]}, outputs=[arena("INT32", 1, 2, 3)])
+
+
+HANDLE, CONDITION, VALUE = arena("RESOURCE", 1), arena("BOOL", 1), floats(4)
+
+
+def calling(*sizes):
+    """Return a model whose subgraphs have these numbers of inputs and outputs."""
+    subgraphs = [SimpleNamespace(inputs=range(inputs), outputs=range(outputs)) for inputs, outputs in sizes]
+    return replace(MODEL, subgraphs=tuple(subgraphs))
+
+
+accepted("VAR_HANDLE", [], [HANDLE])
+accepted("READ_VARIABLE", [HANDLE], [VALUE])
+accepted("ASSIGN_VARIABLE", [HANDLE, VALUE], [])
+variant("ASSIGN_VARIABLE", COUNT, outputs=[VALUE])
+variant("ASSIGN_VARIABLE", TYPE, inputs={0: VALUE})
+variant("ASSIGN_VARIABLE", SHAPE, inputs={0: arena("RESOURCE", 2)})
+
+TWO, THREE = calling((1, 1), (1, 1)), calling((1, 1), (1, 1), (1, 1))
+accepted("CALL_ONCE", [], [], init_subgraph_index=1, model=TWO)
+variant("CALL_ONCE", COUNT, inputs=[VALUE], init_subgraph_index=1, model=TWO)
+variant("CALL_ONCE", OPTION, init_subgraph_index=2, model=TWO)
+
+accepted("IF", [CONDITION, VALUE], [VALUE], then_subgraph_index=1, else_subgraph_index=2, model=THREE)
+variant("IF", COUNT, inputs=[], outputs=[], model=THREE)
+variant("IF", TYPE, inputs={0: VALUE}, model=THREE)
+variant("IF", SHAPE, inputs={0: arena("BOOL", 2)}, model=THREE)
+variant("IF", OPTION, else_subgraph_index=3, model=THREE)
+variant("IF", COUNT, model=calling((1, 1), (2, 1), (1, 1)))
+
+accepted("WHILE", [VALUE], [VALUE], cond_subgraph_index=1, body_subgraph_index=2, model=THREE)
+variant("WHILE", OPTION, cond_subgraph_index=3, model=THREE)
+variant("WHILE", COUNT, model=calling((1, 1), (2, 1), (1, 1)))
+variant("WHILE", COUNT, model=calling((1, 1), (1, 1), (2, 1)))
+variant("WHILE", COUNT, inputs=[VALUE, VALUE], model=calling((1, 1), (2, 1), (2, 1)))
 
 
 @pytest.mark.parametrize("case", TABLE.cases, ids=lambda case: case.name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import delegate_sim
-from delegate_sim.results.compare.delegate_differences import OperatorRow, disagreements, operator_rows
+from delegate_sim.results.compare.comparison_verdict import OperatorRow, disagreements, operator_rows
 from fixtures.builder import ModelBuilder
 
 

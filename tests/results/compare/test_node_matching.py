@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from delegate_sim import load
-from delegate_sim.results.compare.model_changes import NodeChange, compare_outlines
+from delegate_sim.results.compare.model_changes import NodeChange, compare_outlines, match_nodes
 from delegate_sim.results.compare.model_outline import Constant, NodeOutline, Output, SubgraphOutline, outline
-from delegate_sim.results.compare.node_matching import match_nodes
 from tests.support.gate_models import classifier, reshaper
 
 OPS = ("ADD", "MUL", "CONV_2D", "RELU")

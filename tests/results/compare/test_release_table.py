@@ -12,7 +12,7 @@ from delegate_sim import OptionError, load
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.releases.catalogue import parse_release, release_note
 from delegate_sim.results.compare.release_table import Unloaded, release_table
-from delegate_sim.results.compare.rule_changes import rule_changes
+from delegate_sim.results.report.rule_set import rule_changes
 from delegate_sim.rules.kinds import RANK
 from delegate_sim.rules.rule import OpRule
 from delegate_sim.rules.vocabulary import check

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import delegate_sim
-from delegate_sim.results.report.json_parts import json_array, json_object, json_value
+from delegate_sim.results.report.display import json_array, json_object, json_value
 
 MODELS = Path(delegate_sim.__file__).parents[1] / "fixtures" / "models"
 VALUES = st.recursive(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import delegate_sim
-from delegate_sim.results.report.plan_strip import (
+from delegate_sim.results.report.display import (
     DELEGATED,
     LEFT,
     MIXED,

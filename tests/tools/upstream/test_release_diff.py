@@ -82,7 +82,7 @@ def test_what_changed(trees):
     assert [one.symbol for one in report.not_found] == ["CheckMul", "Unknown"]
     assert report.new == ["a/renamed.cc: operators Mul", "a/renamed.cc: definitions CheckMul"]
     assert report.data == [
-        "tflite/core/kernels/register.cc (runtime/resolver_table.py): resolver ADD: 1 to 5 -> 1 to 6",
+        "tflite/core/kernels/register.cc (runtime/resolver.py): resolver ADD: 1 to 5 -> 1 to 6",
         "tflite/schema/schema.fbs (model/tflite_schema.json): enum TensorType INT2: absent -> 19",
         "a/renamed.cc: log line gone: old line %d",
         "a/renamed.cc: log line new: new line %d",

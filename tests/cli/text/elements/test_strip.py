@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from delegate_sim.results.report.display import DELEGATED, LEFT, REFUSED, STATES, Span
 from delegate_sim.results.report.outcome_words import DELEGATED as DELEGATE_WORDS
-from delegate_sim.results.report.plan_strip import DELEGATED, LEFT, REFUSED, STATES, Span
 from delegate_sim_cli.console.terminal import can_write
 from delegate_sim_cli.text.elements.strip import strip_lines, strip_text, strips_lines
 
