@@ -19,8 +19,6 @@ from .checks import (
     BFLOAT16,
     RANKED_RESULT,
     RESULTS,
-    RESULTS_BEFORE_2_1_5,
-    RESULTS_FROM_2_1_5,
     SINCE_2_1_5,
     SINCE_2_2,
     USUAL_TENSORS,
@@ -40,6 +38,7 @@ from .checks import (
     since,
     tensors,
     version_up_to,
+    with_results,
 )
 
 _ONE_RUNTIME_INPUT: Checks = (results(1), runtime_inputs(1), other_inputs(0))
@@ -49,9 +48,7 @@ _RELU = parsed_by(
     *version_up_to(2),
     *before(SINCE_2_1_5, *exact_inputs(1, 0, 1)),
     *since(SINCE_2_2, *_ONE_RUNTIME_INPUT),
-    *RESULTS_FROM_2_1_5,
-    *readable(0),
-    *RESULTS_BEFORE_2_1_5,
+    *with_results(*readable(0)),
 )
 _NOT_KNOWN = check(
     OPERATOR,
@@ -140,32 +137,32 @@ _DEQUANTIZE = parsed_by(
     "DequantizeOperationParser",
     *version_up_to(3),
     *arithmetic.DEQUANTIZE,
-    *RESULTS_FROM_2_1_5,
-    *where(
-        lambda node: runtime_input_count(node) == 0,
-        "of a constant",
-        available(0),
-        asked(RANK, "a constant of rank 2 to 4", _constant_rank),
-        *where(lambda node: node.input(0).rank == 2, "of rank 2", *float_constant(0, "matrix")),
-        *where(lambda node: node.input(0).rank == 3, "of rank 3", *float_constant(0, "image")),
-        *where(lambda node: node.input(0).rank == 4, "of rank 4", *float_constant(0, "any")),
-    ),
-    *since(
-        SINCE_2_2,
+    *with_results(
+        *where(
+            lambda node: runtime_input_count(node) == 0,
+            "of a constant",
+            available(0),
+            asked(RANK, "a constant of rank 2 to 4", _constant_rank),
+            *where(lambda node: node.input(0).rank == 2, "of rank 2", *float_constant(0, "matrix")),
+            *where(lambda node: node.input(0).rank == 3, "of rank 3", *float_constant(0, "image")),
+            *where(lambda node: node.input(0).rank == 4, "of rank 4", *float_constant(0, "any")),
+        ),
+        *since(
+            SINCE_2_2,
+            *where(
+                _is_computed,
+                "of a runtime input",
+                asked(NEIGHBOR, "an input with quantization parameters, not the output of a DENSIFY", _without_parameters),
+            ),
+        ),
         *where(
             _is_computed,
             "of a runtime input",
-            asked(NEIGHBOR, "an input with quantization parameters, not the output of a DENSIFY", _without_parameters),
+            asked(QUANTIZATION, "one scale", _scales),
+            *before(SINCE_2_2, *where(_has_parameters, "with quantization parameters", *readable(0))),
+            *since(SINCE_2_2, *readable(0)),
         ),
     ),
-    *where(
-        _is_computed,
-        "of a runtime input",
-        asked(QUANTIZATION, "one scale", _scales),
-        *before(SINCE_2_2, *where(_has_parameters, "with quantization parameters", *readable(0))),
-        *since(SINCE_2_2, *readable(0)),
-    ),
-    *RESULTS_BEFORE_2_1_5,
 )
 
 
@@ -222,9 +219,7 @@ RULES = {
         *version_up_to(2),
         *since(SINCE_2_1_5, _NOT_KNOWN.saying("Not supported op RELU_0_TO_1").from_source(COMPATIBILITY.with_branch("default"))),
         *exact_inputs(1, 0, 1),
-        *RESULTS_FROM_2_1_5,
-        *readable(0),
-        *RESULTS_BEFORE_2_1_5,
+        *with_results(*readable(0)),
     ),
     "RELU_N1_TO_1": _RELU,
     "SOFTMAX": parsed_by(
@@ -243,20 +238,18 @@ RULES = {
         asked(
             SHAPE, "input and output with the same number of bytes, and with the same dimensions except the last", _reshaped_bits
         ).from_source(COMPATIBILITY),
-        *RESULTS_FROM_2_1_5,
-        available(0),
-        *readable(0),
-        *where(lambda node: node.input(0).rank != node.output(0).rank, "of another rank", *RANKED_RESULT),
-        *RESULTS_BEFORE_2_1_5,
+        *with_results(
+            available(0),
+            *readable(0),
+            *where(lambda node: node.input(0).rank != node.output(0).rank, "of another rank", *RANKED_RESULT),
+        ),
         all_tensors=_ANY,
     ),
     "CAST": parsed_by(
         "CastOperationParser",
         *before(SINCE_2_1_5, *exact_inputs(1, 0, 1)),
         *since(SINCE_2_2, inputs_at_least(1), inputs_at_most(1), results(1), runtime_inputs(1), other_inputs(0)),
-        *RESULTS_FROM_2_1_5,
-        *readable(0),
-        *RESULTS_BEFORE_2_1_5,
+        *with_results(*readable(0)),
         all_tensors=_ANY,
     ),
     "DEQUANTIZE": _DEQUANTIZE,

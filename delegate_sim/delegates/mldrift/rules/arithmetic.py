@@ -34,8 +34,6 @@ from .checks import (
     FUSABLE_ELEMENTWISE,
     READABLE_RESULT,
     RESULTS,
-    RESULTS_BEFORE_2_1_5,
-    RESULTS_FROM_2_1_5,
     SIGNED,
     SINCE_2_3,
     SOURCE,
@@ -53,6 +51,7 @@ from .checks import (
     since,
     tensors,
     version_up_to,
+    with_results,
 )
 
 PARSER = "ElementwiseOperationParser"
@@ -72,10 +71,7 @@ def unary(all_tensors: Checks, *, version: int = 2) -> OpRule[Any]:
         PARSER,
         *version_up_to(version),
         *arithmetic.UNARY,
-        *RESULTS_FROM_2_1_5,
-        *exact_inputs(1, 0, 1),
-        *readable(0),
-        *RESULTS_BEFORE_2_1_5,
+        *with_results(*exact_inputs(1, 0, 1), *readable(0)),
         all_tensors=all_tensors,
     )
 
@@ -235,9 +231,7 @@ def binary(
     """Return the rule of a binary operator. ``name`` appears in the messages about two constants."""
     counts = first or PAIRS
     own = (*_two_runtime_operands(may_be_one=may_be_one), *_constant_operands(name), *last)
-    return parsed_by(
-        PARSER, *(version or version_up_to(2)), *counts, *RESULTS_FROM_2_1_5, *own, *RESULTS_BEFORE_2_1_5, all_tensors=all_tensors
-    )
+    return parsed_by(PARSER, *(version or version_up_to(2)), *counts, *with_results(*own), all_tensors=all_tensors)
 
 
 _ACTIVATED: Checks = (*PAIRS, KNOWN_ACTIVATION)

@@ -270,11 +270,13 @@ def readable_tensor(name: str, tensors_of: TensorsOf) -> Checks:
 RESULTS: Checks = readable_tensor("output", lambda node: node.outputs)
 """Require that ML Drift can read all results (``PreCheckOutputs``)."""
 RESULTS_FROM_2_1_5, RESULTS_BEFORE_2_1_5 = since(SINCE_2_1_5, *RESULTS), before(SINCE_2_1_5, *RESULTS)
-"""The checks ``RESULTS`` for two ranges of releases.
 
-Before LiteRT 2.1.5, most parsers check results in their last step. From LiteRT 2.1.5 on, these parsers check results in an
-earlier step.
-"""
+
+def with_results(*checks: Check[Any]) -> Checks:
+    """Return checks with ``RESULTS`` before them, or behind them in releases before LiteRT 2.1.5."""
+    return (*RESULTS_FROM_2_1_5, *checks, *RESULTS_BEFORE_2_1_5)
+
+
 READABLE_RESULT: Checks = readable_tensor("output 0", lambda node: (node.output(0),))
 """Require that ML Drift can read the first result (``PreCheckReadValueByTensorIdx``)."""
 RANKED_RESULT: Checks = _ranked("output", lambda node: node.outputs[:1])

@@ -27,6 +27,7 @@ from .checks import (
     parsed_by,
     readable,
     version_up_to,
+    with_results,
 )
 from .composite_layers import normalization
 from .composites import ABSOLUTE, ROTARY, carried
@@ -71,17 +72,10 @@ CUSTOM_RULES: dict[str, OpRule[Any]] = {
         "TransposeConvCustomOperationParser",
         *layers.CUSTOM_TRANSPOSE_CONV,
         *readable(0),
-        *RESULTS_FROM_2_1_5,
-        *float_constant(1, "filter"),
-        *RESULTS_BEFORE_2_1_5,
+        *with_results(*float_constant(1, "filter")),
     ),
     "MaxPoolingWithArgmax2D": _custom(
-        "Pooling2DOperationParser",
-        *version_up_to(2),
-        *layers.MAX_POOLING_WITH_ARGMAX,
-        *RESULTS_FROM_2_1_5,
-        *readable(0),
-        *RESULTS_BEFORE_2_1_5,
+        "Pooling2DOperationParser", *version_up_to(2), *layers.MAX_POOLING_WITH_ARGMAX, *with_results(*readable(0))
     ),
     "AlignmentPointsToTransformMatrix": _of_mediapipe(1),
     "KeepIfMax2D": _of_mediapipe(1),

@@ -16,7 +16,6 @@ from .checks import (
     FUSED,
     RANKED_RESULT,
     RESULTS,
-    RESULTS_BEFORE_2_1_5,
     RESULTS_FROM_2_1_5,
     SINCE_2_1_5,
     SINCE_2_2,
@@ -34,6 +33,7 @@ from .checks import (
     since,
     tensors,
     version_up_to,
+    with_results,
 )
 
 # Joining
@@ -66,14 +66,14 @@ def _all_given(node: NodeView) -> Found | None:
 _CONCATENATION = parsed_by(
     "ConcatenationOperationParser",
     *version_up_to(6, older=2),
-    *RESULTS_FROM_2_1_5,
-    asked(OPERAND_COUNT, "all inputs", _all_given),
-    *readable_tensor("an input", lambda node: node.inputs),
-    check(SHAPE, "inputs with the shape of the first input, except for one dimension", _no_axis).saying(
-        "Couldn't find an axis to concatenate by."
+    *with_results(
+        asked(OPERAND_COUNT, "all inputs", _all_given),
+        *readable_tensor("an input", lambda node: node.inputs),
+        check(SHAPE, "inputs with the shape of the first input, except for one dimension", _no_axis).saying(
+            "Couldn't find an axis to concatenate by."
+        ),
+        *FUSED,
     ),
-    *FUSED,
-    *RESULTS_BEFORE_2_1_5,
     all_tensors=tensors(*ANY_NUMBERS),
 )
 
@@ -107,16 +107,16 @@ _SPLIT_V = parsed_by(
     *before(SINCE_2_2, other_inputs(2)),
     runtime_inputs(1),
     *since(SINCE_2_2, other_inputs(2)),
-    *RESULTS_FROM_2_1_5,
-    *readable(0),
-    *where(
-        _is_split,
-        "into several parts",
-        available(0),
-        available(2),
-        axes("the input", lambda node: node.input(0), lambda node: integers(node, 2)[:1]),
+    *with_results(
+        *readable(0),
+        *where(
+            _is_split,
+            "into several parts",
+            available(0),
+            available(2),
+            axes("the input", lambda node: node.input(0), lambda node: integers(node, 2)[:1]),
+        ),
     ),
-    *RESULTS_BEFORE_2_1_5,
 )
 
 

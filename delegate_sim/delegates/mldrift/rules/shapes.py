@@ -57,6 +57,7 @@ from .checks import (
     since,
     tensors,
     version_up_to,
+    with_results,
 )
 
 _AFTER_AXES = (
@@ -93,10 +94,10 @@ def _negative_axes(node: NodeView) -> Iterator[Refusal]:
         yield AXES.failure(node.input(1))
 
 
-_PADDINGS: Checks = (*RESULTS_FROM_2_1_5, *readable(0), *integer_constant(1, "matrix"))
+_PADDINGS: Checks = (*readable(0), *integer_constant(1, "matrix"))
 
 
-_PAD = parsed_by("PadOperationParser", *version_up_to(5), *arithmetic.PAD, *_PADDINGS, *RESULTS_BEFORE_2_1_5, all_tensors=_ANY)
+_PAD = parsed_by("PadOperationParser", *version_up_to(5), *arithmetic.PAD, *with_results(*_PADDINGS), all_tensors=_ANY)
 
 
 # Building the model
@@ -130,9 +131,7 @@ _GATHER = parsed_by(
     saying_by_release(_INT32_INDICES, f"{_TYPE_SAYS}\n", {SINCE_2_2: _TYPE_SAYS}),
     *readable(0),
     *readable(1),
-    *RESULTS_FROM_2_1_5,
-    asked(TENSOR_TYPE, "the same type in input and output", _other_type),
-    *RESULTS_BEFORE_2_1_5,
+    *with_results(asked(TENSOR_TYPE, "the same type in input and output", _other_type)),
     all_tensors=tensors(*BFLOAT16, *ANY_NUMBERS),
 )
 
@@ -240,17 +239,15 @@ RULES = {
         results(1),
         *before(SINCE_2_2, other_inputs(1)),
         *since(SINCE_2_2, runtime_inputs(1), other_inputs(1)),
-        *RESULTS_FROM_2_1_5,
-        *integer_constant(1, "scalar"),
-        available(0),
-        axes("the input", lambda node: node.input(0), lambda node: integers(node, 1)[:1]),
-        *readable(0),
-        *RESULTS_BEFORE_2_1_5,
+        *with_results(
+            *integer_constant(1, "scalar"),
+            available(0),
+            axes("the input", lambda node: node.input(0), lambda node: integers(node, 1)[:1]),
+            *readable(0),
+        ),
         all_tensors=only_tensors(USUAL_INPUTS, INT32, (SINCE_2_3, (*USUAL_INPUTS, *INT32))),
     ),
-    "CUMSUM": parsed_by(
-        "CumsumOperationParser", *version_up_to(1), *arithmetic.CUMSUM, *RESULTS_FROM_2_1_5, *readable(0), *RESULTS_BEFORE_2_1_5
-    ),
+    "CUMSUM": parsed_by("CumsumOperationParser", *version_up_to(1), *arithmetic.CUMSUM, *with_results(*readable(0))),
     "MEAN": parsed_by("ReduceOperationParser", *arithmetic.MEAN, *_AFTER_AXES),
     "REDUCE_ALL": _LOGICAL,
     "REDUCE_ANY": _LOGICAL,
@@ -258,9 +255,7 @@ RULES = {
     "REDUCE_MIN": _REDUCTION,
     "REDUCE_PROD": _REDUCTION,
     "SUM": _REDUCTION,
-    "DEPTH_TO_SPACE": parsed_by(
-        "DepthToSpaceOperationParser", *arithmetic.BLOCKS, *RESULTS_FROM_2_1_5, *readable(0), *RESULTS_BEFORE_2_1_5
-    ),
+    "DEPTH_TO_SPACE": parsed_by("DepthToSpaceOperationParser", *arithmetic.BLOCKS, *with_results(*readable(0))),
     "RESHAPE": parsed_by(
         "ReshapeOperationParser", *version_up_to(1), runtime_operands(1, 1), *readable(0), *RESULTS, all_tensors=_ANY
     ),
@@ -271,30 +266,26 @@ RULES = {
         results(1),
         runtime_inputs(1),
         other_inputs(0),
-        *RESULTS_FROM_2_1_5,
-        *readable(0),
-        *RESULTS_BEFORE_2_1_5,
+        *with_results(*readable(0)),
     ),
     "TRANSPOSE": parsed_by(
         "TransposeOperationParser",
         *version_up_to(9, older=5),
         runtime_operands(1, 1),
         *readable(0),
-        *RESULTS_FROM_2_1_5,
-        *integer_constant(1, "linear"),
-        check(SHAPE, "a permutation of 2 to 4 dimensions", _permutation).saying("Permutation for transpose is invalid."),
-        *RESULTS_BEFORE_2_1_5,
+        *with_results(
+            *integer_constant(1, "linear"),
+            check(SHAPE, "a permutation of 2 to 4 dimensions", _permutation).saying("Permutation for transpose is invalid."),
+        ),
         all_tensors=_ANY,
     ),
-    "MIRROR_PAD": parsed_by("PadOperationParser", *version_up_to(5), *arithmetic.MIRROR_PAD, *_PADDINGS, *RESULTS_BEFORE_2_1_5),
+    "MIRROR_PAD": parsed_by("PadOperationParser", *version_up_to(5), *arithmetic.MIRROR_PAD, *with_results(*_PADDINGS)),
     "PAD": _PAD,
     "PADV2": parsed_by(
         "PadOperationParser",
         *version_up_to(5),
         *arithmetic.PAD,
-        *_PADDINGS,
-        *where(lambda node: len(node.node.inputs) == 3, "with a value", *float_constant(2, "scalar")),
-        *RESULTS_BEFORE_2_1_5,
+        *with_results(*_PADDINGS, *where(lambda node: len(node.node.inputs) == 3, "with a value", *float_constant(2, "scalar"))),
         all_tensors=_ANY,
     ),
     "TOPK_V2": parsed_by(

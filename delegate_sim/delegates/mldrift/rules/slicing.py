@@ -24,8 +24,6 @@ from .checks import (
     INT32,
     READABLE_RESULT,
     RESULTS,
-    RESULTS_BEFORE_2_1_5,
-    RESULTS_FROM_2_1_5,
     available,
     inputs_at_least,
     integer_constant,
@@ -34,6 +32,7 @@ from .checks import (
     readable,
     tensors,
     version_up_to,
+    with_results,
 )
 
 _ANY = tensors(*ANY_NUMBERS)
@@ -96,17 +95,17 @@ _SLICE = parsed_by(
     "SliceOperationParser",
     *version_up_to(8, older=2),
     inputs_at_least(3),
-    *RESULTS_FROM_2_1_5,
-    *readable(0),
-    refused_if(CONSTANT, "an input that is not constant", lambda node: node.input(0).is_constant, "a constant input").saying(
-        "Constant input is not supported."
+    *with_results(
+        *readable(0),
+        refused_if(CONSTANT, "an input that is not constant", lambda node: node.input(0).is_constant, "a constant input").saying(
+            "Constant input is not supported."
+        ),
+        *integer_constant(1, "linear"),
+        *integer_constant(2, "linear"),
+        asked(SHAPE, "the same number of starts and sizes", _other_count),
+        asked(SHAPE, "one start for each dimension of the input (the batch is optional with rank 4)", _unlike_rank),
+        asked(SHAPE, "an output with the size of the slice", _unlike_output),
     ),
-    *integer_constant(1, "linear"),
-    *integer_constant(2, "linear"),
-    asked(SHAPE, "the same number of starts and sizes", _other_count),
-    asked(SHAPE, "one start for each dimension of the input (the batch is optional with rank 4)", _unlike_rank),
-    asked(SHAPE, "an output with the size of the slice", _unlike_output),
-    *RESULTS_BEFORE_2_1_5,
     all_tensors=_ANY,
 )
 
@@ -255,36 +254,30 @@ _DYNAMIC_UPDATE_SLICE = parsed_by(
         typed(_STARTS, INT32).saying("start_indices must be of type int32."),
         asked(RANK, "the same rank in input and update", _other_update_rank),
     ),
-    *RESULTS_FROM_2_1_5,
-    available(0),
-    available(1),
-    available(2),
-    refused_if(
-        CONSTANT, "start indices that are not constant", lambda node: node.input(2).is_constant, "constant start indices"
-    ).saying("start_indices must be a runtime tensor"),
-    *readable(0),
-    _mappable(0, "operand"),
-    *readable(1),
-    _mappable(1, "update"),
-    asked(SHAPE, "an update no larger than the input", _too_large),
-    *readable(2),
-    _mappable(2, "start_indices"),
-    *READABLE_RESULT,
-    _mappable(None, "output"),
-    *RESULTS_BEFORE_2_1_5,
+    *with_results(
+        available(0),
+        available(1),
+        available(2),
+        refused_if(
+            CONSTANT, "start indices that are not constant", lambda node: node.input(2).is_constant, "constant start indices"
+        ).saying("start_indices must be a runtime tensor"),
+        *readable(0),
+        _mappable(0, "operand"),
+        *readable(1),
+        _mappable(1, "update"),
+        asked(SHAPE, "an update no larger than the input", _too_large),
+        *readable(2),
+        _mappable(2, "start_indices"),
+        *READABLE_RESULT,
+        _mappable(None, "output"),
+    ),
     all_tensors=tensors(*ANY_NUMBERS, inputs=INT32),
 )
 
 RULES = {
     "DYNAMIC_UPDATE_SLICE": _DYNAMIC_UPDATE_SLICE,
     "REVERSE_V2": parsed_by(
-        "ReverseOperationParser",
-        *arithmetic.MEAN,
-        *readable(0),
-        *RESULTS_FROM_2_1_5,
-        INPUT_AXES,
-        *RESULTS_BEFORE_2_1_5,
-        all_tensors=_ANY,
+        "ReverseOperationParser", *arithmetic.MEAN, *readable(0), *with_results(INPUT_AXES), all_tensors=_ANY
     ),
     "SLICE": _SLICE,
     "STRIDED_SLICE": _STRIDED_SLICE,

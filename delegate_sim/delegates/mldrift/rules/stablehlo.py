@@ -18,8 +18,6 @@ from .checks import (
     BFLOAT16,
     INT32,
     RESULTS,
-    RESULTS_BEFORE_2_1_5,
-    RESULTS_FROM_2_1_5,
     SIGNED,
     available,
     integer_constant,
@@ -27,6 +25,7 @@ from .checks import (
     parsed_by,
     readable,
     tensors,
+    with_results,
 )
 from .composites import composite
 
@@ -63,11 +62,7 @@ _CLAMP = parsed_by(
     check(SHAPE, "a maximum that is a scalar or has the shape of the operand", _unlike_operand(2, 2))
     .saying("Max tensor must be the same shape as the input, or a scalar")
     .from_source(COMPATIBILITY),
-    *RESULTS_FROM_2_1_5,
-    *readable(0),
-    *readable(1),
-    *readable(2),
-    *RESULTS_BEFORE_2_1_5,
+    *with_results(*readable(0), *readable(1), *readable(2)),
     all_tensors=FLOATS_AND_INTEGERS,
 )
 _CBRT = parsed_by(
@@ -83,9 +78,7 @@ _CBRT = parsed_by(
     )
     .saying("Input and output types must match")
     .from_source(COMPATIBILITY),
-    *RESULTS_FROM_2_1_5,
-    *readable(0),
-    *RESULTS_BEFORE_2_1_5,
+    *with_results(*readable(0)),
     all_tensors=tensors(*BFLOAT16),
 )
 
@@ -129,14 +122,16 @@ _BROADCAST_IN_DIM = parsed_by(
             "Require size(indices) = rank(operand)"
         ),
     ),
-    *RESULTS_FROM_2_1_5,
-    available(0),
-    _one_to_four(is_result=False),
-    _one_to_four(is_result=True),
-    *integer_constant(1, "linear"),
-    asked(SHAPE, "a separate output dimension for each input dimension, of the same size unless the input size is 1", _mapping),
-    *readable(0),
-    *RESULTS_BEFORE_2_1_5,
+    *with_results(
+        available(0),
+        _one_to_four(is_result=False),
+        _one_to_four(is_result=True),
+        *integer_constant(1, "linear"),
+        asked(
+            SHAPE, "a separate output dimension for each input dimension, of the same size unless the input size is 1", _mapping
+        ),
+        *readable(0),
+    ),
     all_tensors=tensors(*ANY_NUMBERS),
 )
 
