@@ -26,15 +26,16 @@ from ...refusal import Refusal
 from ...releases.catalogue import NEWEST, Release, ReleaseNote
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT, Kind
 from ..base import Delegate, keep_largest
-from ..decision import Decision, Float16Remapping, kinds_by_code
+from ..decision import Decision, Float16Remapping, ReleaseOnly, kinds_by_code
 from ..gpu_compatibility.checks import HEADING, LAST_LINE, refusal_lines
 from ..npu.loader import loaded
 from ..options import Option, OptionValues, boolean, integer, text
 from ..traits import Accelerator, AcceleratorTraits, LogTraits, ReleaseHistory
 from .rules import MODULES, RULES
-from .rules.checks import BOUND_BUFFERS, integers, is_bound
+from .rules.checks import integers
 from .rules.composites import composite_name
 from .rules.custom import WEBGPU_PROBLEMS as CUSTOM_PROBLEMS
+from .rules.tensors import BOUND_BUFFERS, is_bound
 from .target import (
     BOUND_TYPE,
     BUILDS_CHECKED,
@@ -45,7 +46,6 @@ from .target import (
     NEWEST_MEASURED,
     BuildProblems,
     FormerProblems,
-    MlDriftTarget,
     axes_of,
     hint_not_met,
     not_fully_accelerated,
@@ -334,7 +334,7 @@ class MlDriftDelegate(Delegate):
 
         Source: ``FP16GraphPartitionHelper`` (``delegates/utils.cc``).
         """
-        target = MlDriftTarget(rules_of(release))
+        target = ReleaseOnly(rules_of(release))
         remapping = Float16Remapping()
         verdicts = remapping.verdicts(graph, RULES, target)
         supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)

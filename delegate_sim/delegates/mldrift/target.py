@@ -21,16 +21,9 @@ from typing import NamedTuple
 from ...graph.graph import Graph, NodeView
 from ...model.model import Model, Node, Tensor
 from ...refusal import Phrase, Refusal, node_place
-from ...releases.catalogue import NEWEST, Release, ReleaseNote, parse_release, release_note
+from ...releases.catalogue import Release, ReleaseNote, parse_release, release_note
 from ...rules.kinds import NOT_ACCELERATED, kinds_in
 from ...rules.rule import Check
-
-
-class MlDriftTarget(NamedTuple):
-    """The measured release that is simulated."""
-
-    release: Release = NEWEST
-
 
 OLDEST, _SECOND, THIRD, NEWEST_MEASURED, _DEVELOPMENT = (
     parse_release(f"litert-{version}") for version in ("2.1.3", "2.1.5", "2.2.0", "2.3.0", "2.4")

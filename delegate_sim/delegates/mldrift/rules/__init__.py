@@ -16,7 +16,7 @@ from ....rules.kinds import kinds_in
 from ....rules.rule import family_rules, modules_of_families
 from ...gpu_compatibility.checks import OPERAND_COUNT, RANK
 from . import custom
-from .checks import SOURCE
+from .tensors import SOURCE
 
 MODULES = modules_of_families(
     activation="activation conversion",

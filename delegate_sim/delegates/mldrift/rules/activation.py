@@ -15,39 +15,32 @@ from ...gpu_compatibility.checks import COMPATIBILITY, Found, asked, runtime_inp
 from ..target import BATCH, CONSTANT_TYPE, BuildProblems, bhwc, is_linear, name_of
 from .arithmetic import unary
 from .checks import (
-    ANY_NUMBERS,
-    BFLOAT16,
     RANKED_RESULT,
     RESULTS,
-    SINCE_2_1_5,
-    SINCE_2_2,
-    USUAL_TENSORS,
     Checks,
     available,
     before,
     exact_inputs,
     float_constant,
     has_data,
-    inputs_at_least,
-    inputs_at_most,
+    input_count,
     other_inputs,
-    parsed_by,
     readable,
     results,
     runtime_inputs,
     since,
-    tensors,
     version_up_to,
     with_results,
 )
+from .tensors import ANY_NUMBERS, USUAL_TENSORS, parsed_by, tensors
 
 _ONE_RUNTIME_INPUT: Checks = (results(1), runtime_inputs(1), other_inputs(0))
 
 _RELU = parsed_by(
     "ReLUOperationParser",
     *version_up_to(2),
-    *before(SINCE_2_1_5, *exact_inputs(1, 0, 1)),
-    *since(SINCE_2_2, *_ONE_RUNTIME_INPUT),
+    *before("litert-2.1.5", *exact_inputs(1, 0, 1)),
+    *since("litert-2.2.0", *_ONE_RUNTIME_INPUT),
     *with_results(*readable(0)),
 )
 _NOT_KNOWN = check(
@@ -148,7 +141,7 @@ _DEQUANTIZE = parsed_by(
             *where(lambda node: node.input(0).rank == 4, "of rank 4", *float_constant(0, "any")),
         ),
         *since(
-            SINCE_2_2,
+            "litert-2.2.0",
             *where(
                 _is_computed,
                 "of a runtime input",
@@ -159,8 +152,8 @@ _DEQUANTIZE = parsed_by(
             _is_computed,
             "of a runtime input",
             asked(QUANTIZATION, "one scale", _scales),
-            *before(SINCE_2_2, *where(_has_parameters, "with quantization parameters", *readable(0))),
-            *since(SINCE_2_2, *readable(0)),
+            *before("litert-2.2.0", *where(_has_parameters, "with quantization parameters", *readable(0))),
+            *since("litert-2.2.0", *readable(0)),
         ),
     ),
 )
@@ -210,14 +203,16 @@ RULES = {
     "GELU": unary(USUAL_TENSORS, version=3),
     "HARD_SWISH": parsed_by("HardSwishOperationParser", runtime_operands(1, 1), *readable(0), *RESULTS),
     "LEAKY_RELU": _RELU,
-    "LOGISTIC": unary(tensors(*BFLOAT16)),
+    "LOGISTIC": unary(tensors("BFLOAT16")),
     "PRELU": _PRELU,
     "RELU": _RELU,
     "RELU6": _RELU,
     "RELU_0_TO_1": parsed_by(
         "ReLUOperationParser",
         *version_up_to(2),
-        *since(SINCE_2_1_5, _NOT_KNOWN.saying("Not supported op RELU_0_TO_1").from_source(COMPATIBILITY.with_branch("default"))),
+        *since(
+            "litert-2.1.5", _NOT_KNOWN.saying("Not supported op RELU_0_TO_1").from_source(COMPATIBILITY.with_branch("default"))
+        ),
         *exact_inputs(1, 0, 1),
         *with_results(*readable(0)),
     ),
@@ -226,12 +221,12 @@ RULES = {
         "SoftmaxOperationParser",
         *version_up_to(4, older=2),
         *arithmetic.SOFTMAX,
-        *before(SINCE_2_2, other_inputs(0)),
-        *since(SINCE_2_2, *_ONE_RUNTIME_INPUT, *RESULTS),
+        *before("litert-2.2.0", other_inputs(0)),
+        *since("litert-2.2.0", *_ONE_RUNTIME_INPUT, *RESULTS),
         *readable(0),
-        *before(SINCE_2_2, *RESULTS),
+        *before("litert-2.2.0", *RESULTS),
     ),
-    "TANH": unary(tensors(*BFLOAT16)),
+    "TANH": unary(tensors("BFLOAT16")),
     "BITCAST": parsed_by(
         "BitcastOperationParser",
         runtime_operands(1, 1),
@@ -247,8 +242,8 @@ RULES = {
     ),
     "CAST": parsed_by(
         "CastOperationParser",
-        *before(SINCE_2_1_5, *exact_inputs(1, 0, 1)),
-        *since(SINCE_2_2, inputs_at_least(1), inputs_at_most(1), results(1), runtime_inputs(1), other_inputs(0)),
+        *before("litert-2.1.5", *exact_inputs(1, 0, 1)),
+        *since("litert-2.2.0", input_count(1), input_count(1, is_most=True), results(1), runtime_inputs(1), other_inputs(0)),
         *with_results(*readable(0)),
         all_tensors=_ANY,
     ),

@@ -27,48 +27,38 @@ from ...gpu_compatibility.checks import (
 )
 from ..target import BATCH, BuildProblems, bhwc, is_linear, unread_constants
 from .checks import (
-    ANY_NUMBERS,
-    BFLOAT16,
-    BOOL,
     COUNTS,
     FUSABLE_ELEMENTWISE,
     READABLE_RESULT,
     RESULTS,
-    SIGNED,
-    SINCE_2_3,
-    SOURCE,
-    UNSIGNED,
-    USUAL_TENSORS,
     Checks,
     before,
     exact_inputs,
-    only_tensors,
     other_inputs,
-    parsed_by,
     positive_rank,
     readable,
     runtime_or_constant,
     since,
-    tensors,
     version_up_to,
     with_results,
 )
+from .tensors import ANY_NUMBERS, SIGNED, SOURCE, UNSIGNED, USUAL_TENSORS, only_tensors, parsed_by, tensors
 
-PARSER = "ElementwiseOperationParser"
+_PARSER = "ElementwiseOperationParser"
 
 _USUAL = USUAL_TENSORS
-_FLOATS = tensors(*BFLOAT16)
+_FLOATS = tensors("BFLOAT16")
 _INTEGERS = tensors(*SIGNED)
-FLOATS_AND_INTEGERS = tensors(*BFLOAT16, *SIGNED)
-_COMPARED = tensors(inputs=(*SIGNED, *UNSIGNED), outputs=BOOL)
-_LOGICAL = only_tensors((*BOOL, *SIGNED), (*BOOL, *SIGNED))
+FLOATS_AND_INTEGERS = tensors("BFLOAT16", *SIGNED)
+_COMPARED = tensors(inputs=(*SIGNED, *UNSIGNED), outputs=("BOOL",))
+_LOGICAL = only_tensors(("BOOL", *SIGNED), ("BOOL", *SIGNED))
 
 
 @functools.cache
 def unary(all_tensors: Checks, *, version: int = 2) -> OpRule[Any]:
     """Return the rule of a unary operator."""
     return parsed_by(
-        PARSER,
+        _PARSER,
         *version_up_to(version),
         *arithmetic.UNARY,
         *with_results(*exact_inputs(1, 0, 1), *readable(0)),
@@ -210,14 +200,14 @@ def _constant_operands(name: str) -> Checks:
         *where(
             _has_two_constants,
             "for two constants",
-            *before(SINCE_2_3, other_inputs(1).from_source(COUNTS)),
-            *since(SINCE_2_3, *_two_constants(name)),
+            *before("litert-2.3.0", other_inputs(1).from_source(COUNTS)),
+            *since("litert-2.3.0", *_two_constants(name)),
         ),
     )
 
 
 _THREE_PAIRS = operand_pairs(((2, 0), (1, 1), (0, 2)), f"{TWO_OPERANDS}; or 2 constant inputs and 1 output")
-PAIRS: Checks = (*before(SINCE_2_3, *arithmetic.BINARY), *since(SINCE_2_3, _THREE_PAIRS))
+PAIRS: Checks = (*before("litert-2.3.0", *arithmetic.BINARY), *since("litert-2.3.0", _THREE_PAIRS))
 
 
 def binary(
@@ -231,7 +221,7 @@ def binary(
     """Return the rule of a binary operator. ``name`` appears in the messages about two constants."""
     counts = first or PAIRS
     own = (*_two_runtime_operands(may_be_one=may_be_one), *_constant_operands(name), *last)
-    return parsed_by(PARSER, *(version or version_up_to(2)), *counts, *with_results(*own), all_tensors=all_tensors)
+    return parsed_by(_PARSER, *(version or version_up_to(2)), *counts, *with_results(*own), all_tensors=all_tensors)
 
 
 _ACTIVATED: Checks = (*PAIRS, KNOWN_ACTIVATION)
@@ -269,7 +259,7 @@ RULES = {
     "ADD_N": binary("add", arithmetic.ADD_N, version=version_up_to(6, older=2), may_be_one=True, all_tensors=_USUAL),
     "ATAN2": binary("atan2", all_tensors=FLOATS_AND_INTEGERS),
     "BITWISE_XOR": parsed_by(
-        PARSER,
+        _PARSER,
         *version_up_to(2),
         _XOR.saying("Not supported op BITWISE_XOR").from_source(COMPATIBILITY.with_branch("default")),
         all_tensors=_LOGICAL,

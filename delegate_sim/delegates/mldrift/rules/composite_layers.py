@@ -14,13 +14,16 @@ from ....model.model import Tensor
 from ....model.precompiled import FlexbufferMap, custom_options
 from ....rules.kinds import ATTRIBUTE, CONSTANT, OPERAND_COUNT, RANK, SHAPE, TENSOR_TYPE
 from ....rules.operands import counted
-from ....rules.rule import Check, Source
+from ....rules.rule import LITERT, Check, Source
 from ....rules.vocabulary import check, operand_count, where
 from ...gpu_compatibility.checks import FLOAT, Found, asked
 from ..target import Bhwc, bhwc
-from .checks import COMPOSITE, RESULTS, SINCE_2_1_5, SOURCE, Checks, available, before, float_constant, readable, since
+from .checks import RESULTS, Checks, available, before, float_constant, readable, since
+from .tensors import SOURCE
 
-# With constants
+COMPOSITE = Source(LITERT, "ml_drift_delegate/delegate/composite/custom_parsers.cc", "CustomOperationParserFactory::Create")
+
+COMPOSITE = Source(LITERT, "ml_drift_delegate/delegate/composite/custom_parsers.cc", "CustomOperationParserFactory::Create")
 
 
 def _has_entry(position: int) -> Callable[[NodeView], bool]:
@@ -206,10 +209,11 @@ def _two_norms(over_groups: Checks, over_channels: Checks) -> Checks:
 
 GROUP_NORM: Checks = (
     *before(
-        SINCE_2_1_5, *_two_norms(where(says_axes, "with axes", *_OLD_GROUPS), where(says_no_axes, "without axes", *_CHANNELS))
+        "litert-2.1.5", *_two_norms(where(says_axes, "with axes", *_OLD_GROUPS), where(says_no_axes, "without axes", *_CHANNELS))
     ),
     *since(
-        SINCE_2_1_5, *_two_norms(where(is_group_norm, "over groups", *_GROUPS), where(is_layer_norm, "over channels", *_CHANNELS))
+        "litert-2.1.5",
+        *_two_norms(where(is_group_norm, "over groups", *_GROUPS), where(is_layer_norm, "over channels", *_CHANNELS)),
     ),
 )
 

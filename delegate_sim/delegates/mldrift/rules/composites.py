@@ -16,24 +16,12 @@ from ....rules.kinds import ATTRIBUTE, OPERAND_COUNT, OPERATOR, SHAPE
 from ....rules.operands import counted, exactly, listed
 from ....rules.rule import Check, OpRule, Source
 from ....rules.vocabulary import check, check_for_target, operand_count, where
+from ...decision import ReleaseOnly
 from ...gpu_compatibility.checks import Found, asked, runtime_input_count, saying_by_release
-from ..target import Bhwc, MlDriftTarget, as_measured, bhwc
-from .checks import (
-    COMPOSITE,
-    RESULTS,
-    SINCE_2_1_5,
-    SINCE_2_2,
-    SINCE_2_3,
-    SOURCE,
-    Checks,
-    available,
-    carrier_tensors,
-    readable,
-    readable_tensor,
-    runtime_or_constant,
-    since,
-)
-from .composite_layers import EXPERTS, GROUP_NORM, RMS_NORM, has_attribute
+from ..target import Bhwc, as_measured, bhwc
+from .checks import RESULTS, Checks, available, readable, readable_tensor, runtime_or_constant, since
+from .composite_layers import COMPOSITE, EXPERTS, GROUP_NORM, RMS_NORM, has_attribute
+from .tensors import SOURCE, carrier_tensors
 
 _FOLDER = "ml_drift_delegate/delegate/composite"
 
@@ -109,7 +97,7 @@ TRANSPOSED_ATTENTION: Checks = _placed(
 
 def _of_cache(one: Check[object], message: str) -> Check[object]:
     """Return a check of ``odml.cache_update``. Messages before LiteRT 2.1.5 call this operator AddValuesToCache."""
-    return saying_by_release(one, f"AddValuesToCache {message}", {SINCE_2_1_5: f"odml.cache_update {message}"})
+    return saying_by_release(one, f"AddValuesToCache {message}", {"litert-2.1.5": f"odml.cache_update {message}"})
 
 
 CACHE_UPDATE: Checks = _placed(
@@ -120,7 +108,7 @@ CACHE_UPDATE: Checks = _placed(
     *readable(1),
     *readable(2),
     *RESULTS,
-    *since(SINCE_2_1_5, _of_cache(operand_count(outputs=2), "expects 2 outputs.")),
+    *since("litert-2.1.5", _of_cache(operand_count(outputs=2), "expects 2 outputs.")),
     *where(
         lambda node: not node.node.is_custom,
         "as a composite",
@@ -308,7 +296,7 @@ ADDED_IN_2_3: dict[str, Checks] = {
         asked(SHAPE, "keys and values with a last dimension that is a power of 2 and at least 16", _sizes_of_heads),
     ),
 }
-_ADDED = {SINCE_2_2: ADDED_IN_2_2, SINCE_2_3: ADDED_IN_2_3}
+_ADDED = {"litert-2.2.0": ADDED_IN_2_2, "litert-2.3.0": ADDED_IN_2_3}
 INT32_INPUTS = (
     "odml.cache_update",
     "odml.runtime_bmm",
@@ -330,7 +318,7 @@ def _is_named(*names: str) -> Callable[[NodeView], bool]:
     return lambda node: composite_name(node) in names
 
 
-def _unknown(node: NodeView, target: MlDriftTarget) -> str | None:
+def _unknown(node: NodeView, target: ReleaseOnly) -> str | None:
     name = composite_name(node)
     added = next((release for release, names in _ADDED.items() if name in names), None)
     is_known = name in ALWAYS or (added is not None and target.release.is_at_least(parse_release(added)))

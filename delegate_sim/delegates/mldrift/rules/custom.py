@@ -19,18 +19,15 @@ from .checks import (
     RESULTS,
     RESULTS_BEFORE_2_1_5,
     RESULTS_FROM_2_1_5,
-    SINCE_2_2,
-    SINCE_2_3,
     Checks,
-    carrier_tensors,
     float_constant,
-    parsed_by,
     readable,
     version_up_to,
     with_results,
 )
 from .composite_layers import normalization
 from .composites import ABSOLUTE, ROTARY, carried
+from .tensors import carrier_tensors, parsed_by
 
 _SUPPORT = Source(LITERT, "ml_drift_delegate/tflite/support/support.cc", "IsCustomNodeSupported")
 
@@ -50,7 +47,7 @@ def _of_mediapipe(runtime: int) -> OpRule[Any]:
     LiteRT 2.3.0.
     """
     checks = [check.from_source(_SUPPORT) for check in as_measured(runtime_operands(runtime, 1))]
-    return OpRule((*checks, *carrier_tensors()), source=(_SUPPORT,)).from_release(SINCE_2_3)
+    return OpRule((*checks, *carrier_tensors()), source=(_SUPPORT,)).from_release("litert-2.3.0")
 
 
 def _size_not_read(node: NodeView) -> Iterator[Refusal]:
@@ -93,14 +90,14 @@ CUSTOM_RULES: dict[str, OpRule[Any]] = {
     "custom_call.RmsNorm": _custom("RmsNormParser", *_normalization(with_bias=False)),
     "custom_call.absolute_positional_embedding": _custom("PositionalEmbeddingParser", *ABSOLUTE),
     "custom_call.rotary_positional_embedding": _custom("RoPEParser", *ROTARY),
-    "gated_delta_update": carried("gated_delta_update", SINCE_2_3),
-    "moe": carried("moe", SINCE_2_2),
+    "gated_delta_update": carried("gated_delta_update", "litert-2.3.0"),
+    "moe": carried("moe", "litert-2.2.0"),
     "odml.cache_update": carried("odml.cache_update"),
-    "odml.qkv_norm_rope": carried("odml.qkv_norm_rope", SINCE_2_3),
-    "odml.rope": carried("odml.rope", SINCE_2_2),
+    "odml.qkv_norm_rope": carried("odml.qkv_norm_rope", "litert-2.3.0"),
+    "odml.rope": carried("odml.rope", "litert-2.2.0"),
     "odml.runtime_bmm": carried("odml.runtime_bmm"),
-    "odml.sdpa_transposed": carried("odml.sdpa_transposed", SINCE_2_2),
-    "odml.short_conv_step": carried("odml.short_conv_step", SINCE_2_3),
-    "odml.swiglu": carried("odml.swiglu", SINCE_2_3),
+    "odml.sdpa_transposed": carried("odml.sdpa_transposed", "litert-2.2.0"),
+    "odml.short_conv_step": carried("odml.short_conv_step", "litert-2.3.0"),
+    "odml.swiglu": carried("odml.swiglu", "litert-2.3.0"),
 }
 """Custom operators, by name."""

@@ -11,30 +11,26 @@ from ....rules.vocabulary import check, where
 from ...gpu_compatibility.checks import Found, asked
 from ..target import Bhwc, BuildProblems, bhwc, constants_read, unread_constants
 from .checks import (
-    ALL_RUNTIME_OR_CONSTANT,
-    ANY_NUMBERS,
     FUSED,
     RANKED_RESULT,
     RESULTS,
     RESULTS_FROM_2_1_5,
-    SINCE_2_1_5,
-    SINCE_2_2,
     available,
     axes,
     before,
     integers,
     one_scale,
     other_inputs,
-    parsed_by,
     ranked,
     readable,
     readable_tensor,
     runtime_inputs,
+    runtime_or_constant,
     since,
-    tensors,
     version_up_to,
     with_results,
 )
+from .tensors import ANY_NUMBERS, parsed_by, tensors
 
 # Joining
 
@@ -104,9 +100,9 @@ _SPLIT = parsed_by(
 )
 _SPLIT_V = parsed_by(
     "SplitVOperationParser",
-    *before(SINCE_2_2, other_inputs(2)),
+    *before("litert-2.2.0", other_inputs(2)),
     runtime_inputs(1),
-    *since(SINCE_2_2, other_inputs(2)),
+    *since("litert-2.2.0", other_inputs(2)),
     *with_results(
         *readable(0),
         *where(
@@ -144,12 +140,12 @@ RULES = {
         "PackOperationParser",
         *where(lambda node: len(node.node.inputs) == 1, "of one input", *readable(0), *RESULTS),
         *where(_has_other_inputs, "of several inputs", *RESULTS_FROM_2_1_5),
-        *where(_has_other_inputs, "of several inputs", *ALL_RUNTIME_OR_CONSTANT),
+        *where(_has_other_inputs, "of several inputs", *runtime_or_constant()),
         *where(
             _has_other_inputs,
             "of several inputs",
             axes("the output", lambda node: node.output(0), lambda node: (node.options.axis,)),
-            *before(SINCE_2_1_5, *RANKED_RESULT),
+            *before("litert-2.1.5", *RANKED_RESULT),
         ),
         all_tensors=tensors(*ANY_NUMBERS),
     ),

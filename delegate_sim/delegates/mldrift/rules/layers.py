@@ -28,25 +28,22 @@ from ..target import (
     unread_constants,
 )
 from .checks import (
-    BFLOAT16,
     FUSABLE,
     FUSED,
     ONE_OR_TWO_RUNTIME_INPUTS,
     READABLE_RESULT,
     RESULTS,
-    SINCE_2_2,
     Checks,
     available,
     float_constant,
-    parsed_by,
     quantized_weights,
     readable,
     results,
     since,
-    tensors,
     version_up_to,
     with_results,
 )
+from .tensors import parsed_by, tensors
 
 
 def has_runtime_weights(node: NodeView) -> bool:
@@ -235,10 +232,10 @@ RULES = {
             _CONSTANT_INPUT,
             available(1),
             *where(_is_convertible, "with quantized 1x1 weights", quantized_weights(1)),
-            *since(SINCE_2_2, *where(has_runtime_weights, "with weights computed at run time", *readable(1))),
+            *since("litert-2.2.0", *where(has_runtime_weights, "with weights computed at run time", *readable(1))),
             *FUSED,
         ),
-        all_tensors=tensors(*BFLOAT16),
+        all_tensors=tensors("BFLOAT16"),
     ),
     "DEPTHWISE_CONV_2D": parsed_by(
         "DepthwiseConvolutionOperationParser",

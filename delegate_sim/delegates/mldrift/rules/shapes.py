@@ -26,39 +26,29 @@ from ..target import (
     unread_constants,
 )
 from .checks import (
-    ANY_NUMBERS,
-    BFLOAT16,
-    BOOL,
     INPUT_AXES,
-    INT32,
     RANKED_RESULT,
     RESULTS,
     RESULTS_BEFORE_2_1_5,
     RESULTS_FROM_2_1_5,
-    SIGNED,
-    SINCE_2_2,
-    SINCE_2_3,
-    USUAL_INPUTS,
     Checks,
     available,
     axes,
     before,
     float_constant,
-    inputs_at_least,
+    input_count,
     integer_constant,
     integers,
-    only_tensors,
     other_inputs,
-    parsed_by,
     quantized_weights,
     readable,
     results,
     runtime_inputs,
     since,
-    tensors,
     version_up_to,
     with_results,
 )
+from .tensors import ANY_NUMBERS, SIGNED, USUAL_INPUTS, only_tensors, parsed_by, tensors
 
 _AFTER_AXES = (
     *readable(0),
@@ -66,7 +56,7 @@ _AFTER_AXES = (
     *where(lambda node: not node.options.keep_dims, "without keep_dims", *RANKED_RESULT),
     *RESULTS,
 )
-_LOGICAL = parsed_by("ReduceOperationParser", *arithmetic.REDUCTION, *_AFTER_AXES, all_tensors=only_tensors(BOOL, BOOL))
+_LOGICAL = parsed_by("ReduceOperationParser", *arithmetic.REDUCTION, *_AFTER_AXES, all_tensors=only_tensors(("BOOL",), ("BOOL",)))
 _REDUCTION = parsed_by("ReduceOperationParser", *arithmetic.REDUCTION, *_AFTER_AXES, all_tensors=tensors(*SIGNED))
 
 
@@ -127,12 +117,12 @@ _RANK_SAYS, _TYPE_SAYS = "Only support 1D indices", "Only accept INT32 indices"
 _GATHER = parsed_by(
     "GatherOperationParser",
     _COUNT,
-    saying_by_release(_ONE_DIMENSION, f"{_RANK_SAYS}\n", {SINCE_2_2: _RANK_SAYS}),
-    saying_by_release(_INT32_INDICES, f"{_TYPE_SAYS}\n", {SINCE_2_2: _TYPE_SAYS}),
+    saying_by_release(_ONE_DIMENSION, f"{_RANK_SAYS}\n", {"litert-2.2.0": _RANK_SAYS}),
+    saying_by_release(_INT32_INDICES, f"{_TYPE_SAYS}\n", {"litert-2.2.0": _TYPE_SAYS}),
     *readable(0),
     *readable(1),
     *with_results(asked(TENSOR_TYPE, "the same type in input and output", _other_type)),
-    all_tensors=tensors(*BFLOAT16, *ANY_NUMBERS),
+    all_tensors=tensors("BFLOAT16", *ANY_NUMBERS),
 )
 
 
@@ -172,7 +162,7 @@ _EMBEDDING_LOOKUP = parsed_by(
         asked(SHAPE, "ids of rank 1, and an output with the table's shape except for the first dimension", _looked_up),
     ),
     *RESULTS,
-    all_tensors=tensors(inputs=INT32),
+    all_tensors=tensors(inputs=("INT32",)),
 )
 
 
@@ -202,10 +192,10 @@ def _deep_indices(node: NodeView) -> str | None:
 _ONE_HOT = parsed_by(
     "OneHotOperationParser",
     *version_up_to(1),
-    *before(SINCE_2_2, *arithmetic.ONE_HOT, *RESULTS_FROM_2_1_5),
+    *before("litert-2.2.0", *arithmetic.ONE_HOT, *RESULTS_FROM_2_1_5),
     *since(
-        SINCE_2_2,
-        inputs_at_least(4),
+        "litert-2.2.0",
+        input_count(4),
         results(1),
         *RESULTS,
         available(0),
@@ -214,7 +204,7 @@ _ONE_HOT = parsed_by(
     ),
     *readable(0),
     *RESULTS_BEFORE_2_1_5,
-    all_tensors=tensors(inputs=INT32),
+    all_tensors=tensors(inputs=("INT32",)),
 )
 
 
@@ -237,15 +227,15 @@ RULES = {
     "ARG_MAX": parsed_by(
         "ArgMaxOperationParser",
         results(1),
-        *before(SINCE_2_2, other_inputs(1)),
-        *since(SINCE_2_2, runtime_inputs(1), other_inputs(1)),
+        *before("litert-2.2.0", other_inputs(1)),
+        *since("litert-2.2.0", runtime_inputs(1), other_inputs(1)),
         *with_results(
             *integer_constant(1, "scalar"),
             available(0),
             axes("the input", lambda node: node.input(0), lambda node: integers(node, 1)[:1]),
             *readable(0),
         ),
-        all_tensors=only_tensors(USUAL_INPUTS, INT32, (SINCE_2_3, (*USUAL_INPUTS, *INT32))),
+        all_tensors=only_tensors(USUAL_INPUTS, ("INT32",), ("litert-2.3.0", (*USUAL_INPUTS, "INT32"))),
     ),
     "CUMSUM": parsed_by("CumsumOperationParser", *version_up_to(1), *arithmetic.CUMSUM, *with_results(*readable(0))),
     "MEAN": parsed_by("ReduceOperationParser", *arithmetic.MEAN, *_AFTER_AXES),
@@ -298,7 +288,7 @@ RULES = {
         check(CONSTANT, "k of one element", _more_than_one).saying("TopK k must be scalar."),
         operand_count(outputs=2).saying("TopK requires 2 output tensors"),
         *RESULTS,
-        all_tensors=tensors(outputs=INT32),
+        all_tensors=tensors(outputs=("INT32",)),
     ),
     "EMBEDDING_LOOKUP": _EMBEDDING_LOOKUP,
     "GATHER": _GATHER,

@@ -19,21 +19,18 @@ from ...gpu_compatibility import arithmetic
 from ...gpu_compatibility.checks import Found, asked, case
 from ..target import COPIED_INPUT, Bhwc, BuildProblems, axes_of, bhwc, constants_read, filled
 from .checks import (
-    ANY_NUMBERS,
     INPUT_AXES,
-    INT32,
     READABLE_RESULT,
     RESULTS,
     available,
-    inputs_at_least,
+    input_count,
     integer_constant,
     integers,
-    parsed_by,
     readable,
-    tensors,
     version_up_to,
     with_results,
 )
+from .tensors import ANY_NUMBERS, parsed_by, tensors
 
 _ANY = tensors(*ANY_NUMBERS)
 
@@ -94,7 +91,7 @@ def _unlike_output(node: NodeView) -> Found | None:
 _SLICE = parsed_by(
     "SliceOperationParser",
     *version_up_to(8, older=2),
-    inputs_at_least(3),
+    input_count(3),
     *with_results(
         *readable(0),
         refused_if(CONSTANT, "an input that is not constant", lambda node: node.input(0).is_constant, "a constant input").saying(
@@ -251,7 +248,7 @@ _DYNAMIC_UPDATE_SLICE = parsed_by(
         operand_count(3).saying("DynamicUpdateSlice requires 3 inputs."),
         check(TENSOR_TYPE, "the same type in input and update", _other_update_type).saying(_says_types),
         rank(_STARTS, 1).saying(lambda node: f"Start indices must be 1D, but got: {node.input(2).rank}"),
-        typed(_STARTS, INT32).saying("start_indices must be of type int32."),
+        typed(_STARTS, ("INT32",)).saying("start_indices must be of type int32."),
         asked(RANK, "the same rank in input and update", _other_update_rank),
     ),
     *with_results(
@@ -271,7 +268,7 @@ _DYNAMIC_UPDATE_SLICE = parsed_by(
         *READABLE_RESULT,
         _mappable(None, "output"),
     ),
-    all_tensors=tensors(*ANY_NUMBERS, inputs=INT32),
+    all_tensors=tensors(*ANY_NUMBERS, inputs=("INT32",)),
 )
 
 RULES = {

@@ -13,21 +13,9 @@ from ....rules.vocabulary import check, rank, typed
 from ...gpu_compatibility.checks import COMPATIBILITY, FLOAT, Found, asked, case, operands
 from ..target import LOWERED, BuildProblems
 from .arithmetic import FLOATS_AND_INTEGERS, PAIRS, binary, unread_operands
-from .checks import (
-    ANY_NUMBERS,
-    BFLOAT16,
-    INT32,
-    RESULTS,
-    SIGNED,
-    available,
-    integer_constant,
-    integers,
-    parsed_by,
-    readable,
-    tensors,
-    with_results,
-)
+from .checks import RESULTS, available, integer_constant, integers, readable, with_results
 from .composites import composite
+from .tensors import ANY_NUMBERS, SIGNED, parsed_by, tensors
 
 
 def _other_than_first(node: NodeView) -> str | None:
@@ -79,7 +67,7 @@ _CBRT = parsed_by(
     .saying("Input and output types must match")
     .from_source(COMPATIBILITY),
     *with_results(*readable(0)),
-    all_tensors=tensors(*BFLOAT16),
+    all_tensors=tensors("BFLOAT16"),
 )
 
 # Broadcasts
@@ -117,7 +105,7 @@ _BROADCAST_IN_DIM = parsed_by(
     *case(
         operands(1, 1, 1).saying("requires one runtime input, one const input, and one output"),
         rank(_DIMENSIONS, 1).saying("Only support 1D indices"),
-        typed(_DIMENSIONS, INT32).saying("Only support int32 indices"),
+        typed(_DIMENSIONS, ("INT32",)).saying("Only support int32 indices"),
         check(SHAPE, "one entry of dimensions for each dimension of the input", _mapping_size).saying(
             "Require size(indices) = rank(operand)"
         ),
