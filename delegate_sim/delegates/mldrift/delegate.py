@@ -34,7 +34,6 @@ from ..traits import Accelerator, AcceleratorTraits, LogTraits, ReleaseHistory
 from .rules import MODULES, RULES
 from .rules.checks import integers
 from .rules.composites import composite_name
-from .rules.custom import WEBGPU_PROBLEMS as CUSTOM_PROBLEMS
 from .rules.tensors import BOUND_BUFFERS, is_bound
 from .target import (
     BOUND_TYPE,
@@ -90,8 +89,8 @@ def build_failure(graph: Graph, subset: Subset, options: OptionValues, release: 
 def _problems(node: NodeView, options: OptionValues, release: Release) -> Iterator[Refusal]:
     is_on_webgpu = options["backend"] == "webgpu"
     if node.node.is_custom:
-        if is_on_webgpu and node.op in CUSTOM_PROBLEMS:
-            yield from CUSTOM_PROBLEMS[node.op](node)
+        if is_on_webgpu:
+            yield from _problems_of_operator(node, "WEBGPU_PROBLEMS")
         return
     if node.is_constant_float16_dequantize:
         return
@@ -107,7 +106,8 @@ def _problems(node: NodeView, options: OptionValues, release: Release) -> Iterat
 
 
 def _table(node: NodeView, name: str) -> Mapping[str, Any]:
-    table: Mapping[str, Any] = getattr(import_module(f".rules.{MODULES[FAMILY_OF[node.op]]}", __package__), name, {})
+    module = "stablehlo" if node.node.is_custom else MODULES[FAMILY_OF[node.op]]
+    table: Mapping[str, Any] = getattr(import_module(f".rules.{module}", __package__), name, {})
     return table
 
 

@@ -15,11 +15,12 @@ from ....rules.book import RuleBook, Unknown
 from ....rules.kinds import kinds_in
 from ....rules.rule import family_rules, modules_of_families
 from ...gpu_compatibility.checks import OPERAND_COUNT, RANK
-from . import custom
+from . import stablehlo
 from .tensors import SOURCE
 
 MODULES = modules_of_families(
     activation="activation conversion",
+    slicing="slicing joining",
     layers="convolution pooling resizing matrix recurrent",
     shapes="reduction reshaping padding gathering filling",
 )
@@ -27,7 +28,7 @@ MODULES = modules_of_families(
 RULES: RuleBook[Any] = RuleBook(
     "mldrift",
     families=family_rules(__name__, MODULES),
-    custom=custom.CUSTOM_RULES,
+    custom=stablehlo.CUSTOM_RULES,
     kinds=tuple(kinds_in("delegates/mldrift", "rules", (OPERAND_COUNT, RANK)).values()),
     source=SOURCE,
     unknown=Unknown("an operator that ML Drift has", said="Operation is not supported."),

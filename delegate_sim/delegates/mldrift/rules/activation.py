@@ -90,9 +90,6 @@ _PRELU = parsed_by(
 )
 
 
-# Building the model
-
-
 def _slopes_of_batches(node: NodeView) -> Iterator[Refusal]:
     if bhwc(node.input(0).shape).b > 1 and not is_linear(node.input(1).shape):
         yield BATCH.failure(node.input(0))
@@ -257,9 +254,6 @@ RULES = {
         *RESULTS,
     ),
 }
-
-
-# Building the model
 
 
 def _undequantized(node: NodeView) -> Iterator[Refusal]:

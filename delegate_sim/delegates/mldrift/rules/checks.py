@@ -153,8 +153,6 @@ FUSABLE_ELEMENTWISE = FUSABLE.from_source(PARSER.with_symbol("PreCheckMaybeFuseA
 FUSED: Checks = (ONE_RESULT, FUSABLE)
 """Require that a fused activation is supported (``PreCheckMaybeFuseActivation``)."""
 
-# Values and results
-
 _QUANTIZED = ("INT8", "UINT8")
 _MOST_OLD, _MOST = 4, 5
 """The highest rank that ML Drift can read: ``_MOST_OLD`` before LiteRT 2.2, and ``_MOST`` from LiteRT 2.2 on.
@@ -299,9 +297,6 @@ def positive_rank(name: str, tensors_of: TensorsOf) -> Check[object]:
     return _asked("PreCheckTfLiteShape", kinds.RANK, f"{name} of rank 1 to 4", find)
 
 
-# Constants
-
-
 def has_data(tensor: Tensor) -> bool:
     """Return whether a tensor has a value when delegates are applied: it is constant, or the runtime computes it in Prepare."""
     return tensor.is_constant or tensor.value is not None
@@ -393,9 +388,6 @@ def integers(node: NodeView, position: int) -> list[int]:
     return [] if value is None else as_list(StoredNumbers.read("<i4", value.tobytes()))
 
 
-# Axes
-
-
 def axes(name: str, tensor_of: Callable[[NodeView], Tensor], axes_of: Callable[[NodeView], Sequence[int]]) -> Check[object]:
     """Require that a tensor has rank 1 to 4, and that the axes exist in this tensor (``PreCheckAxisFromIndex``)."""
 
@@ -415,8 +407,6 @@ INPUT_AXES: Check[object] = axes(
     "the input", lambda node: node.input(0), lambda node: integers(node, 1)[: node.input(1).element_count]
 )
 """Require that the axes in operand 1 exist in operand 0."""
-
-# Quantized weights
 
 _WEIGHTS = "PreCheckReadQuantizedValueByTensorIdx"
 

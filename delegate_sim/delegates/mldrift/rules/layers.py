@@ -103,9 +103,6 @@ def _quantization_of_weights(kind: str | None) -> Callable[[NodeView], bool]:
     return holds
 
 
-# Building the model
-
-
 _FEW_ROWS = 8
 """The largest number of rows for which ML Drift has a kernel that ignores batches."""
 

@@ -60,9 +60,6 @@ _LOGICAL = parsed_by("ReduceOperationParser", *arithmetic.REDUCTION, *_AFTER_AXE
 _REDUCTION = parsed_by("ReduceOperationParser", *arithmetic.REDUCTION, *_AFTER_AXES, all_tensors=tensors(*SIGNED))
 
 
-# Building the model
-
-
 def _unusable_axis(node: NodeView) -> Iterator[Refusal]:
     if any(not 0 <= axis + 4 - node.input(0).rank < 4 for axis in integers(node, 1)[:1]):
         yield AXES.failure(node.input(1))
@@ -76,9 +73,6 @@ def _permutation(node: NodeView) -> str | None:
 _ANY = tensors(*ANY_NUMBERS)
 
 
-# Building the model
-
-
 def _negative_axes(node: NodeView) -> Iterator[Refusal]:
     if any(axis < 0 for axis in integers(node, 1)):
         yield AXES.failure(node.input(1))
@@ -90,9 +84,6 @@ _PADDINGS: Checks = (*readable(0), *integer_constant(1, "matrix"))
 _PAD = parsed_by("PadOperationParser", *version_up_to(5), *arithmetic.PAD, *with_results(*_PADDINGS), all_tensors=_ANY)
 
 
-# Building the model
-
-
 def _unread_value(node: NodeView) -> Iterator[Refusal]:
     value = node.input(2)
     if value.is_constant and (value.type == "INT32" or (value.type == "INT8" and value.quantization is None)):
@@ -102,9 +93,6 @@ def _unread_value(node: NodeView) -> Iterator[Refusal]:
 def _more_than_one(node: NodeView) -> str | None:
     count = node.input(1).element_count
     return None if count == 1 else f"k of {count} elements"
-
-
-# Lookups
 
 
 def _other_type(node: NodeView) -> Found | None:
@@ -166,9 +154,6 @@ _EMBEDDING_LOOKUP = parsed_by(
 )
 
 
-# Building the model
-
-
 def _unusable_table(node: NodeView) -> Iterator[Refusal]:
     yield from constants_read(node, 0)
     table = node.input(1)
@@ -206,9 +191,6 @@ _ONE_HOT = parsed_by(
     *RESULTS_BEFORE_2_1_5,
     all_tensors=tensors(inputs=("INT32",)),
 )
-
-
-# Building the model
 
 
 def _unusable_values(node: NodeView) -> Iterator[Refusal]:

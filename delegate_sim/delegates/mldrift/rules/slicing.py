@@ -1,4 +1,4 @@
-"""Operators that read or write slices.
+"""Operators that read or write slices, and joining and splitting.
 
 For SLICE and STRIDED_SLICE, ML Drift computes the size of the slice and compares it with the shape of the output.
 """
@@ -11,22 +11,34 @@ from dataclasses import replace
 from ....graph.graph import NodeView
 from ....model.schema import type_number
 from ....refusal import Refusal
-from ....rules.kinds import CONSTANT, OPERAND_VALUE, RANK, SHAPE, TENSOR_TYPE
+from ....rules.kinds import CONSTANT, OPERAND_COUNT, OPERAND_VALUE, RANK, SHAPE, TENSOR_TYPE
 from ....rules.operands import operand
 from ....rules.rule import Check
-from ....rules.vocabulary import check, operand_count, rank, refused_if, typed
+from ....rules.vocabulary import check, operand_count, rank, refused_if, typed, where
 from ...gpu_compatibility import arithmetic
 from ...gpu_compatibility.checks import Found, asked, case
-from ..target import COPIED_INPUT, Bhwc, BuildProblems, axes_of, bhwc, constants_read, filled
+from ..target import COPIED_INPUT, Bhwc, BuildProblems, axes_of, bhwc, constants_read, filled, unread_constants
 from .checks import (
+    FUSED,
     INPUT_AXES,
+    RANKED_RESULT,
     READABLE_RESULT,
     RESULTS,
+    RESULTS_FROM_2_1_5,
     available,
+    axes,
+    before,
     input_count,
     integer_constant,
     integers,
+    one_scale,
+    other_inputs,
+    ranked,
     readable,
+    readable_tensor,
+    runtime_inputs,
+    runtime_or_constant,
+    since,
     version_up_to,
     with_results,
 )
@@ -36,8 +48,6 @@ _ANY = tensors(*ANY_NUMBERS)
 
 _ZERO, _ONE = Bhwc(0, 0, 0, 0), Bhwc(1, 1, 1, 1)
 _WITHOUT_BATCH = (1, 2, 3)
-
-# SLICE
 
 
 def _other_count(node: NodeView) -> Found | None:
@@ -105,8 +115,6 @@ _SLICE = parsed_by(
     ),
     all_tensors=_ANY,
 )
-
-# STRIDED_SLICE
 
 _MISMATCH = "STRIDED_SLICE input/params dimensions mismatch."
 
@@ -194,8 +202,6 @@ _STRIDED_SLICE = parsed_by(
     all_tensors=_ANY,
 )
 
-# DYNAMIC_UPDATE_SLICE
-
 
 def _says_types(node: NodeView) -> str:
     one, other = (type_number(node.input(position).type) for position in (0, 1))
@@ -271,6 +277,103 @@ _DYNAMIC_UPDATE_SLICE = parsed_by(
     all_tensors=tensors(*ANY_NUMBERS, inputs=("INT32",)),
 )
 
+
+def _axis_is_hidden(first: Bhwc, other: Bhwc, axis: int) -> bool:
+    return all(first[position] != other[position] for position in range(4) if position != axis)
+
+
+def _no_axis(node: NodeView) -> str | None:
+    """Return a refusal if the inputs cannot be joined along any axis (``GetAxis``).
+
+    An axis is excluded if an input differs in size from the first input along all three other axes.
+    """
+    if not node.node.inputs:
+        return None
+    first, *others = [bhwc(tensor.shape) for tensor in node.inputs]
+    if all(any(_axis_is_hidden(first, other, axis) for other in others) for axis in (0, 1, 2, 3)):
+        return f"shapes {', '.join(str(list(tensor.shape)) for tensor in node.inputs)}"
+    return None
+
+
+def _all_given(node: NodeView) -> Found | None:
+    for position, index in enumerate(node.node.inputs):
+        if index < 0:
+            return Found(f"no input {position}", f"input #{position} tensor is not available")
+    return None
+
+
+_CONCATENATION = parsed_by(
+    "ConcatenationOperationParser",
+    *version_up_to(6, older=2),
+    *with_results(
+        asked(OPERAND_COUNT, "all inputs", _all_given),
+        *readable_tensor("an input", lambda node: node.inputs),
+        check(SHAPE, "inputs with the shape of the first input, except for one dimension", _no_axis).saying(
+            "Couldn't find an axis to concatenate by."
+        ),
+        *FUSED,
+    ),
+    all_tensors=tensors(*ANY_NUMBERS),
+)
+
+
+def _has_other_inputs(node: NodeView) -> bool:
+    return len(node.node.inputs) != 1
+
+
+def _is_split(node: NodeView) -> bool:
+    return int(node.options.num_splits) != 1
+
+
+_SPLIT = parsed_by(
+    "SplitOperationParser",
+    *where(lambda node: int(node.options.num_splits) == 1, "into one part", *RESULTS, *readable(0)),
+    *where(
+        _is_split,
+        "into several parts",
+        available(1),
+        available(0),
+        axes("the input", lambda node: node.input(1), lambda node: integers(node, 0)[:1]),
+        *readable(1),
+        *RESULTS,
+    ),
+)
+_SPLIT_V = parsed_by(
+    "SplitVOperationParser",
+    *before("litert-2.2.0", other_inputs(2)),
+    runtime_inputs(1),
+    *since("litert-2.2.0", other_inputs(2)),
+    *with_results(
+        *readable(0),
+        *where(
+            _is_split,
+            "into several parts",
+            available(0),
+            available(2),
+            axes("the input", lambda node: node.input(0), lambda node: integers(node, 2)[:1]),
+        ),
+    ),
+)
+
+
+def _has_several_parts(node: NodeView) -> bool:
+    return int(node.options.num) != 1
+
+
+_UNPACK = parsed_by(
+    "UnpackOperationParser",
+    *where(lambda node: int(node.options.num) == 1, "into one part", *readable(0), *RESULTS),
+    *where(
+        _has_several_parts,
+        "into several parts",
+        available(0),
+        *ranked(0),
+        axes("the input", lambda node: node.input(0), lambda node: (node.options.axis,)),
+        one_scale(0),
+        *RESULTS,
+    ),
+)
+
 RULES = {
     "DYNAMIC_UPDATE_SLICE": _DYNAMIC_UPDATE_SLICE,
     "REVERSE_V2": parsed_by(
@@ -278,10 +381,24 @@ RULES = {
     ),
     "SLICE": _SLICE,
     "STRIDED_SLICE": _STRIDED_SLICE,
+    "CONCATENATION": _CONCATENATION,
+    "PACK": parsed_by(
+        "PackOperationParser",
+        *where(lambda node: len(node.node.inputs) == 1, "of one input", *readable(0), *RESULTS),
+        *where(_has_other_inputs, "of several inputs", *RESULTS_FROM_2_1_5),
+        *where(_has_other_inputs, "of several inputs", *runtime_or_constant()),
+        *where(
+            _has_other_inputs,
+            "of several inputs",
+            axes("the output", lambda node: node.output(0), lambda node: (node.options.axis,)),
+            *before("litert-2.1.5", *RANKED_RESULT),
+        ),
+        all_tensors=tensors(*ANY_NUMBERS),
+    ),
+    "SPLIT": _SPLIT,
+    "SPLIT_V": _SPLIT_V,
+    "UNPACK": _UNPACK,
 }
-
-
-# Building the model
 
 
 def _copied_input(node: NodeView) -> Iterator[Refusal]:
@@ -293,4 +410,19 @@ def _copied_input(node: NodeView) -> Iterator[Refusal]:
         yield COPIED_INPUT.failure(source)
 
 
-BUILD_PROBLEMS: BuildProblems = {"DYNAMIC_UPDATE_SLICE": lambda node: constants_read(node, 0, 1), "STRIDED_SLICE": _copied_input}
+def _constants_split(node: NodeView) -> Iterator[Refusal]:
+    """Yield a problem if the operand that ML Drift reads as data is constant.
+
+    If the number of parts is 1, ML Drift reads the axis operand as data.
+    """
+    return constants_read(node, 1 if _is_split(node) else 0)
+
+
+BUILD_PROBLEMS: BuildProblems = {
+    "DYNAMIC_UPDATE_SLICE": lambda node: constants_read(node, 0, 1),
+    "STRIDED_SLICE": _copied_input,
+    "CONCATENATION": lambda node: unread_constants(node, range(len(node.node.inputs))),
+    "PACK": lambda node: unread_constants(node, range(len(node.node.inputs)) if _has_other_inputs(node) else ()),
+    "SPLIT": _constants_split,
+    "UNPACK": lambda node: constants_read(node, *((0,) if _has_several_parts(node) else ())),
+}
