@@ -214,14 +214,12 @@ CUSTOM_RULES: dict[str, OpRule[Any]] = {
     "custom_call.RmsNorm": _custom("RmsNormParser", *_normalization(with_bias=False)),
     "custom_call.absolute_positional_embedding": _custom("PositionalEmbeddingParser", *ABSOLUTE),
     "custom_call.rotary_positional_embedding": _custom("RoPEParser", *ROTARY),
-    "gated_delta_update": carried("gated_delta_update", "litert-2.3.0"),
-    "moe": carried("moe", "litert-2.2.0"),
-    "odml.cache_update": carried("odml.cache_update"),
-    "odml.qkv_norm_rope": carried("odml.qkv_norm_rope", "litert-2.3.0"),
-    "odml.rope": carried("odml.rope", "litert-2.2.0"),
-    "odml.runtime_bmm": carried("odml.runtime_bmm"),
-    "odml.sdpa_transposed": carried("odml.sdpa_transposed", "litert-2.2.0"),
-    "odml.short_conv_step": carried("odml.short_conv_step", "litert-2.3.0"),
-    "odml.swiglu": carried("odml.swiglu", "litert-2.3.0"),
+    **{
+        name: carried(name)
+        for name in (
+            *("gated_delta_update", "moe", "odml.cache_update", "odml.qkv_norm_rope", "odml.rope", "odml.runtime_bmm"),
+            *("odml.sdpa_transposed", "odml.short_conv_step", "odml.swiglu"),
+        )
+    },
 }
 """Custom operators, by name."""
