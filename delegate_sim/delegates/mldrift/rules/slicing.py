@@ -67,10 +67,7 @@ def _unlike_rank(node: NodeView) -> Found | None:
 
 
 def _slice(node: NodeView) -> tuple[Bhwc, Bhwc]:
-    """Return the start and the end of a SLICE.
-
-    A size of -1 extends the slice to the end of the input. A negative end counts from the end of the input.
-    """
+    """Return the start and the end. A size of -1 extends to the end of the input. A negative end counts from there."""
     rank, source = node.input(0).rank, bhwc(node.input(0).shape)
     starts, sizes = tuple(integers(node, 1)), tuple(integers(node, 2))
     named = _WITHOUT_BATCH if rank == 4 and len(starts) == 3 else axes_of(rank)
@@ -90,12 +87,9 @@ _SAYS = ("Output batch don't match", "Output height doesn't match", "Output widt
 def _unlike_output(node: NodeView) -> Found | None:
     begin, end = _slice(node)
     result = bhwc(node.output(0).shape)
-    for axis, message in enumerate(_SAYS):
-        if end[axis] - begin[axis] != result[axis]:
-            return Found(
-                f"a slice from {list(begin)} to {list(end)} and an output of shape {list(node.output(0).shape)}", message
-            )
-    return None
+    description = f"a slice from {list(begin)} to {list(end)} and an output of shape {list(node.output(0).shape)}"
+    messages = [message for axis, message in enumerate(_SAYS) if end[axis] - begin[axis] != result[axis]]
+    return Found(description, messages[0]) if messages else None
 
 
 _SLICE = parsed_by(
@@ -116,8 +110,6 @@ _SLICE = parsed_by(
     all_tensors=_ANY,
 )
 
-_MISMATCH = "STRIDED_SLICE input/params dimensions mismatch."
-
 
 def _other_rank(words: str, count: Callable[[NodeView], int]) -> Check[object]:
     def find(node: NodeView) -> str | None:
@@ -125,31 +117,26 @@ def _other_rank(words: str, count: Callable[[NodeView], int]) -> Check[object]:
         return None if rank in (starts, starts + 1) else f"{starts} starts for an input of rank {rank}"
 
     demand = check(SHAPE, "one start for each dimension of the input, or for each dimension except the first", find)
-    return replace(demand.saying(_MISMATCH), applies=words)
+    return replace(demand.saying("STRIDED_SLICE input/params dimensions mismatch."), applies=words)
 
 
 def _masked(mask: int, rank: int) -> tuple[bool, ...]:
-    """For each of the four axes, return whether its bit is set in a mask (``UpdateMask``).
-
-    The bits are numbered by the input's dimensions, even if there are fewer starts than dimensions.
-    """
+    # The bits are numbered by the input's dimensions, even if there are fewer starts (``UpdateMask``).
     axes = axes_of(rank)
     return tuple([any(mask >> bit & 1 and axis == position for bit, axis in enumerate(axes)) for position in range(4)])
 
 
-def _named_with_batch(count: int) -> tuple[int, ...]:
-    return axes_of(count) if count <= 4 else ()
-
-
-def _named_without_batch(count: int) -> tuple[int, ...]:
+def _named(count: int, *, has_batch: bool) -> tuple[int, ...]:
+    if has_batch:
+        return axes_of(count) if count <= 4 else ()
     return _WITHOUT_BATCH[3 - count :] if count <= 3 else ()
 
 
 def _strided(node: NodeView) -> tuple[Bhwc, Bhwc, Bhwc]:
     source, rank = bhwc(node.input(0).shape), node.input(0).rank
-    named = _named_with_batch if rank == node.input(1).element_count else _named_without_batch
+    has_batch = rank == node.input(1).element_count
     begin, end, strides = (
-        filled(base, named(node.input(position).element_count), tuple(integers(node, position)))
+        filled(base, _named(node.input(position).element_count, has_batch=has_batch), tuple(integers(node, position)))
         for position, base in ((1, _ZERO), (2, source), (3, _ONE))
     )
     begin, end = _from_end(begin, source), _from_end(end, source)
@@ -159,14 +146,12 @@ def _strided(node: NodeView) -> tuple[Bhwc, Bhwc, Bhwc]:
     return begin, end, strides
 
 
-def _zero_strides(node: NodeView) -> str | None:
-    strides = _strided(node)[2]
-    return f"strides {list(strides)}" if 0 in strides else None
+def _strides_that(are_wrong: Callable[[Bhwc], bool]) -> Callable[[NodeView], str | None]:
+    def find(node: NodeView) -> str | None:
+        strides = _strided(node)[2]
+        return f"strides {list(strides)}" if are_wrong(strides) else None
 
-
-def _negative_strides(node: NodeView) -> str | None:
-    strides = _strided(node)[2]
-    return f"strides {list(strides)}" if min(strides) < 0 else None
+    return find
 
 
 def _divided(length: int, stride: int) -> int:
@@ -195,8 +180,12 @@ _STRIDED_SLICE = parsed_by(
     _other_rank("counted by the number of starts", lambda node: node.input(1).element_count),
     *integer_constant(2, "linear"),
     *integer_constant(3, "linear"),
-    check(OPERAND_VALUE, "strides other than 0", _zero_strides).saying("stride values must be non-zero"),
-    check(OPERAND_VALUE, "positive strides", _negative_strides).saying("Reverse slices are not supported."),
+    check(OPERAND_VALUE, "strides other than 0", _strides_that(lambda strides: 0 in strides)).saying(
+        "stride values must be non-zero"
+    ),
+    check(OPERAND_VALUE, "positive strides", _strides_that(lambda strides: min(strides) < 0)).saying(
+        "Reverse slices are not supported."
+    ),
     check(SHAPE, "an output with the size of the slice", _unlike_strided_output).saying("Output shape mismatch"),
     *RESULTS,
     all_tensors=_ANY,
@@ -221,10 +210,7 @@ def _other_update_rank(node: NodeView) -> Found | None:
 
 
 def _mapped(node: NodeView, position: int) -> Bhwc:
-    """Return the batch, height, width and channels of an operand (``MapAxis``).
-
-    The dimensions of the operand become the last axes. All axes before these axes have size 1.
-    """
+    # The dimensions of the operand become the last axes (``MapAxis``).
     sizes = node.input(position).shape
     return filled(Bhwc(1, 1, 1, 1), tuple(range(4))[4 - len(sizes) :], sizes)
 
@@ -283,10 +269,7 @@ def _axis_is_hidden(first: Bhwc, other: Bhwc, axis: int) -> bool:
 
 
 def _no_axis(node: NodeView) -> str | None:
-    """Return a refusal if the inputs cannot be joined along any axis (``GetAxis``).
-
-    An axis is excluded if an input differs in size from the first input along all three other axes.
-    """
+    # An input hides an axis if it differs from the first input along all three other axes (``GetAxis``).
     if not node.node.inputs:
         return None
     first, *others = [bhwc(tensor.shape) for tensor in node.inputs]
@@ -296,10 +279,8 @@ def _no_axis(node: NodeView) -> str | None:
 
 
 def _all_given(node: NodeView) -> Found | None:
-    for position, index in enumerate(node.node.inputs):
-        if index < 0:
-            return Found(f"no input {position}", f"input #{position} tensor is not available")
-    return None
+    missing = next((position for position, index in enumerate(node.node.inputs) if index < 0), None)
+    return None if missing is None else Found(f"no input {missing}", f"input #{missing} tensor is not available")
 
 
 _CONCATENATION = parsed_by(
@@ -327,7 +308,7 @@ def _is_split(node: NodeView) -> bool:
 
 _SPLIT = parsed_by(
     "SplitOperationParser",
-    *where(lambda node: int(node.options.num_splits) == 1, "into one part", *RESULTS, *readable(0)),
+    *where(lambda node: not _is_split(node), "into one part", *RESULTS, *readable(0)),
     *where(
         _is_split,
         "into several parts",
@@ -362,7 +343,7 @@ def _has_several_parts(node: NodeView) -> bool:
 
 _UNPACK = parsed_by(
     "UnpackOperationParser",
-    *where(lambda node: int(node.options.num) == 1, "into one part", *readable(0), *RESULTS),
+    *where(lambda node: not _has_several_parts(node), "into one part", *readable(0), *RESULTS),
     *where(
         _has_several_parts,
         "into several parts",
@@ -384,12 +365,12 @@ RULES = {
     "CONCATENATION": _CONCATENATION,
     "PACK": parsed_by(
         "PackOperationParser",
-        *where(lambda node: len(node.node.inputs) == 1, "of one input", *readable(0), *RESULTS),
-        *where(_has_other_inputs, "of several inputs", *RESULTS_FROM_2_1_5),
-        *where(_has_other_inputs, "of several inputs", *runtime_or_constant()),
+        *where(lambda node: not _has_other_inputs(node), "of one input", *readable(0), *RESULTS),
         *where(
             _has_other_inputs,
             "of several inputs",
+            *RESULTS_FROM_2_1_5,
+            *runtime_or_constant(),
             axes("the output", lambda node: node.output(0), lambda node: (node.options.axis,)),
             *before("litert-2.1.5", *RANKED_RESULT),
         ),
@@ -410,19 +391,12 @@ def _copied_input(node: NodeView) -> Iterator[Refusal]:
         yield COPIED_INPUT.failure(source)
 
 
-def _constants_split(node: NodeView) -> Iterator[Refusal]:
-    """Yield a problem if the operand that ML Drift reads as data is constant.
-
-    If the number of parts is 1, ML Drift reads the axis operand as data.
-    """
-    return constants_read(node, 1 if _is_split(node) else 0)
-
-
 BUILD_PROBLEMS: BuildProblems = {
     "DYNAMIC_UPDATE_SLICE": lambda node: constants_read(node, 0, 1),
     "STRIDED_SLICE": _copied_input,
     "CONCATENATION": lambda node: unread_constants(node, range(len(node.node.inputs))),
     "PACK": lambda node: unread_constants(node, range(len(node.node.inputs)) if _has_other_inputs(node) else ()),
-    "SPLIT": _constants_split,
+    # If there is only one part, ML Drift reads the axis as data.
+    "SPLIT": lambda node: constants_read(node, 1 if _is_split(node) else 0),
     "UNPACK": lambda node: constants_read(node, *((0,) if _has_several_parts(node) else ())),
 }
