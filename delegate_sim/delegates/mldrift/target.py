@@ -22,7 +22,7 @@ from ...graph.graph import Graph, NodeView
 from ...model.model import Model, Node, Tensor
 from ...refusal import Phrase, Refusal, node_place
 from ...releases.catalogue import Release, ReleaseNote, parse_release, release_note
-from ...rules.kinds import NOT_ACCELERATED, kinds_in
+from ...rules.kinds import NOT_ACCELERATED, Kind, kinds_in
 from ...rules.rule import Check
 
 OLDEST, _SECOND, THIRD, NEWEST_MEASURED, _DEVELOPMENT = (
@@ -240,8 +240,15 @@ def unread_constants(node: NodeView, positions: Iterable[int]) -> Iterator[Refus
             yield CONSTANT_TYPE.failure(node.input(position))
 
 
-def blockwise_weights(node: NodeView) -> Iterator[Refusal]:
-    """Yield a problem if the second input has one scale for each block of elements."""
+def problem_if(kind: Kind, position: int, condition: Callable[[NodeView], bool]) -> Callable[[NodeView], Iterator[Refusal]]:
+    """Return a function that yields a problem of the operand at ``position`` if a node meets a condition."""
+    return lambda node: iter((kind.failure(node.input(position)),) if condition(node) else ())
+
+
+def _is_blockwise(node: NodeView) -> bool:
     weights = node.input(1)
-    if weights.quantization is not None and weights.quantization.kind == "blockwise":
-        yield WEIGHTS.failure(weights)
+    return weights.quantization is not None and weights.quantization.kind == "blockwise"
+
+
+blockwise_weights = problem_if(WEIGHTS, 1, _is_blockwise)
+"""Yield a problem if the second input has one scale for each block of elements."""

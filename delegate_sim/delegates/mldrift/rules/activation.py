@@ -12,7 +12,7 @@ from ....rules.kinds import NEIGHBOR, OPERATOR, QUANTIZATION, RANK, SHAPE
 from ....rules.vocabulary import check, refused_if, where
 from ...gpu_compatibility import arithmetic
 from ...gpu_compatibility.checks import COMPATIBILITY, Found, asked, runtime_input_count, runtime_operands
-from ..target import BATCH, CONSTANT_TYPE, BuildProblems, bhwc, is_linear, name_of
+from ..target import BATCH, CONSTANT_TYPE, BuildProblems, bhwc, is_linear, name_of, problem_if
 from .arithmetic import unary
 from .checks import (
     RANKED_RESULT,
@@ -90,12 +90,9 @@ _PRELU = parsed_by(
 )
 
 
-def _slopes_of_batches(node: NodeView) -> Iterator[Refusal]:
-    if bhwc(node.input(0).shape).b > 1 and not is_linear(node.input(1).shape):
-        yield BATCH.failure(node.input(0))
-
-
-WEBGPU_PROBLEMS: BuildProblems = {"PRELU": _slopes_of_batches}
+WEBGPU_PROBLEMS: BuildProblems = {
+    "PRELU": problem_if(BATCH, 0, lambda node: bhwc(node.input(0).shape).b > 1 and not is_linear(node.input(1).shape))
+}
 
 
 def _is_computed(node: NodeView) -> bool:

@@ -26,7 +26,7 @@ from ...gpu_compatibility.checks import (
     runtime_input_count,
     shapes,
 )
-from ..target import BATCH, BuildProblems, bhwc, is_linear, unread_constants
+from ..target import BATCH, BuildProblems, bhwc, is_linear, problem_if, unread_constants
 from .checks import (
     COUNTS,
     FUSABLE_ELEMENTWISE,
@@ -300,11 +300,6 @@ def unread_operands(node: NodeView) -> Iterator[Refusal]:
     return unread_constants(node, [position for position in (0, 1) if node.input(position).element_count > 1])
 
 
-def _batches_of_condition(node: NodeView) -> Iterator[Refusal]:
-    if bhwc(node.input(0).shape).b > 1 == bhwc(node.output(0).shape).b:
-        yield BATCH.failure(node.input(0))
-
-
 _WITH_TWO_OPERANDS = (
     *("ADD", "ADD_N", "ATAN2", "DIV", "FLOOR_DIV", "FLOOR_MOD", "MAXIMUM", "MINIMUM", "MUL", "POW", "RIGHT_SHIFT"),
     *("SQUARED_DIFFERENCE", "SUB", *_COMPARISONS),
@@ -314,4 +309,6 @@ BUILD_PROBLEMS: BuildProblems = {
     **dict.fromkeys(_WITH_TWO_OPERANDS, unread_operands),
     **dict.fromkeys(_SELECTIONS, lambda node: unread_constants(node, (0, 1, 2))),
 }
-WEBGPU_PROBLEMS: BuildProblems = dict.fromkeys(_SELECTIONS, _batches_of_condition)
+WEBGPU_PROBLEMS: BuildProblems = dict.fromkeys(
+    _SELECTIONS, problem_if(BATCH, 0, lambda node: bhwc(node.input(0).shape).b > 1 == bhwc(node.output(0).shape).b)
+)

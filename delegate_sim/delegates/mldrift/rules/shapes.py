@@ -23,6 +23,7 @@ from ..target import (
     FormerProblems,
     blockwise_weights,
     constants_read,
+    problem_if,
     unread_constants,
 )
 from .checks import (
@@ -60,34 +61,19 @@ _LOGICAL = parsed_by("ReduceOperationParser", *arithmetic.REDUCTION, *_AFTER_AXE
 _REDUCTION = parsed_by("ReduceOperationParser", *arithmetic.REDUCTION, *_AFTER_AXES, all_tensors=tensors(*SIGNED))
 
 
-def _unusable_axis(node: NodeView) -> Iterator[Refusal]:
-    if any(not 0 <= axis + 4 - node.input(0).rank < 4 for axis in integers(node, 1)[:1]):
-        yield AXES.failure(node.input(1))
-
-
 def _permutation(node: NodeView) -> str | None:
     count = node.input(1).element_count
     return None if 2 <= count <= 4 else f"a permutation of {counted(count, 'dimension')}"
 
 
 _ANY = tensors(*ANY_NUMBERS)
-
-
-def _negative_axes(node: NodeView) -> Iterator[Refusal]:
-    if any(axis < 0 for axis in integers(node, 1)):
-        yield AXES.failure(node.input(1))
-
-
 _PADDINGS: Checks = (*readable(0), *integer_constant(1, "matrix"))
-
-
 _PAD = parsed_by("PadOperationParser", *version_up_to(5), *arithmetic.PAD, *with_results(*_PADDINGS), all_tensors=_ANY)
 
 
-def _unread_value(node: NodeView) -> Iterator[Refusal]:
+def _has_unread_value(node: NodeView) -> bool:
     value = node.input(2)
-    if value.is_constant and (value.type == "INT32" or (value.type == "INT8" and value.quantization is None)):
-        yield CONSTANT_TYPE.failure(value)
+    return value.is_constant and (value.type == "INT32" or (value.type == "INT8" and value.quantization is None))
 
 
 def _more_than_one(node: NodeView) -> str | None:
@@ -161,19 +147,12 @@ def _unusable_table(node: NodeView) -> Iterator[Refusal]:
         yield WEIGHTS.failure(table)
 
 
-_VECTOR = 4
-
-
-def _few_channels(node: NodeView) -> Iterator[Refusal]:
-    if element_count(node.input(0).shape[-1:]) < _VECTOR:
-        yield CHANNELS.failure(node.input(0))
-
-
 def _deep_indices(node: NodeView) -> str | None:
     shape = node.input(0).shape
     return f"indices of shape {list(shape)}" if len(shape) >= 4 and shape[3] != 1 else None
 
 
+_VECTOR = 4
 _ONE_HOT = parsed_by(
     "OneHotOperationParser",
     *version_up_to(1),
@@ -200,11 +179,6 @@ def _unusable_values(node: NodeView) -> Iterator[Refusal]:
             yield WEIGHTS.failure(node.input(position))
 
 
-def _several_constant_indices(node: NodeView) -> Iterator[Refusal]:
-    if node.input(1).is_constant and node.input(1).element_count > 1:
-        yield INDICES.failure(node.input(1))
-
-
 RULES = {
     "ARG_MAX": parsed_by(
         "ArgMaxOperationParser",
@@ -221,12 +195,8 @@ RULES = {
     ),
     "CUMSUM": parsed_by("CumsumOperationParser", *version_up_to(1), *arithmetic.CUMSUM, *with_results(*readable(0))),
     "MEAN": parsed_by("ReduceOperationParser", *arithmetic.MEAN, *_AFTER_AXES),
-    "REDUCE_ALL": _LOGICAL,
-    "REDUCE_ANY": _LOGICAL,
-    "REDUCE_MAX": _REDUCTION,
-    "REDUCE_MIN": _REDUCTION,
-    "REDUCE_PROD": _REDUCTION,
-    "SUM": _REDUCTION,
+    **dict.fromkeys(("REDUCE_ALL", "REDUCE_ANY"), _LOGICAL),
+    **dict.fromkeys(("REDUCE_MAX", "REDUCE_MIN", "REDUCE_PROD", "SUM"), _REDUCTION),
     "DEPTH_TO_SPACE": parsed_by("DepthToSpaceOperationParser", *arithmetic.BLOCKS, *with_results(*readable(0))),
     "RESHAPE": parsed_by(
         "ReshapeOperationParser", *version_up_to(1), runtime_operands(1, 1), *readable(0), *RESULTS, all_tensors=_ANY
@@ -279,16 +249,16 @@ RULES = {
 }
 
 BUILD_PROBLEMS: BuildProblems = {
-    "CUMSUM": _unusable_axis,
-    "TRANSPOSE": _negative_axes,
-    "PADV2": _unread_value,
+    "CUMSUM": problem_if(AXES, 1, lambda node: any(not 0 <= axis + 4 - node.input(0).rank < 4 for axis in integers(node, 1)[:1])),
+    "TRANSPOSE": problem_if(AXES, 1, lambda node: any(axis < 0 for axis in integers(node, 1))),
+    "PADV2": problem_if(CONSTANT_TYPE, 2, _has_unread_value),
     "EMBEDDING_LOOKUP": _unusable_table,
     "GATHER": lambda node: unread_constants(node, (0, 1)),
     "ONE_HOT": _unusable_values,
 }
-
-FORMER_PROBLEMS: FormerProblems = {"GATHER": (parse_release("litert-2.3.0"), _several_constant_indices)}
-
+_SEVERAL_INDICES = problem_if(INDICES, 1, lambda node: node.input(1).is_constant and node.input(1).element_count > 1)
+FORMER_PROBLEMS: FormerProblems = {"GATHER": (parse_release("litert-2.3.0"), _SEVERAL_INDICES)}
 UNSHARED_PROBLEMS: BuildProblems = {"EMBEDDING_LOOKUP": blockwise_weights}
-
-WEBGPU_PROBLEMS: BuildProblems = {"TOPK_V2": _few_channels}
+WEBGPU_PROBLEMS: BuildProblems = {
+    "TOPK_V2": problem_if(CHANNELS, 0, lambda node: element_count(node.input(0).shape[-1:]) < _VECTOR)
+}
