@@ -21,7 +21,7 @@ from ..releases.wording import release_notes, unchecked_parts
 from ..rules.book import RuleBook
 from ..rules.kinds import PARTITION_LIMIT, PARTITION_MINIMUM, RUNTIME_KINDS, Kind
 from ..rules.rule import Reason
-from .decision import Decision, ReleaseOnly, take_supported
+from .decision import Decision, Float16Remapping, ReleaseOnly, take_supported
 from .options import Option, OptionValues, integer, option_as_typed
 from .traits import Accelerator, Levels, LogTraits, PartitionLimits, Ranking, ReleaseHistory, StageBehind
 
@@ -368,6 +368,20 @@ def keep_largest(delegate: Delegate, decision: Decision, limit: int, minimum: in
     if own is not None:
         own = tuple([replace(subset, is_delegated=subset.is_delegated and subset.nodes[0] in kept) for subset in own])
     return replace(decision, nodes=nodes, set_aside=set_aside, warnings=warnings, subsets=own)
+
+
+def take_largest(
+    delegate: Delegate, decision: Decision, remapping: Float16Remapping, limit: int, minimum: int = 0, sort: Sort = gnu_sorted
+) -> Decision:
+    """Return the decision with all nodes delegated if the delegate supports them, or else with only the largest partitions.
+
+    ``remapping`` has the nodes that the delegate replaces by float16 constants. Source: ``FP16GraphPartitionHelper``
+    (``delegates/utils.cc``).
+    """
+    plan = decision.graph.execution_plan
+    if len(decision.nodes) + len(remapping.nodes) == len(plan):
+        return replace(decision, nodes=plan)
+    return keep_largest(delegate, decision, limit, minimum, sort)
 
 
 def partition_limit(delegate: Delegate, found: int, limit: int) -> Reason:

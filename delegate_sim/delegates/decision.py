@@ -6,7 +6,7 @@ Some delegates read float16 weights directly, in place of the DEQUANTIZE that co
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
@@ -118,7 +118,11 @@ class ReleaseOnly(NamedTuple):
 
 def take_supported(graph: Graph, rules: RuleBook[Any], target: Any) -> Decision:
     """Decide about every node in plan order, and take all supported nodes."""
-    verdicts = rules.verdicts(graph, graph.execution_plan, target)
+    return take_accepted(graph, rules.verdicts(graph, graph.execution_plan, target))
+
+
+def take_accepted(graph: Graph, verdicts: Mapping[int, Verdict]) -> Decision:
+    """Return the decision that takes every node with a positive verdict."""
     supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)
     return Decision(graph, verdicts, supported, partition(graph, supported) if supported else ())
 
@@ -247,3 +251,9 @@ class Float16Remapping:
         if not inputs:
             return graph
         return graph.results.get("float16", (inputs,), lambda: graph.with_inputs(inputs)).assuming(graph.assumed)
+
+    def applied(self, decision: Decision) -> Decision:
+        """Return the decision with the graph in which the delegated nodes read the float16 constants."""
+        graph = self.apply(decision.graph, decision.nodes)
+        # The operands change after the preview, so the partitions may change too.
+        return decision if graph is decision.graph else replace(decision, graph=graph, preview=())

@@ -17,7 +17,7 @@ from ...refusal import Refusal
 from ...releases.catalogue import NEWEST, Release
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT, QUANTIZATION, TENSOR_TYPE, Kind, kinds_in
 from ...rules.rule import Reason, Verdict
-from ..base import Delegate, keep_largest
+from ..base import Delegate, take_largest
 from ..decision import Decision, Float16Remapping, kinds_by_code
 from ..gpu_compatibility.checks import refusal_lines
 from ..options import Option, OptionValues, boolean, integer, names, text
@@ -146,29 +146,14 @@ class GpuDelegate(Delegate):
         return (self.kernel_name, "TfLiteMetalDelegate")
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
-        """Decide about every node.
-
-        Delegate all nodes if every node is supported. Otherwise, delegate the largest partitions.
-
-        Source: ``FP16GraphPartitionHelper`` (``delegates/utils.cc``).
-        """
-        target = _target(options, release)
+        """Delegate all nodes if every node is supported, or else the largest partitions."""
         remapping = Float16Remapping()
-        verdicts = remapping.verdicts(graph, RULES, target)
+        verdicts = remapping.verdicts(graph, RULES, _target(options, release))
         supported, set_aside = _within_range(verdicts, graph, options)
-        preview = partition(graph, supported) if supported else ()
-        decision = Decision(graph, verdicts, supported, preview, set_aside)
-        limit = max(options["max_delegated_partitions"], 1)
-        if len(supported) + len(remapping.nodes) == len(graph.execution_plan):
-            decision = replace(decision, nodes=graph.execution_plan)
-        elif len(decision.candidates) > limit:
-            decision = keep_largest(self, decision, limit, minimum=0)
-        decision = replace(decision, log_lines=refusal_lines(graph, _asked(verdicts, options), len(decision.nodes)))
-        remapped = remapping.apply(graph, decision.nodes)
-        if remapped is not graph:
-            # The operands change after the preview, so the partitions may change too.
-            decision = replace(decision, graph=remapped, preview=())
-        return decision
+        decision = Decision(graph, verdicts, supported, partition(graph, supported) if supported else (), set_aside)
+        decision = take_largest(self, decision, remapping, max(options["max_delegated_partitions"], 1))
+        lines = refusal_lines(graph, _asked(verdicts, options), len(decision.nodes))
+        return remapping.applied(replace(decision, log_lines=lines))
 
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST

@@ -18,15 +18,15 @@ from typing import Any
 from ...foundation.parsing.invalid_value import InvalidValueError
 from ...graph.forms import FormTable, node_forms
 from ...graph.graph import Graph, NodeView, index_in_graph
-from ...graph.partition import Subset, partition
+from ...graph.partition import Subset
 from ...graph.unstable_sort import llvm_sorted
 from ...model.model import Model, Tensor
 from ...model.operator_families import FAMILY_OF
 from ...refusal import Refusal
 from ...releases.catalogue import NEWEST, Release, ReleaseNote
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT, Kind
-from ..base import Delegate, keep_largest
-from ..decision import Decision, Float16Remapping, ReleaseOnly, kinds_by_code
+from ..base import Delegate, take_largest
+from ..decision import Decision, Float16Remapping, ReleaseOnly, kinds_by_code, take_accepted
 from ..gpu_compatibility.checks import HEADING, LAST_LINE, refusal_lines
 from ..npu.loader import loaded
 from ..options import Option, OptionValues, boolean, integer, text
@@ -240,7 +240,13 @@ class MlDriftAccelerator(Accelerator):
 
     def load_refusal(self, model: Model, options: OptionValues, release: Release = NEWEST) -> Refusal | None:
         """Return the first refusal of LiteRT's own loader."""
-        return load_refusal(model, release)
+        failure = loaded(model, release, frozenset()).failure
+        if failure is None:
+            return None
+        subgraph = model.subgraphs[failure.subgraph]
+        node = None if failure.node is None else index_in_graph(subgraph, subgraph.nodes[failure.node])
+        refusal = LITERT_LOADER.failure(problem=failure.message)
+        return replace(refusal, subgraph=subgraph.index, node=node, tensor=failure.tensor, log_lines=failure.log_lines)
 
     def graph_refusal(
         self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
@@ -327,33 +333,21 @@ class MlDriftDelegate(Delegate):
         return bool(options["hint_fully_delegated"])
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
-        """Apply the rules to every node.
+        """Delegate all nodes if every node is supported, or else only the largest partition.
 
-        Delegate all nodes if every node is supported. Otherwise, delegate only the largest partition. If several partitions have
-        the largest size, an unstable sort of LLVM's C++ library chooses one of them.
-
-        Source: ``FP16GraphPartitionHelper`` (``delegates/utils.cc``).
+        If several partitions have the largest size, an unstable sort of LLVM's C++ library chooses one of them.
         """
-        target = ReleaseOnly(rules_of(release))
         remapping = Float16Remapping()
-        verdicts = remapping.verdicts(graph, RULES, target)
-        supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)
-        decision = Decision(graph, verdicts, supported, partition(graph, supported) if supported else ())
-        if len(supported) + len(remapping.nodes) == len(graph.execution_plan):
-            decision = replace(decision, nodes=graph.execution_plan)
-        elif len(decision.candidates) > 1:
-            decision = keep_largest(self, decision, 1, minimum=0, sort=llvm_sorted)
+        verdicts = remapping.verdicts(graph, RULES, ReleaseOnly(rules_of(release)))
+        decision = take_largest(self, take_accepted(graph, verdicts), remapping, 1, sort=llvm_sorted)
         lines = refusal_lines(graph, verdicts, len(decision.nodes))
         # With the hint, LiteRT's binaries also require that decompositions are delegated completely.
         are_needed = options["hint_fully_delegated"] and not options["skip_decompositions"]
         skipped = frozenset() if are_needed else frozenset(_lowered(graph, decision.nodes))
-        remapped = remapping.apply(graph, decision.nodes)
         warnings = tuple(_kernel_warnings(graph, decision.nodes)) if options["backend"] == "opencl" else ()
         if options["max_delegated_partitions"] != 1 and graph.index == 0:
             warnings = (*warnings, "option max_delegated_partitions has no effect; ML Drift always takes 1 partition")
-        decision = replace(decision, log_lines=lines, skipped=skipped, warnings=warnings)
-        # Operands that change after the preview may change the partitions.
-        return decision if remapped is graph else replace(decision, graph=remapped, preview=())
+        return remapping.applied(replace(decision, log_lines=lines, skipped=skipped, warnings=warnings))
 
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
@@ -401,14 +395,3 @@ def _lowered(graph: Graph, nodes: Sequence[int]) -> Iterator[int]:
 
 
 DELEGATE = MlDriftDelegate()
-
-
-def load_refusal(model: Model, release: Release) -> Refusal | None:
-    """Return the loader's first refusal, or None if the model loads."""
-    failure = loaded(model, release, frozenset()).failure
-    if failure is None:
-        return None
-    subgraph = model.subgraphs[failure.subgraph]
-    node = None if failure.node is None else index_in_graph(subgraph, subgraph.nodes[failure.node])
-    refusal = LITERT_LOADER.failure(problem=failure.message)
-    return replace(refusal, subgraph=subgraph.index, node=node, tensor=failure.tensor, log_lines=failure.log_lines)
