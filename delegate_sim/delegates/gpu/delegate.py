@@ -23,7 +23,7 @@ from ..gpu_compatibility.checks import refusal_lines
 from ..options import Option, OptionValues, boolean, integer, names, text
 from ..traits import LogTraits, PartitionLimits, ReleaseHistory
 from .build import build_partition
-from .build.model import KINDS
+from .model import KINDS
 from .rules import RULES
 from .rules.checks import GpuTarget
 

@@ -27,6 +27,7 @@ from ...releases.catalogue import NEWEST, Release, ReleaseNote
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT, Kind
 from ..base import Delegate, take_largest
 from ..decision import Decision, Float16Remapping, ReleaseOnly, kinds_by_code, take_accepted
+from ..gpu_compatibility import axes_of
 from ..gpu_compatibility.checks import HEADING, LAST_LINE, refusal_lines
 from ..npu.loader import loaded
 from ..options import Option, OptionValues, boolean, integer, text
@@ -45,7 +46,6 @@ from .target import (
     NEWEST_MEASURED,
     BuildProblems,
     FormerProblems,
-    axes_of,
     hint_not_met,
     not_fully_accelerated,
     release_notes,

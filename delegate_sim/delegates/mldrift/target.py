@@ -16,7 +16,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from ...graph.graph import Graph, NodeView
 from ...model.model import Model, Node, Tensor
@@ -86,48 +85,6 @@ def _dated(release: Release | None) -> Release | None:
     if release is None or OLDEST.is_at_least(release):
         return None
     return next(measured for measured in MEASURED if measured.is_at_least(release))
-
-
-class Bhwc(NamedTuple):
-    """One number for each axis (``BHWC``), such as a size or a position."""
-
-    b: int
-    h: int
-    w: int
-    c: int
-
-    def __str__(self) -> str:
-        return f"{{bhwc, {{{self.b}, {self.h}, {self.w}, {self.c}}}}}"
-
-
-_AXES = {0: (), 1: (0,), 2: (0, 3), 3: (0, 2, 3)}
-"""The axis of each dimension of a tensor, by the tensor's rank."""
-
-
-def axes_of(rank: int) -> tuple[int, ...]:
-    """Return the axis of each dimension of a tensor (``ExtractAxisFromIndex``). A fifth dimension has no axis."""
-    return _AXES.get(rank, (0, 1, 2, 3))
-
-
-def bhwc(shape: tuple[int, ...]) -> Bhwc:
-    """Return the batch, height, width and channels of a shape (``ExtractTensorShape``).
-
-    An axis without a dimension has size 1. A fifth dimension is ignored.
-    """
-    return filled(Bhwc(1, 1, 1, 1), axes_of(len(shape)), shape)
-
-
-def filled(base: Bhwc, axes: tuple[int, ...], values: tuple[int, ...]) -> Bhwc:
-    """Return a copy of ``base`` with ``values`` at ``axes``."""
-    result = list(base)
-    for axis, value in zip(axes, values, strict=False):
-        result[axis] = value
-    return Bhwc(*result)
-
-
-def is_linear(shape: tuple[int, ...]) -> bool:
-    """Return whether all dimensions before the last have size 1 (``IsLinearConvertible``); False for a scalar."""
-    return bool(shape) and all(size == 1 for size in shape[:-1])
 
 
 def groups_of(source: tuple[int, ...], weights: tuple[int, ...], result: tuple[int, ...]) -> tuple[int, int, int]:

@@ -12,8 +12,7 @@ from ....rules.rule import OpRule
 from ....rules.vocabulary import check, where
 from ...gpu_compatibility import arithmetic
 from ...gpu_compatibility.checks import FLOAT, runtime_input_count, runtime_operands
-from ..build.model import QUANTIZE_AND_DEQUANTIZE, build_error
-from ..build.reader import BHWC, HWC, LINEAR, NodeReader, Parser, parse_one_to_one
+from ..model import BHWC, HWC, LINEAR, QUANTIZE_AND_DEQUANTIZE, NodeReader, Parser, build_error, parse_one_to_one
 from .arithmetic import parse_one_operand
 from .checks import ALLOW_QUANT_OPS, SOURCE, GpuTarget, gpu_rule, single_reader
 
@@ -80,7 +79,7 @@ def _quantized(rule: OpRule[GpuTarget]) -> OpRule[GpuTarget]:
 
 def parse_quantize(reader: NodeReader) -> None:
     """Parse QUANTIZE (``QuantizeOperationParser``)."""
-    operation = reader.add_one_to_one(QUANTIZE_AND_DEQUANTIZE)
+    operation = reader.add_complete(QUANTIZE_AND_DEQUANTIZE)
     if not operation.output(0).is_quantized:
         raise build_error("gpu-build-quantization", reader.view.output(0), found="without scale and zero point")
 
@@ -88,7 +87,7 @@ def parse_quantize(reader: NodeReader) -> None:
 def parse_dequantize(reader: NodeReader) -> None:
     """Parse DEQUANTIZE (``DequantizeOperationParser``)."""
     if runtime_input_count(reader.view):
-        reader.add_one_to_one(QUANTIZE_AND_DEQUANTIZE)
+        reader.add_complete(QUANTIZE_AND_DEQUANTIZE)
         return
     reader.read(0, BHWC)
     reader.add_outputs(reader.add("CONSTANT", reader.view.input(0)))

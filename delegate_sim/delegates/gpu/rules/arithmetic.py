@@ -12,8 +12,7 @@ from ....rules.rule import Check
 from ....rules.vocabulary import check, refused_if, typed
 from ...gpu_compatibility import arithmetic
 from ...gpu_compatibility.checks import COMPATIBILITY, FLOAT, KNOWN_ACTIVATION, runtime_input_count, saying_by_release, shapes
-from ..build.model import Operation, Shape, build_error, consume
-from ..build.reader import (
+from ..model import (
     BHWC,
     BOOL_VALUES,
     FLOAT_VALUES,
@@ -23,9 +22,13 @@ from ..build.reader import (
     LINEAR,
     SCALAR,
     NodeReader,
+    Operation,
     Parser,
-    bhwc,
+    Shape,
+    build_error,
+    consume,
     gpu_axis,
+    gpu_shape,
     parse_one_to_one,
     with_size,
 )
@@ -157,7 +160,7 @@ _WITH_ACTIVATION = frozenset({"ADD", "DIV", "MUL", "SUB"})
 def parse_one_operand(reader: NodeReader) -> None:
     """Parse a unary operator (``ElementwiseOperationParser``)."""
     _check_operands(reader, runtime=1, constant=0)
-    reader.add_one_to_one(reader.view.op)
+    reader.add_complete(reader.view.op)
 
 
 def parse_two_operands(reader: NodeReader) -> None:
@@ -234,7 +237,7 @@ def parse_select(reader: NodeReader) -> None:
             shape = (1, height, width, channels)
         else:
             reader.read(position, BHWC)
-            shape = bhwc(tensor)
+            shape = gpu_shape(tensor)
         constant = reader.add_constant(position, shape)
         consume(operation, constant)
     reader.add_outputs(operation)
@@ -260,7 +263,7 @@ def parse_reduction(reader: NodeReader) -> None:
 
 def parse_mean(reader: NodeReader) -> None:
     """Parse MEAN (``MeanOperationParser``)."""
-    reader.add_one_to_one("MEAN").attributes = frozenset(_axes(reader))
+    reader.add_complete("MEAN").attributes = frozenset(_axes(reader))
 
 
 def _axes(reader: NodeReader) -> list[int]:

@@ -18,8 +18,20 @@ from ...gpu_compatibility.checks import (
     is_full_lstm,
     runtime_input_count,
 )
-from ..build.model import GATE_SUM, Value, build_error, consume
-from ..build.reader import HW, LINEAR, OHWI, NodeReader, Parser, bhwc, parse_one_to_one, with_size
+from ..model import (
+    GATE_SUM,
+    HW,
+    LINEAR,
+    OHWI,
+    NodeReader,
+    Parser,
+    Value,
+    build_error,
+    consume,
+    gpu_shape,
+    parse_one_to_one,
+    with_size,
+)
 from .checks import gpu_rule
 
 # Building the model
@@ -140,9 +152,9 @@ def parse_conv_2d(reader: NodeReader) -> None:
     Upstream divides a grouped convolution into a SPLIT, convolutions and a CONCAT. This parser adds a single operation.
     """
     view = reader.view
-    channels = bhwc(view.input(0))[3]
+    channels = gpu_shape(view.input(0))[3]
     has_runtime_weights = runtime_input_count(view) != 1
-    weights = bhwc(view.input(1)) if has_runtime_weights else reader.read(1, OHWI)
+    weights = gpu_shape(view.input(1)) if has_runtime_weights else reader.read(1, OHWI)
     reader.read_bias(2)
     if has_runtime_weights:
         if channels != weights[3]:
@@ -159,7 +171,7 @@ def parse_conv_2d(reader: NodeReader) -> None:
 
 def parse_depthwise_conv_2d(reader: NodeReader) -> None:
     """Parse DEPTHWISE_CONV_2D (``DepthwiseConvolutionOperationParser``)."""
-    operation = reader.add_one_to_one("DEPTHWISE_CONVOLUTION")
+    operation = reader.add_complete("DEPTHWISE_CONVOLUTION")
     if runtime_input_count(reader.view) == 2:
         reader.add_input(operation, 1)
     else:
@@ -196,7 +208,7 @@ _POOL = gpu_rule(
 
 def parse_pool(reader: NodeReader) -> None:
     """Parse pooling (``Pooling2DOperationParser``)."""
-    operation = reader.add_one_to_one("POOLING_2D")
+    operation = reader.add_complete("POOLING_2D")
     reader.fuse_activation(operation)
 
 
@@ -228,7 +240,7 @@ def _parse_runtime_weights(reader: NodeReader) -> None:
     operation = reader.add("CONVOLUTION_2D")
     reader.add_input(operation, 0)
     reader.add_input(operation, 1)
-    result, shape = with_size(bhwc(view.input(0)), 3, bhwc(view.input(1))[0]), bhwc(view.output(0))
+    result, shape = with_size(gpu_shape(view.input(0)), 3, gpu_shape(view.input(1))[0]), gpu_shape(view.output(0))
     if result == shape:
         reader.add_outputs(operation)
     else:
@@ -253,7 +265,7 @@ def parse_batch_matmul(reader: NodeReader) -> None:
         raise build_error(
             "gpu-build-shape", reader.view.input(1), needed="a constant of rank 2, or two operands that are not constant"
         )
-    reader.add_one_to_one("CONVOLUTION_2D")
+    reader.add_complete("CONVOLUTION_2D")
     reader.read(1, HW)
 
 
@@ -277,7 +289,7 @@ CUSTOM_RULES = {
 
 def parse_transpose_conv_bias(reader: NodeReader) -> None:
     """Parse Convolution2DTransposeBias (``TransposeConvCustomOperationParser``)."""
-    reader.add_one_to_one("CONVOLUTION_TRANSPOSED")
+    reader.add_complete("CONVOLUTION_TRANSPOSED")
     reader.read(1, OHWI)
     reader.read_bias(2)
 

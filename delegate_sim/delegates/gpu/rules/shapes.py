@@ -12,8 +12,24 @@ from ....rules.rule import Check
 from ....rules.vocabulary import operand_count, rank, refused_if
 from ...gpu_compatibility import arithmetic
 from ...gpu_compatibility.checks import COMPATIBILITY, runtime_operands, saying_by_release
-from ..build.model import Operation, Shape, Value, build_error, consume, produce
-from ..build.reader import BHWC, HW, INT32_VALUES, LINEAR, NodeReader, Parser, bhwc, gpu_axis, parse_one_to_one, with_size
+from ..model import (
+    BHWC,
+    HW,
+    INT32_VALUES,
+    LINEAR,
+    NodeReader,
+    Operation,
+    Parser,
+    Shape,
+    Value,
+    build_error,
+    consume,
+    gpu_axis,
+    gpu_shape,
+    parse_one_to_one,
+    produce,
+    with_size,
+)
 from .checks import INT32, SINCE_1_1, SINCE_2_1_6, gpu_rule
 
 # Building the model
@@ -26,7 +42,7 @@ def parse_reshape(reader: NodeReader) -> None:
 
 def parse_transpose(reader: NodeReader) -> None:
     """Parse TRANSPOSE (``TransposeOperationParser``)."""
-    reader.add_one_to_one("TRANSPOSE")
+    reader.add_complete("TRANSPOSE")
     (size,) = reader.read(1, LINEAR, INT32_VALUES)
     if size not in (2, 3, 4):
         raise build_error("gpu-build-shape", reader.view.input(1), needed="2 to 4 elements")
@@ -122,7 +138,7 @@ def _joined_values(reader: NodeReader) -> list[Value]:
     for position in range(len(reader.view.node.inputs)):
         if reader.is_constant(position):
             reader.read(position, BHWC)
-            values.append(reader.add_constant(position, bhwc(reader.view.input(position))))
+            values.append(reader.add_constant(position, gpu_shape(reader.view.input(position))))
         else:
             values.append(reader.value(position))
     return values
@@ -163,7 +179,7 @@ def parse_pack(reader: NodeReader) -> None:
     values = _joined_values(reader)
     result = reader.view.output(0)
     axis = gpu_axis(result, reader.view.options.axis)
-    shape = with_size(bhwc(result), axis, 1)
+    shape = with_size(gpu_shape(result), axis, 1)
     for position, value in enumerate(values):
         if value.shape != shape:
             reshape = reader.add("RESHAPE", shape)
@@ -183,11 +199,11 @@ def parse_unpack(reader: NodeReader) -> None:
         reader.add_identity(0)
         return
     source = reader.view.input(0)
-    shape = with_size(bhwc(source), gpu_axis(source, options.axis), 1)
+    shape = with_size(gpu_shape(source), gpu_axis(source, options.axis), 1)
     operation = reader.add("SPLIT")
     reader.add_input(operation, 0)
     for position in range(len(reader.view.node.outputs)):
-        if bhwc(reader.view.output(position)) == shape:
+        if gpu_shape(reader.view.output(position)) == shape:
             reader.add_output(operation, position)
         else:
             reader.add_reshaped_output(operation, shape, position)
@@ -225,7 +241,7 @@ _PAD = gpu_rule("PadOperationParser", *arithmetic.PAD, version_up_to=2)
 
 def parse_pad(reader: NodeReader) -> None:
     """Parse PAD and similar operators (``PadOperationParser``)."""
-    operation = reader.add_one_to_one("PAD")
+    operation = reader.add_complete("PAD")
     rows, _ = reader.read(1, HW, INT32_VALUES)
     paddings = reader.view.value(reader.view.input(1))
     # If there are three rows, upstream sets the padding of the batch to 1.

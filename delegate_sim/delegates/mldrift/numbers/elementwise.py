@@ -12,7 +12,8 @@ from ....model import schema
 from ....model.model import Tensor
 from ....model.numbers import FlatNumbers, fact_of, fulfill
 from ....releases.catalogue import parse_release
-from ..target import Bhwc, are_groups_split, axes_of, bhwc, filled, groups_of
+from ...gpu_compatibility import Bhwc, axes_of, bhwc, filled
+from ..target import are_groups_split, groups_of
 from .rule import Affected, GraphPart, is_never_negative, is_positive, number_rule, vector
 
 _BROADCASTING = (

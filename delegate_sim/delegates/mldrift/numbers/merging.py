@@ -9,8 +9,8 @@ from collections import Counter
 
 from ....graph.graph import NodeView, fused_activation
 from ....model.model import Tensor
+from ...gpu_compatibility import is_linear
 from ..rules.checks import integers
-from ..target import is_linear
 from .rule import Affected, GraphPart, NumberRule, number_rule
 
 _REDUCTIONS = ("SUM", "MEAN", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_PROD")

@@ -10,9 +10,9 @@ from ....model import schema
 from ....refusal import Refusal
 from ....rules.kinds import NEIGHBOR, OPERATOR, QUANTIZATION, RANK, SHAPE
 from ....rules.vocabulary import check, refused_if, where
-from ...gpu_compatibility import arithmetic
+from ...gpu_compatibility import arithmetic, bhwc, is_linear
 from ...gpu_compatibility.checks import COMPATIBILITY, Found, asked, runtime_input_count, runtime_operands
-from ..target import BATCH, CONSTANT_TYPE, BuildProblems, bhwc, is_linear, name_of, problem_if
+from ..target import BATCH, CONSTANT_TYPE, BuildProblems, name_of, problem_if
 from .arithmetic import unary
 from .checks import (
     RANKED_RESULT,

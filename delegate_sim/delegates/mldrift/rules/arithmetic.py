@@ -12,7 +12,7 @@ from ....refusal import Refusal
 from ....rules.kinds import BROADCAST, CONSTANT, NEIGHBOR, OPERATOR, RANK, TENSOR_TYPE
 from ....rules.rule import Check, OpRule
 from ....rules.vocabulary import check, refused_if, where
-from ...gpu_compatibility import arithmetic
+from ...gpu_compatibility import arithmetic, bhwc, is_linear
 from ...gpu_compatibility.checks import (
     COMPATIBILITY,
     FLOAT,
@@ -26,7 +26,7 @@ from ...gpu_compatibility.checks import (
     runtime_input_count,
     shapes,
 )
-from ..target import BATCH, BuildProblems, bhwc, is_linear, problem_if, unread_constants
+from ..target import BATCH, BuildProblems, problem_if, unread_constants
 from .checks import (
     COUNTS,
     FUSABLE_ELEMENTWISE,

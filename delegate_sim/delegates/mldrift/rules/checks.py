@@ -22,6 +22,7 @@ from ....rules.kinds import Kind
 from ....rules.operands import counted
 from ....rules.rule import LITERT, Check, Source
 from ....rules.vocabulary import activation, check, operand_count
+from ...gpu_compatibility import is_linear
 from ...gpu_compatibility.checks import (
     ACTIVATIONS,
     Found,
@@ -33,7 +34,7 @@ from ...gpu_compatibility.checks import (
     newest_version,
     runtime_input_count,
 )
-from ..target import is_linear, name_of
+from ..target import name_of
 
 SOURCE = Source(LITERT, "ml_drift_delegate/tflite/model_builder.cc", "NewOperationParser", "ModelBuilderOptions")
 PARSER = Source(LITERT, "ml_drift_delegate/tflite/operation_parser.cc", "TFLiteOperationParser::ValidateSupport")

@@ -16,8 +16,8 @@ from ....rules.kinds import ATTRIBUTE, CONSTANT, OPERAND_COUNT, RANK, SHAPE, TEN
 from ....rules.operands import counted
 from ....rules.rule import LITERT, Check, Source
 from ....rules.vocabulary import check, operand_count, where
+from ...gpu_compatibility import Bhwc, bhwc
 from ...gpu_compatibility.checks import FLOAT, Found, asked, case
-from ..target import Bhwc, bhwc
 from .checks import RESULTS, Checks, available, before, float_constant, readable, since
 from .tensors import SOURCE
 

@@ -17,8 +17,9 @@ from ....rules.operands import counted, exactly, listed
 from ....rules.rule import LITERT, Check, OpRule, Source
 from ....rules.vocabulary import check, check_for_target, operand_count, where
 from ...decision import ReleaseOnly
+from ...gpu_compatibility import Bhwc, bhwc
 from ...gpu_compatibility.checks import Found, asked, case, runtime_input_count, saying_by_release
-from ..target import Bhwc, as_measured, bhwc
+from ..target import as_measured
 from .checks import RESULTS, Checks, available, readable, readable_tensor, runtime_or_constant, since
 from .composite_layers import COMPOSITE, EXPERTS, GROUP_NORM, RMS_NORM, has_attribute
 from .tensors import SOURCE, carrier_tensors

@@ -10,7 +10,7 @@ from ....refusal import Refusal
 from ....releases.catalogue import parse_release
 from ....rules.kinds import CONSTANT, OPERAND_COUNT, RANK
 from ....rules.vocabulary import check, operand_count, refused_if, where
-from ...gpu_compatibility import layers
+from ...gpu_compatibility import bhwc, layers
 from ...gpu_compatibility.checks import is_full_lstm, runtime_input_count
 from ..target import (
     BATCH,
@@ -22,7 +22,6 @@ from ..target import (
     BuildProblems,
     FormerProblems,
     are_groups_split,
-    bhwc,
     blockwise_weights,
     groups_of,
     unread_constants,

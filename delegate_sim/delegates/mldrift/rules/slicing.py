@@ -15,9 +15,9 @@ from ....rules.kinds import CONSTANT, OPERAND_COUNT, OPERAND_VALUE, RANK, SHAPE,
 from ....rules.operands import operand
 from ....rules.rule import Check
 from ....rules.vocabulary import check, operand_count, rank, refused_if, typed, where
-from ...gpu_compatibility import arithmetic
+from ...gpu_compatibility import Bhwc, arithmetic, axes_of, bhwc, filled
 from ...gpu_compatibility.checks import Found, asked, case
-from ..target import COPIED_INPUT, Bhwc, BuildProblems, axes_of, bhwc, constants_read, filled, unread_constants
+from ..target import COPIED_INPUT, BuildProblems, constants_read, unread_constants
 from .checks import (
     FUSED,
     INPUT_AXES,
