@@ -34,12 +34,12 @@ from ..model import (
 )
 from .checks import BOOL, SINCE_1_1, SINCE_2_1_6, gpu_rule, single_reader
 
-# Operators with one or two operands
-
 _ELEMENTWISE = "ElementwiseOperationParser"
-_UNARY = gpu_rule(_ELEMENTWISE, *arithmetic.UNARY, version_up_to=2)
-_BINARY = gpu_rule(_ELEMENTWISE, *arithmetic.BINARY, version_up_to=2)
-_BINARY_WITH_ACTIVATION = gpu_rule(_ELEMENTWISE, *arithmetic.BINARY_WITH_ACTIVATION, version_up_to=2)
+_UNARY = ("ABS", "COS", "EXP", "FLOOR", "LOG", "NEG", "RSQRT", "SIGN", "SIN", "SQRT", "SQUARE")
+_BINARY = ("FLOOR_DIV", "FLOOR_MOD", "MAXIMUM", "MINIMUM", "POW", "SQUARED_DIFFERENCE")
+_COMPARISONS = ("EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL", "NOT_EQUAL")
+_SELECTIONS = ("SELECT", "SELECT_V2")
+_REDUCTIONS = ("REDUCE_MAX", "REDUCE_MIN", "REDUCE_PROD", "SUM")
 
 
 def _each_smaller(node: NodeView) -> str | None:
@@ -52,8 +52,6 @@ def _each_smaller(node: NodeView) -> str | None:
 
 
 _BROADCAST = arithmetic.PLAIN_BROADCAST.from_release(SINCE_1_1)
-
-# Comparisons
 
 
 def _consumer_gives_no_float(node: NodeView) -> str | None:
@@ -77,8 +75,6 @@ _COMPARISON = gpu_rule(
     cases=(),
     outputs=BOOL,
 )
-
-# Selection
 
 
 def _condition_of_another_shape(node: NodeView) -> str | None:
@@ -152,8 +148,6 @@ _SELECT = gpu_rule(
 )
 
 
-# Building the model
-
 _WITH_ACTIVATION = frozenset({"ADD", "DIV", "MUL", "SUB"})
 
 
@@ -163,8 +157,7 @@ def parse_one_operand(reader: NodeReader) -> None:
     reader.add_complete(reader.view.op)
 
 
-def parse_two_operands(reader: NodeReader) -> None:
-    """Parse a binary operator with at most one constant operand (``ElementwiseOperationParser``)."""
+def _parse_two_operands(reader: NodeReader) -> None:
     operation = reader.add(reader.view.op)
     if _has_operands(reader, runtime=2, constant=0):
         _add_runtime_operands(reader, operation)
@@ -220,8 +213,7 @@ def _add_constant_operand(reader: NodeReader, operation: Operation) -> None:
     reader.read(constant, layout, elements)
 
 
-def parse_select(reader: NodeReader) -> None:
-    """Parse SELECT or SELECT_V2 (``SelectV2OperationParser``)."""
+def _parse_select(reader: NodeReader) -> None:
     operation = reader.add("SELECT_V2")
     reader.add_input(operation, 0)
     for position in (1, 2):
@@ -243,14 +235,7 @@ def parse_select(reader: NodeReader) -> None:
     reader.add_outputs(operation)
 
 
-_REDUCTION = gpu_rule("ReduceOperationParser", *arithmetic.REDUCTION)
-
-
-# Building the model
-
-
-def parse_reduction(reader: NodeReader) -> None:
-    """Parse a reduction (``ReduceOperationParser``). If keep_dims is off, add a RESHAPE."""
+def _parse_reduction(reader: NodeReader) -> None:
     operation = reader.add(reader.view.op)
     shape = reader.add_input(operation, 0).shape
     for axis in _axes(reader):
@@ -261,8 +246,7 @@ def parse_reduction(reader: NodeReader) -> None:
         reader.add_reshaped_output(operation, shape, 0)
 
 
-def parse_mean(reader: NodeReader) -> None:
-    """Parse MEAN (``MeanOperationParser``)."""
+def _parse_mean(reader: NodeReader) -> None:
     reader.add_complete("MEAN").attributes = frozenset(_axes(reader))
 
 
@@ -274,24 +258,15 @@ def _axes(reader: NodeReader) -> list[int]:
 
 
 RULES = {
-    "ABS": _UNARY,
+    **dict.fromkeys(_UNARY, gpu_rule(_ELEMENTWISE, *arithmetic.UNARY, version_up_to=2)),
+    **dict.fromkeys(_BINARY, gpu_rule(_ELEMENTWISE, *arithmetic.BINARY, version_up_to=2)),
+    **dict.fromkeys(("DIV", "SUB"), gpu_rule(_ELEMENTWISE, *arithmetic.BINARY_WITH_ACTIVATION, version_up_to=2)),
+    **dict.fromkeys(_COMPARISONS, _COMPARISON),
+    **dict.fromkeys(_SELECTIONS, _SELECT),
+    **dict.fromkeys(_REDUCTIONS, gpu_rule("ReduceOperationParser", *arithmetic.REDUCTION)),
     "ADD": gpu_rule(_ELEMENTWISE, arithmetic.ADD_OPERANDS, _BROADCAST, version_up_to=2),
     "ADD_N": gpu_rule(_ELEMENTWISE, arithmetic.ADD_N, version_up_to=2),
-    "COS": _UNARY,
-    "DIV": _BINARY_WITH_ACTIVATION,
-    "EQUAL": _COMPARISON,
-    "EXP": _UNARY,
-    "FLOOR": _UNARY,
-    "FLOOR_DIV": _BINARY,
-    "FLOOR_MOD": _BINARY,
-    "GREATER": _COMPARISON,
-    "GREATER_EQUAL": _COMPARISON,
-    "LESS": _COMPARISON,
-    "LESS_EQUAL": _COMPARISON,
-    "LOG": _UNARY,
     "LOGICAL_AND": gpu_rule(_ELEMENTWISE, *arithmetic.BINARY, version_up_to=2, inputs=BOOL, outputs=BOOL),
-    "MAXIMUM": _BINARY,
-    "MINIMUM": _BINARY,
     "MUL": gpu_rule(
         _ELEMENTWISE,
         arithmetic.MUL_OPERANDS,
@@ -302,18 +277,6 @@ RULES = {
         KNOWN_ACTIVATION,
         version_up_to=3,
     ),
-    "NEG": _UNARY,
-    "NOT_EQUAL": _COMPARISON,
-    "POW": _BINARY,
-    "RSQRT": _UNARY,
-    "SELECT": _SELECT,
-    "SELECT_V2": _SELECT,
-    "SIGN": _UNARY,
-    "SIN": _UNARY,
-    "SQRT": _UNARY,
-    "SQUARE": _UNARY,
-    "SQUARED_DIFFERENCE": _BINARY,
-    "SUB": _BINARY_WITH_ACTIVATION,
     "CUMSUM": gpu_rule(
         "CumsumOperationParser",
         *arithmetic.CUMSUM,
@@ -321,50 +284,15 @@ RULES = {
         cases=(COMPATIBILITY, COMPATIBILITY.with_symbol("CheckCumsumGpuDelegateCompatibility")),
     ),
     "MEAN": gpu_rule("MeanOperationParser", *arithmetic.MEAN),
-    "REDUCE_MAX": _REDUCTION,
-    "REDUCE_MIN": _REDUCTION,
-    "REDUCE_PROD": _REDUCTION,
-    "SUM": _REDUCTION,
 }
 
-PARSERS: Mapping[str, Parser] = {
-    "ABS": parse_one_operand,
-    "ADD": parse_two_operands,
-    "ADD_N": parse_two_operands,
-    "COS": parse_one_operand,
-    "DIV": parse_two_operands,
-    "EQUAL": parse_two_operands,
-    "EXP": parse_one_operand,
-    "FLOOR": parse_one_operand,
-    "FLOOR_DIV": parse_two_operands,
-    "FLOOR_MOD": parse_two_operands,
-    "GREATER": parse_two_operands,
-    "GREATER_EQUAL": parse_two_operands,
-    "LESS": parse_two_operands,
-    "LESS_EQUAL": parse_two_operands,
-    "LOG": parse_one_operand,
-    "LOGICAL_AND": parse_two_operands,
-    "MAXIMUM": parse_two_operands,
-    "MINIMUM": parse_two_operands,
-    "MUL": parse_two_operands,
-    "NEG": parse_one_operand,
-    "NOT_EQUAL": parse_two_operands,
-    "POW": parse_two_operands,
-    "RSQRT": parse_one_operand,
-    "SELECT": parse_select,
-    "SELECT_V2": parse_select,
-    "SIGN": parse_one_operand,
-    "SIN": parse_one_operand,
-    "SQRT": parse_one_operand,
-    "SQUARE": parse_one_operand,
-    "SQUARED_DIFFERENCE": parse_two_operands,
-    "SUB": parse_two_operands,
-    "CUMSUM": parse_one_to_one,
-    "MEAN": parse_mean,
-    "REDUCE_MAX": parse_reduction,
-    "REDUCE_MIN": parse_reduction,
-    "REDUCE_PROD": parse_reduction,
-    "SUM": parse_reduction,
-}
-TWO_OPERANDS = frozenset(op for op, parser in PARSERS.items() if parser is parse_two_operands)
+TWO_OPERANDS = frozenset((*_BINARY, *_COMPARISONS, "ADD", "ADD_N", "DIV", "LOGICAL_AND", "MUL", "SUB"))
 """The elementwise operators whose kernel reads two values at the position of the result."""
+PARSERS: Mapping[str, Parser] = {
+    **dict.fromkeys(_UNARY, parse_one_operand),
+    **dict.fromkeys(TWO_OPERANDS, _parse_two_operands),
+    **dict.fromkeys(_SELECTIONS, _parse_select),
+    **dict.fromkeys(_REDUCTIONS, _parse_reduction),
+    "CUMSUM": parse_one_to_one,
+    "MEAN": _parse_mean,
+}

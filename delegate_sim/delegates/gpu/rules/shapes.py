@@ -32,16 +32,8 @@ from ..model import (
 )
 from .checks import INT32, SINCE_1_1, SINCE_2_1_6, gpu_rule
 
-# Building the model
 
-
-def parse_reshape(reader: NodeReader) -> None:
-    """Parse RESHAPE (``ReshapeOperationParser``)."""
-    reader.add_identity(0)
-
-
-def parse_transpose(reader: NodeReader) -> None:
-    """Parse TRANSPOSE (``TransposeOperationParser``)."""
+def _parse_transpose(reader: NodeReader) -> None:
     reader.add_complete("TRANSPOSE")
     (size,) = reader.read(1, LINEAR, INT32_VALUES)
     if size not in (2, 3, 4):
@@ -51,11 +43,10 @@ def parse_transpose(reader: NodeReader) -> None:
 _INPUT = operand(0, "input")
 
 
-# Building the model
 _AXIS_NAMES = ("batch", "height", "width", "channels")
 
 
-def parse_slice(reader: NodeReader) -> None:
+def _parse_slice(reader: NodeReader) -> None:
     """Parse SLICE (``SliceOperationParser``).
 
     If the input has rank 4, three starts apply to height, width and channels. If the input has rank 3, three starts apply to
@@ -78,7 +69,7 @@ def parse_slice(reader: NodeReader) -> None:
     _finish_slice(operation, begin, ends, [1, 1, 1, 1])
 
 
-def parse_strided_slice(reader: NodeReader) -> None:
+def _parse_strided_slice(reader: NodeReader) -> None:
     """Parse STRIDED_SLICE (``StridedSliceOperationParser``).
 
     Three starts apply to height, width and channels, for every rank of the input.
@@ -127,8 +118,6 @@ def _finish_slice(operation: Operation, starts: list[int], ends: list[int], stri
     operation.attributes = (tuple(starts), tuple(ends), tuple(strides))
 
 
-# Building the model
-
 _BATCH, _HEIGHT, _WIDTH, _CHANNELS = range(4)
 _INT32_BYTES = 4
 
@@ -144,8 +133,7 @@ def _joined_values(reader: NodeReader) -> list[Value]:
     return values
 
 
-def parse_concatenation(reader: NodeReader) -> None:
-    """Parse CONCATENATION (``ConcatenationOperationParser``). Repeated operands are copied first."""
+def _parse_concatenation(reader: NodeReader) -> None:
     values = _joined_values(reader)
     joined: set[Value] = set()
     for position, value in enumerate(values):
@@ -171,8 +159,7 @@ def _joined_axis(values: Sequence[Value], result: Shape) -> int:
     return _BATCH
 
 
-def parse_pack(reader: NodeReader) -> None:
-    """Parse PACK as a CONCAT of reshaped operands (``PackOperationParser``)."""
+def _parse_pack(reader: NodeReader) -> None:
     if len(reader.view.node.inputs) == 1:
         reader.add_identity(0)
         return
@@ -192,8 +179,7 @@ def parse_pack(reader: NodeReader) -> None:
         consume(operation, value)
 
 
-def parse_unpack(reader: NodeReader) -> None:
-    """Parse UNPACK as a SPLIT with reshaped results (``UnpackOperationParser``)."""
+def _parse_unpack(reader: NodeReader) -> None:
     options = reader.view.options
     if options.num == 1:
         reader.add_identity(0)
@@ -207,16 +193,6 @@ def parse_unpack(reader: NodeReader) -> None:
             reader.add_output(operation, position)
         else:
             reader.add_reshaped_output(operation, shape, position)
-
-
-def parse_split(reader: NodeReader) -> None:
-    """Parse SPLIT (``SplitOperationParser``)."""
-    _split(reader, data=1, axis=0)
-
-
-def parse_split_v(reader: NodeReader) -> None:
-    """Parse SPLIT_V (``SplitVOperationParser``)."""
-    _split(reader, data=0, axis=2)
 
 
 def _split(reader: NodeReader, data: int, axis: int) -> None:
@@ -236,11 +212,7 @@ def _split(reader: NodeReader, data: int, axis: int) -> None:
 _PAD = gpu_rule("PadOperationParser", *arithmetic.PAD, version_up_to=2)
 
 
-# Building the model
-
-
-def parse_pad(reader: NodeReader) -> None:
-    """Parse PAD and similar operators (``PadOperationParser``)."""
+def _parse_pad(reader: NodeReader) -> None:
     operation = reader.add_complete("PAD")
     rows, _ = reader.read(1, HW, INT32_VALUES)
     paddings = reader.view.value(reader.view.input(1))
@@ -248,11 +220,7 @@ def parse_pad(reader: NodeReader) -> None:
     operation.attributes = rows == 3 or (paddings is not None and any(as_list(paddings[:2])))
 
 
-# Building the model
-
-
-def parse_gather(reader: NodeReader) -> None:
-    """Parse GATHER (``GatherOperationParser``)."""
+def _parse_gather(reader: NodeReader) -> None:
     gpu_axis(reader.view.input(0), reader.view.options.axis)
     operation = reader.add("GATHER")
     reader.add_input(operation, 0)
@@ -261,9 +229,6 @@ def parse_gather(reader: NodeReader) -> None:
     else:
         reader.add_input(operation, 1)
     reader.add_outputs(operation)
-
-
-# Building the model
 
 
 def _mask(check: Check[object], says: str) -> Check[object]:
@@ -335,21 +300,16 @@ RULES = {
 }
 
 PARSERS: Mapping[str, Parser] = {
-    "DEPTH_TO_SPACE": parse_one_to_one,
-    "RESHAPE": parse_reshape,
-    "SPACE_TO_DEPTH": parse_one_to_one,
-    "TRANSPOSE": parse_transpose,
-    "SLICE": parse_slice,
-    "STRIDED_SLICE": parse_strided_slice,
-    "CONCATENATION": parse_concatenation,
-    "PACK": parse_pack,
-    "SPLIT": parse_split,
-    "SPLIT_V": parse_split_v,
-    "UNPACK": parse_unpack,
-    "MIRROR_PAD": parse_pad,
-    "PAD": parse_pad,
-    "PADV2": parse_pad,
-    "GATHER": parse_gather,
-    "ONE_HOT": parse_one_to_one,
-    "TILE": parse_one_to_one,
+    **dict.fromkeys(("DEPTH_TO_SPACE", "SPACE_TO_DEPTH", "ONE_HOT", "TILE"), parse_one_to_one),
+    **dict.fromkeys(("MIRROR_PAD", "PAD", "PADV2"), _parse_pad),
+    "RESHAPE": lambda reader: reader.add_identity(0),
+    "TRANSPOSE": _parse_transpose,
+    "SLICE": _parse_slice,
+    "STRIDED_SLICE": _parse_strided_slice,
+    "CONCATENATION": _parse_concatenation,
+    "PACK": _parse_pack,
+    "SPLIT": lambda reader: _split(reader, data=1, axis=0),
+    "SPLIT_V": lambda reader: _split(reader, data=0, axis=2),
+    "UNPACK": _parse_unpack,
+    "GATHER": _parse_gather,
 }
