@@ -229,3 +229,15 @@ def names(value: Any) -> tuple[str, ...]:
     if isinstance(value, Sequence) and all(isinstance(name, str) for name in value):
         return tuple(value)
     raise InvalidValueError("takes a list of names", value)
+
+
+def choice(*choices: str, needed: str, spellings: Mapping[str, str] = MappingProxyType({})) -> Callable[[Any], str]:
+    """Return a parser of names in any case. An empty value means the first choice. ``spellings`` are further names of choices."""
+
+    def parse(value: Any) -> str:
+        name = (text(value) or choices[0]).lower()
+        if name not in choices and name not in spellings:
+            raise InvalidValueError(f"takes {needed}", value)
+        return spellings.get(name, name)
+
+    return parse

@@ -9,13 +9,13 @@ next to the operators' rules (see ``target.py``). Failures to compile a shader d
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
-from ...foundation.parsing.invalid_value import InvalidValueError
 from ...graph.forms import FormTable, node_forms
 from ...graph.graph import Graph, NodeView, index_in_graph
 from ...graph.partition import Subset
@@ -24,18 +24,20 @@ from ...model.model import Model, Tensor
 from ...model.operator_families import FAMILY_OF
 from ...refusal import Refusal
 from ...releases.catalogue import NEWEST, Release, ReleaseNote
-from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT, Kind
+from ...rules.book import RuleBook, Unknown
+from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT, Kind, kinds_in
+from ...rules.rule import family_rules
 from ..base import Delegate, take_largest
 from ..decision import Decision, Float16Remapping, ReleaseOnly, kinds_by_code, take_accepted
 from ..gpu_compatibility import axes_of
-from ..gpu_compatibility.checks import HEADING, LAST_LINE, refusal_lines
+from ..gpu_compatibility.checks import HEADING, LAST_LINE, OPERAND_COUNT, RANK, refusal_lines
 from ..npu.loader import loaded
-from ..options import Option, OptionValues, boolean, integer, text
+from ..options import Option, OptionValues, boolean, choice, integer
 from ..traits import Accelerator, AcceleratorTraits, LogTraits, ReleaseHistory
-from .rules import MODULES, RULES
+from . import rules
+from .rules import BOUND_BUFFERS, MODULES, SOURCE, is_bound, stablehlo
 from .rules.checks import integers
 from .rules.composites import composite_name
-from .rules.tensors import BOUND_BUFFERS, is_bound
 from .target import (
     BOUND_TYPE,
     BUILDS_CHECKED,
@@ -50,6 +52,18 @@ from .target import (
     not_fully_accelerated,
     release_notes,
     rules_of,
+)
+
+RULES: RuleBook[Any] = RuleBook(
+    "mldrift",
+    families=family_rules(rules.__name__, MODULES),
+    custom=stablehlo.CUSTOM_RULES,
+    kinds=tuple(kinds_in("delegates/mldrift", "rules", (OPERAND_COUNT, RANK)).values()),
+    source=SOURCE,
+    unknown=Unknown("an operator that ML Drift has", said="Operation is not supported."),
+    unknown_custom=Unknown("a custom operator that ML Drift has", said="{op}"),
+    key=operator.attrgetter("release"),
+    has_native_messages=True,
 )
 
 _SPLIT_AXES = {"SPLIT": 0, "SPLIT_V": 2}
@@ -145,7 +159,6 @@ _KERNELS = {
     "metal": "LITERT_METAL",
     "webgpu": "LITERT_WEBGPU",
 }
-_BACKENDS = {**{name: name for name in _KERNELS}, "cl": "opencl", "gl": "opengl"}
 _STUBS = (
     "Convolution2DTransposeBias MaxPoolingWithArgmax2D MaxUnpooling2D moe Resampler "
     "custom_call.GroupNorm custom_call.LayerNorm custom_call.RmsNorm custom_call.PixelShuffle"
@@ -154,35 +167,17 @@ _STUBS = (
 _PRECISIONS = ("default", "fp16", "fp32")
 
 
-def backend(value: Any) -> str:
-    """Parse the name of a backend. On Android, LiteRT tries OpenCL first."""
-    name = text(value)
-    if name is None:
-        return "opencl"
-    if name.lower() not in _BACKENDS:
-        raise InvalidValueError(f"takes {', '.join(_KERNELS)}", value)
-    return _BACKENDS[name.lower()]
-
-
-def precision(value: Any) -> str:
-    """Parse a precision."""
-    name = (text(value) or "default").lower()
-    if name not in _PRECISIONS:
-        raise InvalidValueError(f"takes {', '.join(_PRECISIONS)}", value)
-    return name
-
-
 OPTIONS = (
     Option(
         "backend",
-        backend,
+        choice(*_KERNELS, needed=", ".join(_KERNELS), spellings={"cl": "opencl", "gl": "opengl"}),
         "opencl",
         "opencl, opengl, vulkan, metal or webgpu; all backends accept the same nodes",
         choices=tuple(_KERNELS),
     ),
     Option(
         "precision",
-        precision,
+        choice(*_PRECISIONS, needed=", ".join(_PRECISIONS)),
         "default",
         "the precision of kernels: default, fp16 or fp32",
         changes_verdicts=False,

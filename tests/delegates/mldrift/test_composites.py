@@ -10,7 +10,7 @@ from flatbuffers import flexbuffers
 
 import delegate_sim
 from delegate_sim.delegates.decision import ReleaseOnly
-from delegate_sim.delegates.mldrift.rules import RULES
+from delegate_sim.delegates.mldrift.delegate import RULES
 from delegate_sim.device.compare.observed_delegation import simulated_tally
 from delegate_sim.model.options import Options
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from delegate_sim.delegates.decision import ReleaseOnly
-from delegate_sim.delegates.mldrift.rules import RULES
+from delegate_sim.delegates.mldrift.delegate import RULES
 from delegate_sim.model import schema
 from delegate_sim.model.model import Quantization
 from delegate_sim.releases.catalogue import NEWEST

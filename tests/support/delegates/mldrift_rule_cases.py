@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from delegate_sim.delegates.decision import ReleaseOnly
-from delegate_sim.delegates.mldrift.rules import RULES
+from delegate_sim.delegates.mldrift.delegate import RULES
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
 from tests.support.graphs import arena, constant, node_view, quantized
 

@@ -13,8 +13,8 @@ from ....rules.vocabulary import check, where
 from ...gpu_compatibility import arithmetic
 from ...gpu_compatibility.checks import FLOAT, runtime_input_count, runtime_operands
 from ..model import BHWC, HWC, LINEAR, QUANTIZE_AND_DEQUANTIZE, NodeReader, Parser, build_error, parse_one_to_one
+from . import ALLOW_QUANT_OPS, SOURCE, GpuTarget, gpu_rule, single_reader
 from .arithmetic import parse_one_operand
-from .checks import ALLOW_QUANT_OPS, SOURCE, GpuTarget, gpu_rule, single_reader
 
 _UNARY = ("ELU", "GELU", "LOGISTIC", "TANH")
 _RELUS = ("LEAKY_RELU", "RELU", "RELU6", "RELU_N1_TO_1")

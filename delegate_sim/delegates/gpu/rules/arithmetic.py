@@ -32,7 +32,7 @@ from ..model import (
     parse_one_to_one,
     with_size,
 )
-from .checks import BOOL, SINCE_1_1, SINCE_2_1_6, gpu_rule, single_reader
+from . import BOOL, SINCE_1_1, SINCE_2_1_6, gpu_rule, single_reader
 
 _ELEMENTWISE = "ElementwiseOperationParser"
 _UNARY = ("ABS", "COS", "EXP", "FLOOR", "LOG", "NEG", "RSQRT", "SIGN", "SIN", "SQRT", "SQUARE")

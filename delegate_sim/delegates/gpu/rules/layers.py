@@ -32,7 +32,7 @@ from ..model import (
     parse_one_to_one,
     with_size,
 )
-from .checks import gpu_rule
+from . import gpu_rule
 
 _INPUT_TO_INPUT_WEIGHTS, _CELL_TO_FORGET_WEIGHTS = 1, 10
 _PROJECTION_WEIGHTS, _PROJECTION_BIAS = 16, 17

@@ -30,7 +30,7 @@ from ..model import (
     produce,
     with_size,
 )
-from .checks import INT32, SINCE_1_1, SINCE_2_1_6, gpu_rule
+from . import INT32, SINCE_1_1, SINCE_2_1_6, gpu_rule
 
 
 def _parse_transpose(reader: NodeReader) -> None:

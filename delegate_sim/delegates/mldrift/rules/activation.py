@@ -13,6 +13,7 @@ from ....rules.vocabulary import check, refused_if, where
 from ...gpu_compatibility import arithmetic, bhwc, is_linear
 from ...gpu_compatibility.checks import COMPATIBILITY, Found, asked, runtime_input_count, runtime_operands
 from ..target import BATCH, CONSTANT_TYPE, BuildProblems, name_of, problem_if
+from . import ANY_NUMBERS, USUAL_TENSORS, parsed_by, tensors
 from .arithmetic import unary
 from .checks import (
     RANKED_RESULT,
@@ -32,7 +33,6 @@ from .checks import (
     version_up_to,
     with_results,
 )
-from .tensors import ANY_NUMBERS, USUAL_TENSORS, parsed_by, tensors
 
 _ONE_RUNTIME_INPUT: Checks = (results(1), runtime_inputs(1), other_inputs(0))
 

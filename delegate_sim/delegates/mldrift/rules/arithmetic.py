@@ -27,6 +27,7 @@ from ...gpu_compatibility.checks import (
     shapes,
 )
 from ..target import BATCH, BuildProblems, problem_if, unread_constants
+from . import ANY_NUMBERS, SIGNED, SOURCE, UNSIGNED, USUAL_TENSORS, only_tensors, parsed_by, tensors
 from .checks import (
     COUNTS,
     FUSABLE_ELEMENTWISE,
@@ -43,7 +44,6 @@ from .checks import (
     version_up_to,
     with_results,
 )
-from .tensors import ANY_NUMBERS, SIGNED, SOURCE, UNSIGNED, USUAL_TENSORS, only_tensors, parsed_by, tensors
 
 _COMPARISONS = ("EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL", "NOT_EQUAL")
 _PARSER = "ElementwiseOperationParser"

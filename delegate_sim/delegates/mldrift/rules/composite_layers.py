@@ -18,8 +18,8 @@ from ....rules.rule import LITERT, Check, Source
 from ....rules.vocabulary import check, operand_count, where
 from ...gpu_compatibility import Bhwc, bhwc
 from ...gpu_compatibility.checks import FLOAT, Found, asked, case
+from . import SOURCE
 from .checks import RESULTS, Checks, available, before, float_constant, readable, since
-from .tensors import SOURCE
 
 COMPOSITE = Source(LITERT, "ml_drift_delegate/delegate/composite/custom_parsers.cc", "CustomOperationParserFactory::Create")
 

@@ -20,9 +20,9 @@ from ...decision import ReleaseOnly
 from ...gpu_compatibility import Bhwc, bhwc
 from ...gpu_compatibility.checks import Found, asked, case, runtime_input_count, saying_by_release
 from ..target import as_measured
+from . import SOURCE, carrier_tensors
 from .checks import RESULTS, Checks, available, readable, readable_tensor, runtime_or_constant, since
 from .composite_layers import COMPOSITE, EXPERTS, GROUP_NORM, RMS_NORM, has_attribute
-from .tensors import SOURCE, carrier_tensors
 
 
 def _parser(file: str, parser: str) -> Source:

@@ -26,6 +26,7 @@ from ..target import (
     groups_of,
     unread_constants,
 )
+from . import parsed_by, tensors
 from .checks import (
     FUSABLE,
     FUSED,
@@ -42,7 +43,6 @@ from .checks import (
     version_up_to,
     with_results,
 )
-from .tensors import parsed_by, tensors
 
 
 def _has_runtime_inputs(number: int) -> Callable[[NodeView], bool]:

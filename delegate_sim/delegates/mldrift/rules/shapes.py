@@ -26,6 +26,7 @@ from ..target import (
     problem_if,
     unread_constants,
 )
+from . import ANY_NUMBERS, SIGNED, USUAL_INPUTS, only_tensors, parsed_by, tensors
 from .checks import (
     INPUT_AXES,
     RANKED_RESULT,
@@ -49,7 +50,6 @@ from .checks import (
     version_up_to,
     with_results,
 )
-from .tensors import ANY_NUMBERS, SIGNED, USUAL_INPUTS, only_tensors, parsed_by, tensors
 
 _AFTER_AXES = (
     *readable(0),

@@ -18,6 +18,7 @@ from ....rules.vocabulary import check, operand_count, rank, refused_if, typed, 
 from ...gpu_compatibility import Bhwc, arithmetic, axes_of, bhwc, filled
 from ...gpu_compatibility.checks import Found, asked, case
 from ..target import COPIED_INPUT, BuildProblems, constants_read, unread_constants
+from . import ANY_NUMBERS, parsed_by, tensors
 from .checks import (
     FUSED,
     INPUT_AXES,
@@ -42,7 +43,6 @@ from .checks import (
     version_up_to,
     with_results,
 )
-from .tensors import ANY_NUMBERS, parsed_by, tensors
 
 _ANY = tensors(*ANY_NUMBERS)
 

@@ -18,6 +18,7 @@ from ....rules.vocabulary import check, rank, typed
 from ...gpu_compatibility import layers
 from ...gpu_compatibility.checks import COMPATIBILITY, FLOAT, Found, asked, case, operands, runtime_operands
 from ..target import LOWERED, SIZE, WITHOUT_KERNEL, BuildProblems, as_measured
+from . import ANY_NUMBERS, SIGNED, carrier_tensors, parsed_by, tensors
 from .arithmetic import FLOATS_AND_INTEGERS, PAIRS, binary, unread_operands
 from .checks import (
     RESULTS,
@@ -34,7 +35,6 @@ from .checks import (
 )
 from .composite_layers import normalization
 from .composites import ABSOLUTE, ROTARY, carried, composite
-from .tensors import ANY_NUMBERS, SIGNED, carrier_tensors, parsed_by, tensors
 
 
 def _other_than_first(node: NodeView) -> str | None:
