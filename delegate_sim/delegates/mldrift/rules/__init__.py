@@ -22,9 +22,9 @@ from ....rules.operands import listed
 from ....rules.rule import LITERT, Check, OpRule, Source, modules_of_families
 from ....rules.vocabulary import check_for_target
 from ...decision import ReleaseOnly
-from ...gpu_compatibility.checks import Found
+from ...gpu_compatibility.checks import Found, asked
 from ..target import as_measured, name_of
-from .checks import Checks
+from .checks import PARSER, Checks
 
 MODULES = modules_of_families(
     activation="activation conversion",
@@ -44,6 +44,32 @@ USUAL_INPUTS = ("FLOAT32", "FLOAT16", "BOOL", "INT2", "INT4", "INT8", "UINT8")
 _USUAL_OUTPUTS = ("FLOAT32", "FLOAT16", "INT8", "UINT8")
 _PACKED = ("INT2", "INT4")
 """Types of inputs that are supported from LiteRT 2.2 on."""
+
+_WEIGHTS = "PreCheckReadQuantizedValueByTensorIdx"
+
+
+def quantized_weights(position: int) -> Check[object]:
+    """Require weights of 8, 4 or 2 bits and of shape [o, i] or [o, 1, 1, i] (``PreCheckReadQuantizedValueByTensorIdx``)."""
+
+    def find(node: NodeView) -> Found | None:
+        weights = node.input(position)
+        at = weights.index
+        if weights.quantization is None:
+            return Found("weights without scales", f"{_WEIGHTS}: Empty quantization params: {at}")
+        if weights.quantization.kind not in ("affine", "blockwise"):
+            return Found(f"{weights.quantization.kind} weights", f"{_WEIGHTS}: Tensor is not quantized: {at}")
+        if weights.type not in ("INT8", "INT4", "INT2"):
+            return Found(f"{weights.type} weights", f"Expected Int8, Int4, or Int2 quantized tensor: {at}")
+        if weights.rank not in (2, 4):
+            return Found(f"weights of rank {weights.rank}", f"{_WEIGHTS}: Expected 2D or 4D quantized tensor: {at}")
+        if weights.rank == 4 and weights.shape[1:3] != (1, 1):
+            message = f"{_WEIGHTS}: Expected 4D quantized tensor with height of 1 and width of 1: {at}"
+            return Found(f"weights of shape {list(weights.shape)}", message)
+        return None
+
+    needed = "quantized weights of type INT8, INT4 or INT2 and shape [o, i] or [o, 1, 1, i]"
+    return asked(kinds.QUANTIZATION, needed, find).from_source(PARSER.with_symbol(_WEIGHTS))
+
 
 BOUND_BUFFERS = parse_release("litert-2.4")
 """The first release in which CompiledModel gives inputs and outputs of the model their own memory before it applies ML Drift."""

@@ -16,10 +16,10 @@ from typing import Any
 from ....graph.graph import NodeView
 from ....model.model import Tensor
 from ....model.numbers import StoredNumbers, as_list
-from ....releases.catalogue import Release, parse_release
+from ....releases.catalogue import parse_release
 from ....rules import kinds
 from ....rules.kinds import Kind
-from ....rules.operands import counted
+from ....rules.operands import Numbers, at_most, between, counted
 from ....rules.rule import LITERT, Check, Source
 from ....rules.vocabulary import activation, check, operand_count
 from ...gpu_compatibility import is_linear
@@ -49,23 +49,17 @@ def before(release: str, *checks: Check[object]) -> Checks:
     """Limit checks to releases before ``release``. Omit a check if no release remains."""
     until = parse_release(release)
     counting = [check for check in checks if check.introduced is None or not check.introduced.is_at_least(until)]
-    return tuple([check if _ends_by(check, until) else check.before_release(release) for check in counting])
+    ended = [check.withdrawn is not None and until.is_at_least(check.withdrawn) for check in counting]
+    return tuple([check if ends else check.before_release(release) for check, ends in zip(counting, ended, strict=True)])
 
 
 @functools.cache
 def since(release: str, *checks: Check[object]) -> Checks:
     """Limit checks to ``release`` and later releases. Omit a check if no release remains."""
     start = parse_release(release)
-    counting = [check for check in checks if not _ends_by(check, start)]
-    return tuple([check if _starts_at(check, start) else check.from_release(release) for check in counting])
-
-
-def _ends_by(check: Check[object], release: Release) -> bool:
-    return check.withdrawn is not None and release.is_at_least(check.withdrawn)
-
-
-def _starts_at(check: Check[object], release: Release) -> bool:
-    return check.introduced is not None and check.introduced.is_at_least(release)
+    counting = [check for check in checks if check.withdrawn is None or not start.is_at_least(check.withdrawn)]
+    begun = [check.introduced is not None and check.introduced.is_at_least(start) for check in counting]
+    return tuple([check if starts else check.from_release(release) for check, starts in zip(counting, begun, strict=True)])
 
 
 def _asked(symbol: str, kind: Kind, needed: str, find: Callable[[NodeView], Found | None], hint: str = "") -> Check[object]:
@@ -108,27 +102,29 @@ def results(expected: int) -> Check[object]:
     return demand.from_source(PARSER)
 
 
+def _exactly(
+    expected: int, noun: str, note: str, count_of: Callable[[NodeView], int], says: Callable[[int, int], str]
+) -> Check[object]:
+    def find(node: NodeView) -> Found | None:
+        count = count_of(node)
+        return None if count == expected else Found(counted(count, noun), says(expected, count))
+
+    return asked(kinds.OPERAND_COUNT, f"{counted(expected, noun)}{note}", find).from_source(PARSER)
+
+
 @functools.cache
 def runtime_inputs(expected: int) -> Check[object]:
     """Require exactly this many inputs that are computed at run time."""
-
-    def find(node: NodeView) -> Found | None:
-        count = runtime_input_count(node)
-        return None if count == expected else Found(counted(count, "runtime input"), expected_runtime_inputs(expected, count))
-
-    return asked(kinds.OPERAND_COUNT, counted(expected, "runtime input"), find).from_source(PARSER)
+    return _exactly(expected, "runtime input", "", runtime_input_count, expected_runtime_inputs)
 
 
 @functools.cache
 def other_inputs(expected: int) -> Check[object]:
     """Require exactly this many constant or omitted inputs (``GetNumberOfConstInputsForNode``)."""
-
-    def find(node: NodeView) -> Found | None:
-        count = len(node.node.inputs) - runtime_input_count(node)
-        return None if count == expected else Found(counted(count, "constant input"), expected_constant_inputs(expected, count))
-
-    needed = f"{counted(expected, 'constant input')} (omitted operands count as constant)"
-    return asked(kinds.OPERAND_COUNT, needed, find).from_source(PARSER)
+    note = " (omitted operands count as constant)"
+    return _exactly(
+        expected, "constant input", note, lambda node: len(node.node.inputs) - runtime_input_count(node), expected_constant_inputs
+    )
 
 
 @functools.cache
@@ -156,10 +152,7 @@ FUSED: Checks = (ONE_RESULT, FUSABLE)
 
 _QUANTIZED = ("INT8", "UINT8")
 _MOST_OLD, _MOST = 4, 5
-"""The highest rank that ML Drift can read: ``_MOST_OLD`` before LiteRT 2.2, and ``_MOST`` from LiteRT 2.2 on.
-
-All tensors of a node must also respect the limit ``_MAX_RANK``.
-"""
+"""The highest rank that ML Drift can read: ``_MOST_OLD`` before LiteRT 2.2, and ``_MOST`` from LiteRT 2.2 on."""
 
 
 @functools.cache
@@ -189,15 +182,17 @@ def named(position: int) -> Check[object]:
 TensorsOf = Callable[[NodeView], Sequence[Tensor]]
 
 
+def _with_ranks(symbol: str, name: str, tensors_of: TensorsOf, allowed: Numbers) -> Check[object]:
+    def find(node: NodeView) -> Found | None:
+        tensor = next((tensor for tensor in tensors_of(node) if tensor.rank not in allowed), None)
+        return None if tensor is None else Found(f"{name} of rank {tensor.rank}", bad_rank(node, tensor))
+
+    return _asked(symbol, kinds.RANK, f"{name} of rank {allowed.words}", find)
+
+
 def _ranked(name: str, tensors_of: TensorsOf) -> Checks:
-    def limited(limit: int) -> Check[object]:
-        def find(node: NodeView) -> Found | None:
-            tensor = next((candidate for candidate in tensors_of(node) if candidate.rank > limit), None)
-            return None if tensor is None else Found(f"{name} of rank {tensor.rank}", bad_rank(node, tensor))
-
-        return _asked("CheckTensorShape", kinds.RANK, f"{name} of rank at most {limit}", find)
-
-    return (*before("litert-2.2.0", limited(_MOST_OLD)), *since("litert-2.2.0", limited(_MOST)))
+    old, new = (_with_ranks("CheckTensorShape", name, tensors_of, at_most(limit)) for limit in (_MOST_OLD, _MOST))
+    return (*before("litert-2.2.0", old), *since("litert-2.2.0", new))
 
 
 def bad_rank(node: NodeView, tensor: Tensor) -> str:
@@ -280,22 +275,14 @@ def _runtime_or_constant(position: int | None, limit: int) -> Check[object]:
 
 @functools.cache
 def runtime_or_constant(position: int | None = None) -> Checks:
-    """Require that an operand is a runtime value or a readable constant (``PreCheckRuntimeOrConstantInput``).
-
-    Without a position, require this of every operand.
-    """
+    """Require that an operand, or every operand, is a runtime value or a constant (``PreCheckRuntimeOrConstantInput``)."""
     old, new = _runtime_or_constant(position, _MOST_OLD), _runtime_or_constant(position, _MOST)
     return (*before("litert-2.2.0", old), *since("litert-2.2.0", new))
 
 
 def positive_rank(name: str, tensors_of: TensorsOf) -> Check[object]:
     """Require tensors of rank 1 to 4 (``PreCheckTfLiteShape``)."""
-
-    def find(node: NodeView) -> Found | None:
-        tensor = next((tensor for tensor in tensors_of(node) if not 1 <= tensor.rank <= 4), None)
-        return None if tensor is None else Found(f"{name} of rank {tensor.rank}", bad_rank(node, tensor))
-
-    return _asked("PreCheckTfLiteShape", kinds.RANK, f"{name} of rank 1 to 4", find)
+    return _with_ranks("PreCheckTfLiteShape", name, tensors_of, between(1, 4))
 
 
 def has_data(tensor: Tensor) -> bool:
@@ -408,28 +395,3 @@ INPUT_AXES: Check[object] = axes(
     "the input", lambda node: node.input(0), lambda node: integers(node, 1)[: node.input(1).element_count]
 )
 """Require that the axes in operand 1 exist in operand 0."""
-
-_WEIGHTS = "PreCheckReadQuantizedValueByTensorIdx"
-
-
-def quantized_weights(position: int) -> Check[object]:
-    """Require weights of 8, 4 or 2 bits and of shape [o, i] or [o, 1, 1, i] (``PreCheckReadQuantizedValueByTensorIdx``)."""
-
-    def find(node: NodeView) -> Found | None:
-        weights = node.input(position)
-        at = weights.index
-        if weights.quantization is None:
-            return Found("weights without scales", f"{_WEIGHTS}: Empty quantization params: {at}")
-        if weights.quantization.kind not in ("affine", "blockwise"):
-            return Found(f"{weights.quantization.kind} weights", f"{_WEIGHTS}: Tensor is not quantized: {at}")
-        if weights.type not in ("INT8", "INT4", "INT2"):
-            return Found(f"{weights.type} weights", f"Expected Int8, Int4, or Int2 quantized tensor: {at}")
-        if weights.rank not in (2, 4):
-            return Found(f"weights of rank {weights.rank}", f"{_WEIGHTS}: Expected 2D or 4D quantized tensor: {at}")
-        if weights.rank == 4 and weights.shape[1:3] != (1, 1):
-            message = f"{_WEIGHTS}: Expected 4D quantized tensor with height of 1 and width of 1: {at}"
-            return Found(f"weights of shape {list(weights.shape)}", message)
-        return None
-
-    needed = "quantized weights of type INT8, INT4 or INT2 and shape [o, i] or [o, 1, 1, i]"
-    return _asked(_WEIGHTS, kinds.QUANTIZATION, needed, find)

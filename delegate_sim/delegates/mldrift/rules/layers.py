@@ -26,7 +26,7 @@ from ..target import (
     groups_of,
     unread_constants,
 )
-from . import parsed_by, tensors
+from . import parsed_by, quantized_weights, tensors
 from .checks import (
     FUSABLE,
     FUSED,
@@ -36,7 +36,6 @@ from .checks import (
     Checks,
     available,
     float_constant,
-    quantized_weights,
     readable,
     results,
     since,

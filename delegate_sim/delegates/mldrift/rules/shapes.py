@@ -26,7 +26,7 @@ from ..target import (
     problem_if,
     unread_constants,
 )
-from . import ANY_NUMBERS, SIGNED, USUAL_INPUTS, only_tensors, parsed_by, tensors
+from . import ANY_NUMBERS, SIGNED, USUAL_INPUTS, only_tensors, parsed_by, quantized_weights, tensors
 from .checks import (
     INPUT_AXES,
     RANKED_RESULT,
@@ -42,7 +42,6 @@ from .checks import (
     integer_constant,
     integers,
     other_inputs,
-    quantized_weights,
     readable,
     results,
     runtime_inputs,

@@ -192,15 +192,11 @@ _STRIDED_SLICE = parsed_by(
 )
 
 
-def _says_types(node: NodeView) -> str:
-    one, other = (type_number(node.input(position).type) for position in (0, 1))
-    start = "Array to update and updated slice must have the same data type, but got: array to update: "
-    return f"{start}{one}, updated slice: {other}"
-
-
-def _other_update_type(node: NodeView) -> str | None:
+def _other_update_type(node: NodeView) -> Found | None:
     one, other = node.input(0).type, node.input(1).type
-    return None if one == other else f"{one} input and {other} update"
+    start = "Array to update and updated slice must have the same data type, but got: array to update: "
+    message = f"{start}{type_number(one)}, updated slice: {type_number(other)}"
+    return None if one == other else Found(f"{one} input and {other} update", message)
 
 
 def _other_update_rank(node: NodeView) -> Found | None:
@@ -238,7 +234,7 @@ _DYNAMIC_UPDATE_SLICE = parsed_by(
     "DynamicUpdateSliceOperationParser",
     *case(
         operand_count(3).saying("DynamicUpdateSlice requires 3 inputs."),
-        check(TENSOR_TYPE, "the same type in input and update", _other_update_type).saying(_says_types),
+        asked(TENSOR_TYPE, "the same type in input and update", _other_update_type),
         rank(_STARTS, 1).saying(lambda node: f"Start indices must be 1D, but got: {node.input(2).rank}"),
         typed(_STARTS, ("INT32",)).saying("start_indices must be of type int32."),
         asked(RANK, "the same rank in input and update", _other_update_rank),
