@@ -36,28 +36,14 @@ _BOUNDARY_RANK_IS_CHECKED = parse_release("litert-2.2.0")
 """The first release that limits boundary tensors to ``MAX_RANK`` dimensions."""
 
 _ONE, _TWO, _TWO_OR_THREE = (1,), (2,), (2, 3)
-_INPUT_COUNTS = {
-    "ADD": _TWO,
-    "MUL": _TWO,
-    "AVERAGE_POOL_2D": _ONE,
-    "MAX_POOL_2D": _ONE,
-    "MEAN": _TWO,
-    "CONV_2D": _TWO_OR_THREE,
-    "DEPTHWISE_CONV_2D": _TWO_OR_THREE,
-    "TRANSPOSE_CONV": (3,),
-    "HARD_SWISH": _ONE,
-    "LOGISTIC": _ONE,
-    "RELU": _ONE,
-    "RELU_N1_TO_1": _ONE,
-    "RELU6": _ONE,
-    "TANH": _ONE,
-    "SOFTMAX": _ONE,
-    "PAD": _TWO_OR_THREE,
-    "PADV2": _TWO_OR_THREE,
-    "MIRROR_PAD": _TWO_OR_THREE,
-    "RESIZE_BILINEAR": _TWO,
-}
 _PADDING = ("PAD", "PADV2", "MIRROR_PAD")
+_INPUT_COUNTS = {
+    **dict.fromkeys(("AVERAGE_POOL_2D", "MAX_POOL_2D", "HARD_SWISH", "LOGISTIC", "SOFTMAX", "TANH"), _ONE),
+    **dict.fromkeys(("RELU", "RELU_N1_TO_1", "RELU6"), _ONE),
+    **dict.fromkeys(("ADD", "MUL", "MEAN", "RESIZE_BILINEAR"), _TWO),
+    **dict.fromkeys(("CONV_2D", "DEPTHWISE_CONV_2D", *_PADDING), _TWO_OR_THREE),
+    "TRANSPOSE_CONV": (3,),
+}
 _ANY_OUTPUT_COUNT = ("RESHAPE", "DEQUANTIZE")
 _FIRST_OPERAND_ONLY = frozenset(_INPUT_COUNTS).union(("RESHAPE", "FULLY_CONNECTED")) - {"ADD", "MUL", "TRANSPOSE_CONV"}
 """Operators that become a layer with a single input, the first operand. All other operands become part of the layer."""
