@@ -21,10 +21,10 @@ from ..releases.catalogue import NEWEST, Release, parse_release
 from ..rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT, PARTITION_MINIMUM, kinds_in
 from ..rules.operands import listed
 from . import decision
-from .base import Delegate, maximum_option, minimum_of_nodes, minimum_option, take_largest
+from .base import Delegate, minimum_of_nodes, take_largest
 from .coreml_rules import COREML_2, COREML_3, COREML_VERSION, MAX_RANK, RULES, CoreMlTarget, has_missing_bias, is_constant_number
 from .decision import Decision, Float16Remapping, kinds_by_code, take_accepted
-from .options import Option, OptionValues, integer
+from .options import Option, OptionValues, integer, maximum_option, minimum_option
 from .traits import LogTraits, PartitionLimits, ReleaseHistory
 
 KINDS = kinds_in("delegates", "coreml-failures", is_shared=True)

@@ -20,9 +20,9 @@ from ..rules.kinds import ATTRIBUTE, CONSTANT, PARTITION_LIMIT, PARTITION_MINIMU
 from ..rules.operands import INPUT, Numbers, at_most, exactly, operand, up_to_one
 from ..rules.rule import LITERT, Check, OpRule, Source, op_rule
 from ..rules.vocabulary import activation, check, constant, operand_count, option, ranks_at_most, typed, version, where_given
-from .base import Delegate, keep_largest, maximum_option, minimum_of_nodes, minimum_option
+from .base import Delegate, keep_largest, minimum_of_nodes
 from .decision import Decision, ReleaseOnly, kinds_by_code, take_supported
-from .options import OptionValues, option_as_typed
+from .options import OptionValues, maximum_option, minimum_option, option_as_typed
 from .traits import LogTraits, PartitionLimits, ReleaseHistory
 
 _KINDS = kinds.kinds_in("delegates", "hexagon")
