@@ -62,7 +62,7 @@ _CHANNELS = 3
 
 
 def _scales(which: Operand) -> Check[object]:
-    """Demand exactly one scale and one zero point (``tensor_quantization_supported``)."""
+    # Source: ``tensor_quantization_supported``.
 
     def find(node: NodeView) -> str | None:
         given = which.tensor(node).quantization
@@ -82,7 +82,7 @@ def _different(tensor: Tensor) -> tuple[int, int]:
 
 
 def _one_scale(which: Operand) -> Check[object]:
-    """Demand that all scales and all zero points are equal. A tensor without scales passes."""
+    # A tensor without scales passes.
 
     def find(node: NodeView) -> str | None:
         counts = node.graph.of_tensor("different scales", which.tensor(node), _different)

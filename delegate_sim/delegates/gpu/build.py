@@ -79,7 +79,7 @@ def _is_pixel(shape: Shape) -> bool:
 
 
 def _is_broadcast(first: Shape, second: Shape) -> bool:
-    """Return whether a shader reads the second value as one pixel for all pixels of the first."""
+    # A shader then reads the second value as one pixel for all pixels of the first.
     return first == second or (_is_pixel(second) and first[_CHANNELS] == second[_CHANNELS])
 
 
@@ -230,10 +230,7 @@ def is_identity(operation: Operation) -> bool:
 
 
 def _remove_keeping_input(operation: Operation) -> None:
-    """Let the consumers of an operation's result read the operation's operand instead (``RemoveSimpleNodeKeepInput``).
-
-    Raises Refused if a consumer already reads the operand.
-    """
+    """Let the consumers of a result read the operand instead (``RemoveSimpleNodeKeepInput``), unless one already reads it."""
     if len(operation.outputs) != 1:
         raise build_error("gpu-build-output-count", node=operation.node, found=len(operation.outputs))
     source, result = operation.input(0), operation.output(0)
@@ -245,9 +242,9 @@ def _remove_keeping_input(operation: Operation) -> None:
 
 
 def _pad_instead_of_zeros(operation: Operation, graph: Graph) -> Sequence[Operation]:
-    """Replace a CONCAT that appends zeros by a PAD, and return the constant that it no longer reads.
+    """Replace a CONCAT that appends zeros by a PAD, and return the constant, which nothing else may read.
 
-    Raises Refused if another operation reads the zeros (``MakePaddingFromZerosConcat``).
+    Source: ``MakePaddingFromZerosConcat``.
     """
     if len(operation.inputs) != 2:
         return ()
@@ -274,10 +271,7 @@ def _is_zero(tensor: Tensor, graph: Graph) -> bool:
 
 
 def _merge_densify(operation: Operation) -> Sequence[Operation]:
-    """Merge the DENSIFY that unpacks the weights of a convolution, and return the operations that are removed.
-
-    Raises Refused if another operation reads the unpacked weights (``MergeDensify``).
-    """
+    """Merge the DENSIFY of weights, which nothing else may read, and return the removed operations (``MergeDensify``)."""
     if len(operation.inputs) != 2:
         return ()
     merged = []
@@ -319,7 +313,10 @@ def build_partition(
     model, values = GpuModel(), Values(graph, allow_quant_ops, release)
     current: int | None = None
     try:
-        _add_boundary(model, values, graph, subset)
+        for index in subset.inputs:
+            if not graph.tensors[index].is_constant:
+                values.of(index)
+        model.known_outputs.update([values.of(index) for index in subset.outputs if not graph.tensors[index].is_constant])
         for current in subset.nodes:
             _add_node(model, values, graph.view(graph.nodes[current]))
         current = None
@@ -334,11 +331,8 @@ def build_partition(
 
 
 def _check_elementwise(model: GpuModel) -> None:
-    """Raise Refused if an elementwise operation reads several batches, but its result has one batch.
-
-    The generated kernel then has no position of the batch, so it does not compile (``CreateElementwiseTwoInput``; TensorFlow
-    issues 66712 and 57861).
-    """
+    # The kernel of several batches with a result of one batch has no position of the batch, so it does not compile
+    # (``CreateElementwiseTwoInput``; TensorFlow issues 66712 and 57861).
     operators: frozenset[str] = import_module(".rules.arithmetic", __package__).TWO_OPERANDS
     for operation in model.operations:
         if operation.kind not in operators or len(operation.inputs) < 2 or operation.output(0).shape[0] != 1:
@@ -356,19 +350,10 @@ def _add_node(model: GpuModel, values: Values, view: NodeView) -> None:
     _update_variables(reader)
 
 
-def _add_boundary(model: GpuModel, values: Values, graph: Graph, subset: Subset) -> None:
-    for index in subset.inputs:
-        if not graph.tensors[index].is_constant:
-            values.of(index)
-    for index in subset.outputs:
-        if not graph.tensors[index].is_constant:
-            model.known_outputs.add(values.of(index))
-
-
 def _update_variables(reader: NodeReader) -> None:
-    """Update the variables for the two states of a full LSTM (``CopyVariableTensorOutputs``).
+    """Update the variables for the two states of a full LSTM. No other operator may read variables.
 
-    No other operator may read variables.
+    Source: ``CopyVariableTensorOutputs``.
     """
     view = reader.view
     states = [CELL_STATE, OUTPUT_STATE] if is_full_lstm(view) else []

@@ -42,10 +42,7 @@ _LEFT_OUT = Unknown(
 
 
 def _left_out(node: NodeView, target: GpuTarget) -> Reason | None:
-    """Return the refusal of an operator that the options exclude, or None (``NewOperationParser``).
-
-    The name CUSTOM in the options excludes all custom operators.
-    """
+    # The name CUSTOM in the options excludes all custom operators (``NewOperationParser``).
     name = "CUSTOM" if node.node.is_custom else node.op
     return RULES.unsupported(node, _LEFT_OUT) if name in target.excluded_ops else None
 
@@ -224,7 +221,7 @@ def _target(options: OptionValues, release: Release) -> GpuTarget:
 
 
 def _asked(verdicts: Mapping[int, Verdict], options: OptionValues) -> Mapping[int, Verdict]:
-    """Return the verdicts that the delegate asks for. It stops at the first supported node after the selected range."""
+    # The delegate stops at the first supported node after the selected range.
     last = options["last_delegate_node_index"]
     return dict(itertools.takewhile(lambda item: item[0] <= last or not item[1].is_supported, verdicts.items()))
 

@@ -67,10 +67,7 @@ RULES: RuleBook[Any] = RuleBook(
 )
 
 _SPLIT_AXES = {"SPLIT": 0, "SPLIT_V": 2}
-"""The position of the operand with the split axis, by operator.
-
-ML Drift has no kernel for a result that is empty along the split axis. Therefore, the size 0 of this axis causes no failure.
-"""
+"""The position of the operand with the split axis. ML Drift has no kernel for a result that is empty along this axis."""
 _CHANNELS_AXIS = 3
 
 
@@ -139,10 +136,7 @@ def _problems_of_operator(node: NodeView, table: str) -> Iterator[Refusal]:
 
 
 def _is_divided_by(node: NodeView, result: Tensor) -> bool:
-    """Return whether ML Drift divides by a size of 0.
-
-    ML Drift divides work sizes by the numbers of batches, rows and columns of a result, but not by the number of channels.
-    """
+    # ML Drift divides work sizes by the numbers of batches, rows and columns of a result, but not by the number of channels.
     if 0 not in result.shape:
         return False
     sizes = dict(zip(axes_of(result.rank), result.shape, strict=False))
@@ -246,11 +240,7 @@ class MlDriftAccelerator(Accelerator):
     def graph_refusal(
         self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
     ) -> Refusal | None:
-        """Return the reason why the runtime rejects a subgraph, or None.
-
-        ``hint_fully_delegated`` requires that a subgraph becomes a single delegate kernel. If ``cpu_fallback`` is off, no node
-        may stay on the CPU.
-        """
+        """Return the failure of a subgraph with CPU nodes, or with several kernels, if the options require a single kernel."""
         delegated = set(decision.nodes)
         left = [decision.graph.nodes[index] for index in decision.graph.execution_plan if index not in delegated]
         if options["hint_fully_delegated"] and (left or len(subsets) > 1):
@@ -370,7 +360,6 @@ class MlDriftDelegate(Delegate):
 
 
 def _kernel_warnings(graph: Graph, nodes: Sequence[int]) -> Iterator[str]:
-    """Yield a warning about delegated nodes whose OpenCL kernel may fail to compile (LiteRT issue 8459)."""
     views = [graph.view(graph.nodes[index]) for index in nodes]
     batched = [view for view in views if view.op == "DEPTH_TO_SPACE" and view.input(0).rank == 4 and view.input(0).shape[0] > 1]
     if batched:

@@ -35,10 +35,7 @@ BUILDS_CHECKED = _SECOND
 
 
 def rules_of(release: Release) -> Release:
-    """Return the newest measured release up to ``release``.
-
-    If ``release`` is older than all measured releases, return the oldest measured release.
-    """
+    """Return the newest measured release up to ``release``, or the oldest measured release."""
     return next((measured for measured in reversed(MEASURED) if release.is_at_least(measured)), OLDEST)
 
 
@@ -63,9 +60,8 @@ def release_notes(release: Release) -> Iterator[ReleaseNote]:
 def as_measured(*checks: Check[object]) -> tuple[Check[object], ...]:
     """Return copies of the checks whose release ranges start and end at measured releases.
 
-    Checks that ML Drift shares with the older GPU delegate have release ranges from the runtime's sources. If a check changed
-    between two measured releases, the change is assumed to be in the later release. Checks that apply to no measured release are
-    omitted.
+    Shared checks have release ranges from the runtime's sources. A change between two measured releases is assumed to be in the
+    later one. Checks that apply to no measured release are omitted.
     """
     return tuple([_as_measured(check) for check in checks if check.withdrawn is None or not OLDEST.is_at_least(check.withdrawn)])
 
@@ -78,20 +74,14 @@ def _as_measured(check: Check[object]) -> Check[object]:
 
 
 def _dated(release: Release | None) -> Release | None:
-    """Return the first measured release from ``release`` on.
-
-    Return None (no limit) if ``release`` is None or not newer than the oldest measured release.
-    """
+    # The first measured release from ``release`` on, or None (no limit) up to the oldest measured release.
     if release is None or OLDEST.is_at_least(release):
         return None
     return next(measured for measured in MEASURED if measured.is_at_least(release))
 
 
 def groups_of(source: tuple[int, ...], weights: tuple[int, ...], result: tuple[int, ...]) -> tuple[int, int, int]:
-    """Return the number of groups of a CONV_2D, and the input and output channels of each group.
-
-    The arguments are shapes of rank 4. For other shapes, the number of groups is 0.
-    """
+    """Return the number of groups of a CONV_2D (0 unless all ranks are 4), and each group's input and output channels."""
     if len(source) != 4 or len(weights) != 4 or len(result) != 4 or weights[3] <= 0 or source[3] < weights[3]:
         return 0, 0, 0
     groups = source[3] // weights[3]
@@ -157,19 +147,13 @@ def _left_over(left: Sequence[Node]) -> str | Phrase:
 
 
 def hint_not_met(left: Sequence[Node]) -> Refusal:
-    """Return the failure of a subgraph that does not become the single delegate kernel that the hint requires.
-
-    ``left`` has the nodes that stay on the CPU.
-    """
+    """Return the failure of a subgraph that does not become the single kernel of the hint. The nodes ``left`` stay on the CPU."""
     node = left[0].index if left else None
     return replace(HINT_NOT_MET.failure(node=node, problem=_left_over(left)), log_lines=(_HINT_LINE,))
 
 
 def not_fully_accelerated(left: Sequence[Node]) -> Refusal:
-    """Return the failure of a model with CPU nodes if the CPU is not among the accelerators.
-
-    ``left`` has the nodes that stay on the CPU.
-    """
+    """Return the failure of a model without the CPU as accelerator. The nodes ``left`` stay on the CPU."""
     return NOT_ACCELERATED.failure(node=left[0].index, problem=_left_over(left))
 
 

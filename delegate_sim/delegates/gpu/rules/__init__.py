@@ -61,9 +61,8 @@ def gpu_rule(
 ) -> OpRule[GpuTarget]:
     """Return the rule of an operator: the check of the version, the operator's own checks, and the checks of all tensors.
 
-    The delegate first calls the class ``parser``, then the functions ``cases`` of ``gpu_compatibility.cc``. A check without a
-    source gets the last function in ``cases`` as its source, or ``parser`` if ``cases`` is empty. ``inputs`` and ``outputs`` are
-    additional types for inputs and outputs.
+    The delegate first calls the class ``parser``, then the functions ``cases`` of ``gpu_compatibility.cc``; the last one is the
+    source of checks without a source. ``inputs`` and ``outputs`` are additional types.
     """
     parser_source = SOURCE.with_symbol(f"{parser}::IsSupported")
     sources = (parser_source, *cases)
@@ -77,10 +76,7 @@ _TENSORS_SAY = "OP is supported, but tensor type/shape isn't compatible."
 
 
 def _tensor_checks(side: str, further_types: tuple[str, ...]) -> tuple[Check[object], Check[GpuTarget]]:
-    """Return the checks of all inputs, or of all outputs (``IsAllAllowedTensors``).
-
-    The types of tensors are checked only if the tensors are in the arena.
-    """
+    """Return the checks of all inputs or outputs (``IsAllAllowedTensors``): ranks, and types of tensors in the arena."""
     is_output = side == "output"
     float_types = frozenset((*FLOAT, *further_types))
     all_types = float_types.union(QUANT8)

@@ -86,7 +86,6 @@ def _condition_of_another_shape(node: NodeView) -> str | None:
 
 
 def _select(check: Check[object]) -> Check[object]:
-    """Return a check with the message that most checks of SELECT share."""
     values = "as output or constant, scalar."
     return saying_by_release(
         check,
@@ -170,10 +169,7 @@ def _parse_two_operands(reader: NodeReader) -> None:
 
 
 def _has_operands(reader: NodeReader, runtime: int, constant: int) -> bool:
-    """Return whether a node has this many runtime operands and constants, and one result (``VerifyInputsConstsOutputs``).
-
-    An omitted operand is counted as a constant.
-    """
+    # An omitted operand is counted as a constant (``VerifyInputsConstsOutputs``).
     node, count = reader.view.node, runtime_input_count(reader.view)
     return count == runtime and len(node.inputs) - count == constant and len(node.outputs) == 1
 

@@ -119,10 +119,7 @@ def _build_gate(reader: NodeReader, gate: _Gate, output_state: Value, cell_state
 
 
 def _read_weights(reader: NodeReader, position: int, bias: int | None = None) -> None:
-    """Read weights and a bias (``GetFullyConnectedNode``).
-
-    Upstream copies INT8 weights with a single scale, without converting them to float.
-    """
+    # Upstream copies INT8 weights with a single scale, without converting them to float (``GetFullyConnectedNode``).
     weights = reader.view.input(position)
     if weights.type == "INT8" and weights.quantization is None:
         raise build_error("gpu-build-unscaled-constant", weights)
@@ -136,10 +133,7 @@ def _read_weights(reader: NodeReader, position: int, bias: int | None = None) ->
 
 
 def _parse_conv_2d(reader: NodeReader) -> None:
-    """Parse CONV_2D (``Conv2DOperationParser``).
-
-    Upstream divides a grouped convolution into a SPLIT, convolutions and a CONCAT. This parser adds a single operation.
-    """
+    # Upstream divides a grouped convolution into a SPLIT, convolutions and a CONCAT. This parser adds a single operation.
     view = reader.view
     channels = gpu_shape(view.input(0))[3]
     has_runtime_weights = runtime_input_count(view) != 1
@@ -220,10 +214,7 @@ def _parse_runtime_weights(reader: NodeReader) -> None:
 
 
 def _parse_batch_matmul(reader: NodeReader) -> None:
-    """Parse BATCH_MATMUL (``BatchedMatMulOperationParser``).
-
-    If the second operand is constant, add a convolution instead of a matrix product.
-    """
+    # If the second operand is constant, upstream adds a convolution instead of a matrix product.
     runtime = runtime_input_count(reader.view)
     if runtime == 2:
         reader.add_complete("BATCHED_MATMUL", 0, 1)

@@ -47,11 +47,7 @@ _AXIS_NAMES = ("batch", "height", "width", "channels")
 
 
 def _parse_slice(reader: NodeReader) -> None:
-    """Parse SLICE (``SliceOperationParser``).
-
-    If the input has rank 4, three starts apply to height, width and channels. If the input has rank 3, three starts apply to
-    batch, width and channels.
-    """
+    # With rank 4, three starts apply to height, width and channels. With rank 3, they apply to batch, width and channels.
     operation, shape = _add_slice(reader)
     starts, sizes = reader.integers(1), reader.integers(2)
     rank = reader.view.input(0).rank
@@ -70,10 +66,7 @@ def _parse_slice(reader: NodeReader) -> None:
 
 
 def _parse_strided_slice(reader: NodeReader) -> None:
-    """Parse STRIDED_SLICE (``StridedSliceOperationParser``).
-
-    Three starts apply to height, width and channels, for every rank of the input.
-    """
+    # Three starts apply to height, width and channels, for every rank of the input.
     operation, shape = _add_slice(reader)
     count = len(reader.integers(1))
     if count not in (3, 4):

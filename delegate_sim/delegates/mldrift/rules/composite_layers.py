@@ -120,11 +120,7 @@ def _expected_axes(name: str, expected_of: Callable[[NodeView], list[int]]) -> C
 
 
 def _axes_of_groups(node: NodeView) -> list[int]:
-    """Return the axes that a normalization over groups must reduce.
-
-    If the composite has a ``sub_type``, all axes except the batch are reduced. Otherwise (in old files), only the last axis is
-    reduced.
-    """
+    # Old files have no ``sub_type``, and reduce only the last axis. Others reduce all axes except the batch.
     rank = node.input(0).rank
     return list(range(1, rank)) if attributes(node).has("sub_type") else [rank - 1]
 

@@ -274,7 +274,10 @@ RULES = {
         "LSTMOperationParser",
         *version_up_to(4),
         *layers.LSTM,
-        *with_results(*where(is_full_lstm, "in the full form", *_FULL), *where(layers.is_basic, "in the basic form", *_BASIC)),
+        *with_results(
+            *where(is_full_lstm, "in the full form", *_FULL),
+            *where(lambda node: not is_full_lstm(node), "in the basic form", *_BASIC),
+        ),
     ),
 }
 

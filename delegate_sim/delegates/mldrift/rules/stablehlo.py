@@ -43,10 +43,7 @@ def _other_than_first(node: NodeView) -> str | None:
 
 
 def _unlike_operand(compared: int, scalar: int) -> Callable[[NodeView], str | None]:
-    """Return a finder that compares the shapes of the operands at positions ``compared`` and 1.
-
-    If the operand at position ``scalar`` has one element, the finder accepts any shapes.
-    """
+    # Shapes do not matter if the operand at position ``scalar`` has one element.
 
     def find(node: NodeView) -> str | None:
         shape, operand_shape = node.input(compared).shape, node.input(1).shape
@@ -179,11 +176,8 @@ def _normalization(*, with_bias: bool) -> Checks:
 
 
 def _of_mediapipe(runtime: int) -> OpRule[Any]:
-    """Return the rule of a MediaPipe operator with this number of runtime inputs and any number of constants.
-
-    The source names these operators only in comments (``IsCustomNodeSupported``). The checks were measured with the binary of
-    LiteRT 2.3.0.
-    """
+    # The source names these operators only in comments (``IsCustomNodeSupported``). The checks were measured with the binary of
+    # LiteRT 2.3.0. The operators may have any number of constants.
     checks = [check.from_source(_SUPPORT) for check in as_measured(runtime_operands(runtime, 1))]
     return OpRule((*checks, *carrier_tensors()), source=(_SUPPORT,)).from_release("litert-2.3.0")
 
