@@ -119,12 +119,12 @@ def _side(*allowed: _Since, is_output: bool) -> Checks:
             return first[1] if first is not None and first[0] is kind else None
 
         def find(node: NodeView, target: ReleaseOnly) -> str | None:
-            found = problem(node, target)
-            return None if found is None else found.found
+            refusal = problem(node, target)
+            return None if refusal is None else refusal.found
 
         def say(node: NodeView, target: ReleaseOnly) -> str:
-            found = problem(node, target)
-            return "" if found is None else found.said
+            refusal = problem(node, target)
+            return "" if refusal is None else refusal.said
 
         return replace(check_for_target(kind, needed, find), said=say, source=_ALL_TENSORS)
 

@@ -266,7 +266,7 @@ def _runtime_or_constant(position: int | None, limit: int) -> Check[object]:
 
     def find(node: NodeView) -> Found | None:
         positions = range(len(node.node.inputs)) if position is None else (position,)
-        return next(filter(None, (problem(node, each) for each in positions)), None)
+        return next(filter(None, (problem(node, index) for index in positions)), None)
 
     name = "all inputs" if position is None else f"input {position}"
     needed = f"{name} of rank at most {limit}, with one scale if quantized to 8 bits"

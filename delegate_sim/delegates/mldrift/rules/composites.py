@@ -270,7 +270,7 @@ def _unknown(node: NodeView, target: ReleaseOnly) -> str | None:
     return None if is_known else f"composite {name!r}"
 
 
-_KNOWN = (
+_KNOWN: Check[Any] = (
     check_for_target(
         OPERATOR,
         "a composite that ML Drift supports",
