@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from delegate_sim.apps.needs import CODES as APP
+from delegate_sim.delegates.ahead_of_time import EXPLAINED as VELA
 from delegate_sim.delegates.base import Delegate
-from delegate_sim.delegates.vela import EXPLAINED as VELA
 from delegate_sim.diagnosis.causes.change import SUGGESTIONS
 from delegate_sim.gate.code_explanations import GATE
 from delegate_sim.micro.target import EXPLAINED as MICRO

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from delegate_sim.apps.needs import CODES as APP
+from delegate_sim.delegates.ahead_of_time import EXPLAINED as VELA
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
-from delegate_sim.delegates.vela import EXPLAINED as VELA
 from delegate_sim.errors import LimitError
 from delegate_sim.foundation.printable import printable, suggestion
 from delegate_sim.micro.target import EXPLAINED as MICRO

@@ -1,7 +1,7 @@
-"""The interface that every delegate implements, and limits on partitions that several delegates have.
+"""The interface that every delegate implements, and the limits on partitions that several delegates have.
 
 A delegate is a stateless module-level object. Code outside a delegate's package does not depend on the delegate's name, options
-or problem codes. The limits are the maximum number of partitions, and the minimum number of nodes in a partition.
+or problem codes.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from ..releases.wording import release_notes, unchecked_parts
 from ..rules.book import RuleBook
 from ..rules.kinds import PARTITION_LIMIT, PARTITION_MINIMUM, RUNTIME_KINDS, Kind
 from ..rules.rule import Reason
-from .decision import Decision, ReleaseOnly, take_supported
-from .options import Option, OptionValues, integer, option_as_typed
+from .decision import Decision, Float16Remapping, ReleaseOnly, take_supported
+from .options import Option, OptionValues, option_as_typed
 from .traits import Accelerator, Levels, LogTraits, PartitionLimits, Ranking, ReleaseHistory, StageBehind
 
 if TYPE_CHECKING:
@@ -30,11 +30,9 @@ if TYPE_CHECKING:
 
 
 class Delegate:
-    """One delegate.
+    """One delegate. Every subclass sets ``name``, ``kernel_name``, ``provider_name`` and ``rules``; all else has defaults.
 
-    Every subclass sets ``name``, ``kernel_name``, ``provider_name`` and ``rules``. All other attributes and methods have
-    defaults. By default, a delegate takes every supported node. A compiler plugin decides about a whole model file, so it
-    derives from ``CompilerPlugin``.
+    By default, a delegate takes every supported node. A compiler plugin derives from ``CompilerPlugin``.
     """
 
     name: str
@@ -58,10 +56,7 @@ class Delegate:
     effort: int = 1
     """The relative cost of one simulation with the default options (see ``effort_with``)."""
     semantics: int = 1
-    """The version number of the verdicts.
-
-    Raise the number if a code change alters verdicts but leaves the rule data unchanged.
-    """
+    """The version number of the verdicts. Raise it if code changes verdicts but leaves the rule data unchanged."""
     has_default_sets: bool = True
     """Whether the options have defaults of benchmark_model beside those of the API."""
     rule_options: tuple[str, ...] = ()
@@ -72,10 +67,7 @@ class Delegate:
     levels: Levels | None = None
     """The feature levels of the delegate's targets; None if the targets have no levels."""
     counts_cpu_partitions: bool = True
-    """Whether reports also count the partitions on the CPU, as the runtime's log line does.
-
-    False if the delegate prints its own log line, and this line counts only delegated partitions.
-    """
+    """Whether reports also count partitions on the CPU, as the runtime's log line does. The delegate's own line may not."""
     computes_on_cpu: bool = False
     """Whether the delegate is a library for the CPU and not for an accelerator."""
     runs_whole_models: bool = False
@@ -140,10 +132,7 @@ class Delegate:
 
     @property
     def further_kinds(self) -> Mapping[str, Kind]:
-        """Kinds of problem that kernel failures, limits and drivers cause, keyed by code.
-
-        The rules do not include these kinds.
-        """
+        """Kinds of problem outside the rules, which kernel failures, limits and drivers cause, keyed by code."""
         return MappingProxyType({})
 
     @functools.cached_property
@@ -194,15 +183,12 @@ class Delegate:
     def allows_dynamic_tensors(self, options: OptionValues, release: Release = NEWEST) -> bool:
         """Return whether the delegate also accepts dynamic tensors (``kTfLiteDelegateFlagsAllowDynamicTensors``).
 
-        If so, the delegate is applied before the CPU kernels are prepared, and receives each graph as stored in the model file.
+        If so, it is applied before the CPU kernels are prepared, and receives each graph as stored in the model file.
         """
         return False
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
-        """Decide which nodes of a subgraph the delegate replaces in one release of the runtime.
-
-        By default, a delegate replaces every supported node, and the rules depend only on the release.
-        """
+        """Decide which nodes of a subgraph the delegate replaces in one release: by default, every supported node."""
         return take_supported(graph, self.rules_for(options), ReleaseOnly(release))
 
     def decides_like(self, release: Release, graph: Graph, options: OptionValues) -> Release:
@@ -226,17 +212,11 @@ class Delegate:
     def shape_failure(
         self, decision: Decision, subset: Subset, prepared: Callable[[], Graph], release: Release = NEWEST
     ) -> Refusal | None:
-        """Return the failure of a partition's kernel over shapes that the model file does not tell for sure, or None.
-
-        ``prepared`` returns the subgraph with the shapes that its CPU kernels compute.
-        """
+        """Return the failure of a partition's kernel over shapes that only the ``prepared`` subgraph tells, or None."""
         return None
 
     def number_risks(self, graph: Graph, subset: Subset, options: OptionValues, release: Release = NEWEST) -> Iterator[Refusal]:
-        """Yield the nodes of a partition that are known to compute other numbers than the CPU, by default none.
-
-        ``graph`` is the graph of the decision. The stage of each refusal is ``Stage.COMPUTING``.
-        """
+        """Yield the nodes of a partition of the decision's graph that are known to compute other numbers than the CPU."""
         return iter(())
 
     def numbers_are_checked(self, release: Release) -> bool:
@@ -271,10 +251,7 @@ class PublishedRemedy:
 
 @dataclass(frozen=True, slots=True)
 class ModelDecision:
-    """A compiler plugin's decision about a model.
-
-    ``decisions`` has one item for each subgraph. The item is None if the runtime does not ask the plugin about the subgraph.
-    """
+    """A compiler plugin's decision about a model: one item for each subgraph, None if the plugin is not asked about it."""
 
     decisions: tuple[Decision | None, ...]
     log_lines: tuple[str, ...] = ()
@@ -319,24 +296,6 @@ def largest_partitions(subsets: Sequence[Subset], limit: int, minimum: int = 0, 
     return tuple(subset for subset in largest if len(subset.nodes) >= minimum)
 
 
-def maximum_option(meaning: str) -> Option:
-    """Return the option for the maximum number of partitions. ``meaning`` is what a number does."""
-    name = "max_delegated_partitions"
-    return Option(name, integer, 0, meaning, flag=name, printed=("max number of delegated partitions",))
-
-
-def minimum_option(default: int) -> Option:
-    """Return the option for the minimum number of nodes in a partition."""
-    return Option(
-        "min_nodes_per_partition",
-        integer,
-        default,
-        f"the minimum number of nodes in a partition; 0 or less means {default}",
-        flag="min_nodes_per_partition",
-        printed=("min nodes per partition",),
-    )
-
-
 def minimum_of_nodes(delegate: Delegate, options: OptionValues) -> int:
     """Return the minimum number of nodes in a partition. An option value of 0 or less means the default."""
     declared = next(option for option in delegate.options if option.name == delegate.limits.minimum_option)
@@ -364,10 +323,24 @@ def keep_largest(delegate: Delegate, decision: Decision, limit: int, minimum: in
     if sort is gnu_sorted and order_depends_on_library(candidates, limit, minimum):
         warnings += (library_order_warning(decision.graph, limit),)
     nodes = tuple(node for node in decision.nodes if node in kept)
-    own = decision.subsets
-    if own is not None:
-        own = tuple([replace(subset, is_delegated=subset.is_delegated and subset.nodes[0] in kept) for subset in own])
-    return replace(decision, nodes=nodes, set_aside=set_aside, warnings=warnings, subsets=own)
+    subsets = decision.subsets
+    if subsets is not None:
+        subsets = tuple([replace(subset, is_delegated=subset.is_delegated and subset.nodes[0] in kept) for subset in subsets])
+    return replace(decision, nodes=nodes, set_aside=set_aside, warnings=warnings, subsets=subsets)
+
+
+def take_largest(
+    delegate: Delegate, decision: Decision, remapping: Float16Remapping, limit: int, minimum: int = 0, sort: Sort = gnu_sorted
+) -> Decision:
+    """Return the decision with all nodes delegated if the delegate supports them, or else with only the largest partitions.
+
+    ``remapping`` has the nodes that the delegate replaces by float16 constants. Source: ``FP16GraphPartitionHelper``
+    (``delegates/utils.cc``).
+    """
+    plan = decision.graph.execution_plan
+    if len(decision.nodes) + len(remapping.nodes) == len(plan):
+        return replace(decision, nodes=plan)
+    return keep_largest(delegate, decision, limit, minimum, sort)
 
 
 def partition_limit(delegate: Delegate, found: int, limit: int) -> Reason:

@@ -15,16 +15,16 @@ from typing import Any
 
 from ..foundation.parsing.invalid_value import InvalidValueError
 from ..graph.graph import Graph, NodeView
-from ..graph.partition import Subset, partition
+from ..graph.partition import Subset
 from ..refusal import Refusal
 from ..releases.catalogue import NEWEST, Release, parse_release
 from ..rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT, PARTITION_MINIMUM, kinds_in
 from ..rules.operands import listed
 from . import decision
-from .base import Delegate, keep_largest, maximum_option, minimum_of_nodes, minimum_option
+from .base import Delegate, minimum_of_nodes, take_largest
 from .coreml_rules import COREML_2, COREML_3, COREML_VERSION, MAX_RANK, RULES, CoreMlTarget, has_missing_bias, is_constant_number
-from .decision import Decision, Float16Remapping, kinds_by_code
-from .options import Option, OptionValues, integer
+from .decision import Decision, Float16Remapping, kinds_by_code, take_accepted
+from .options import Option, OptionValues, integer, maximum_option, minimum_option
 from .traits import LogTraits, PartitionLimits, ReleaseHistory
 
 KINDS = kinds_in("delegates", "coreml-failures", is_shared=True)
@@ -36,28 +36,14 @@ _BOUNDARY_RANK_IS_CHECKED = parse_release("litert-2.2.0")
 """The first release that limits boundary tensors to ``MAX_RANK`` dimensions."""
 
 _ONE, _TWO, _TWO_OR_THREE = (1,), (2,), (2, 3)
-_INPUT_COUNTS = {
-    "ADD": _TWO,
-    "MUL": _TWO,
-    "AVERAGE_POOL_2D": _ONE,
-    "MAX_POOL_2D": _ONE,
-    "MEAN": _TWO,
-    "CONV_2D": _TWO_OR_THREE,
-    "DEPTHWISE_CONV_2D": _TWO_OR_THREE,
-    "TRANSPOSE_CONV": (3,),
-    "HARD_SWISH": _ONE,
-    "LOGISTIC": _ONE,
-    "RELU": _ONE,
-    "RELU_N1_TO_1": _ONE,
-    "RELU6": _ONE,
-    "TANH": _ONE,
-    "SOFTMAX": _ONE,
-    "PAD": _TWO_OR_THREE,
-    "PADV2": _TWO_OR_THREE,
-    "MIRROR_PAD": _TWO_OR_THREE,
-    "RESIZE_BILINEAR": _TWO,
-}
 _PADDING = ("PAD", "PADV2", "MIRROR_PAD")
+_INPUT_COUNTS = {
+    **dict.fromkeys(("AVERAGE_POOL_2D", "MAX_POOL_2D", "HARD_SWISH", "LOGISTIC", "SOFTMAX", "TANH"), _ONE),
+    **dict.fromkeys(("RELU", "RELU_N1_TO_1", "RELU6"), _ONE),
+    **dict.fromkeys(("ADD", "MUL", "MEAN", "RESIZE_BILINEAR"), _TWO),
+    **dict.fromkeys(("CONV_2D", "DEPTHWISE_CONV_2D", *_PADDING), _TWO_OR_THREE),
+    "TRANSPOSE_CONV": (3,),
+}
 _ANY_OUTPUT_COUNT = ("RESHAPE", "DEQUANTIZE")
 _FIRST_OPERAND_ONLY = frozenset(_INPUT_COUNTS).union(("RESHAPE", "FULLY_CONNECTED")) - {"ADD", "MUL", "TRANSPOSE_CONV"}
 """Operators that become a layer with a single input, the first operand. All other operands become part of the layer."""
@@ -189,30 +175,17 @@ class CoreMlDelegate(Delegate):
     history = ReleaseHistory("litert-1.1.0")
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
-        """Decide about every node.
-
-        Delegate all nodes if every node is supported. Otherwise, delegate the largest partitions.
-
-        Source: ``FP16GraphPartitionHelper`` (``delegates/utils.cc``).
-        """
-        target = CoreMlTarget(_version(options), release)
+        """Delegate all nodes if every node is supported, or else the largest partitions."""
         remapping = Float16Remapping()
-        verdicts = remapping.verdicts(graph, RULES, target)
-        supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)
-        complete = Decision(graph, verdicts, supported, partition(graph, supported) if supported else ())
-        if len(supported) + len(remapping.nodes) == len(graph.execution_plan):
-            decision = replace(complete, nodes=graph.execution_plan)
-        else:
-            decision = keep_largest(self, complete, _limit(options), minimum_of_nodes(self, options))
-        remapped = remapping.apply(graph, decision.nodes)
-        return replace(
-            decision,
-            graph=remapped,
-            # The operands change after the preview, so the partitions may change too.
-            preview=decision.preview if remapped is graph else (),
-            warnings=(*decision.warnings, *_computed_value_warning(decision)),
-            log_lines=(_log_line(decision),),
+        decision = take_accepted(graph, remapping.verdicts(graph, RULES, CoreMlTarget(_version(options), release)))
+        limit = options["max_delegated_partitions"]
+        decision = take_largest(self, decision, remapping, limit if limit > 0 else NO_LIMIT, minimum_of_nodes(self, options))
+        line = (
+            f"CoreML delegate: {len(decision.nodes)} nodes delegated out of {len(graph.execution_plan)} nodes, with "
+            f"{len(decision.candidates)} partitions."
         )
+        warnings = (*decision.warnings, *_computed_value_warning(decision))
+        return remapping.applied(replace(decision, warnings=warnings, log_lines=(line,)))
 
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
@@ -231,16 +204,7 @@ def _version(options: OptionValues) -> int:
     return COREML_2 if options["coreml_version"] == COREML_2 else COREML_3
 
 
-def _limit(options: OptionValues) -> int:
-    limit: int = options["max_delegated_partitions"]
-    return limit if limit > 0 else NO_LIMIT
-
-
 def _computed_value_warning(decision: Decision) -> tuple[str, ...]:
-    """Return a warning about delegated padding nodes whose padding value is computed at run time.
-
-    The kernel reads such a value before it is computed.
-    """
     graph = decision.graph
     indices = [index for index in decision.nodes if has_computed_value(graph.view(graph.nodes[index]))]
     if not indices:
@@ -249,13 +213,6 @@ def _computed_value_warning(decision: Decision) -> tuple[str, ...]:
     return (
         f"subgraph {graph.index}: {nodes} (first: node {indices[0]}) with a padding value that is computed at run time. The "
         "delegate's kernel reads the value before it is computed, and pads with undefined numbers",
-    )
-
-
-def _log_line(decision: Decision) -> str:
-    return (
-        f"CoreML delegate: {len(decision.nodes)} nodes delegated out of {len(decision.graph.execution_plan)} nodes, with "
-        f"{len(decision.candidates)} partitions."
     )
 
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..graph.graph import NodeView, fused_activation
-from ..model.model import Tensor
 from ..model.numbers import as_list, read_as
 from ..releases.catalogue import NEWEST, Release
 from ..rules import kinds
@@ -78,11 +77,7 @@ NO_SIGN_BIT = refused_if(
 def coreml_rule(
     *checks: Check[CoreMlTarget], source: tuple[Source, ...] = (), version: int = 1, data: int = 0
 ) -> OpRule[CoreMlTarget]:
-    """Return the rule of an operator.
-
-    The rule first checks the version, then the type of the operand at position ``data``, then ``checks``. ``source`` lists the
-    sources of ``checks``.
-    """
+    """Return the rule of an operator: its version, the type of the operand at ``data``, then ``checks`` from ``source``."""
     common = (
         max_version(version).from_source(_VERSIONS),
         given(operand(data)).from_source(_DATA_TYPE),
@@ -116,21 +111,13 @@ def _second_operand_type(node: NodeView) -> str | None:
     return f"input 1 is {second.type}, {'constant' if second.is_constant else 'not constant'}"
 
 
-def _shape_4d(tensor: Tensor) -> tuple[int, ...]:
-    return (1,) * (4 - tensor.rank) + tensor.shape
-
-
 def _not_broadcast(node: NodeView) -> str | None:
-    """Return the shapes of the operands as text, or None if Core ML can broadcast them.
-
-    Before LiteRT 2.1.6, the delegate reads memory behind shapes with more than four dimensions. The memory's content is unknown,
-    so the rule refuses these shapes.
-    """
+    # Before LiteRT 2.1.6, the delegate reads unknown memory behind shapes with more than four dimensions. The rule refuses them.
     first, second = node.input(0), node.input(1)
     description = f"shapes {list(first.shape)} and {list(second.shape)}"
     if max(first.rank, second.rank) > MAX_RANK:
         return description
-    batch, *area, channels = zip(_shape_4d(first), _shape_4d(second), strict=True)
+    batch, *area, channels = zip(*[(1,) * (4 - tensor.rank) + tensor.shape for tensor in (first, second)], strict=True)
     has_number = is_constant_number(node, 0) or is_constant_number(node, 1)
     first_area, second_area = zip(*area, strict=True)
     if batch[0] != batch[1] and not has_number:
@@ -173,27 +160,12 @@ _WEIGHTS, _MATRIX_BIAS = operand(1, "weight matrix"), operand(2, "bias")
 
 
 def _several_rows(node: NodeView) -> str | None:
-    """Return the input's shape as text, or None if the input is a single row.
-
-    A scalar is not a row.
-    """
-    source = node.input(0)
+    source = node.input(0)  # a scalar is not a row
     return None if source.shape[-1:] == (source.element_count,) else f"input shape {list(source.shape)}"
 
 
-def _has_no_missing_bias(node: NodeView) -> bool:
-    """Return False if the bias is omitted (operand -1).
-
-    For such a node, the delegate does not check the activation.
-    """
-    return not has_missing_bias(node)
-
-
 def _axes_beyond_area(node: NodeView) -> str | None:
-    """Return the axes as text, or None if every axis is height or width.
-
-    Upstream also reads axes that are computed at run time. This check ignores such axes.
-    """
+    # Upstream also reads axes that are computed at run time. This check ignores them.
     axes = node.value(node.input(1))
     values = [] if axes is None else as_list(axes)
     return None if all((axis + 4) % 4 in (1, 2) for axis in values) else f"axes {values}"
@@ -207,10 +179,7 @@ def _for_coreml_3(node: NodeView, target: CoreMlTarget) -> str | None:
 
 
 def _rank_in_options(node: NodeView) -> str | None:
-    """Return the rank of the new shape in the options as text, or None if the delegate supports this rank.
-
-    The delegate reads the options only if the node has no shape operand.
-    """
+    # The delegate reads the options only if the node has no shape operand.
     if len(node.node.inputs) != 1:
         return None
     count = len(node.options.new_shape)
@@ -243,11 +212,7 @@ def _padding_shape(node: NodeView) -> str | None:
 
 
 def _not_padded(first_word: int, name: str) -> Check[object]:
-    """Require that one dimension is not padded.
-
-    Upstream reads the padding as 32-bit words, even if the padding has another type.
-    """
-
+    # Upstream reads the padding as 32-bit words, even if the padding has another type.
     def find(node: NodeView) -> str | None:
         padding = node.value(node.input(1))
         if padding is None:
@@ -274,20 +239,14 @@ _PADDED = tuple(
 )
 
 _OPERATORS = {
-    "HARD_SWISH": coreml_rule(),
-    "LOGISTIC": coreml_rule(),
-    "RELU": coreml_rule(),
-    "RELU6": coreml_rule(),
-    "RELU_N1_TO_1": coreml_rule(),
+    **dict.fromkeys(("HARD_SWISH", "LOGISTIC", "RELU", "RELU6", "RELU_N1_TO_1", "TANH"), coreml_rule()),
+    **dict.fromkeys(("ADD", "MUL"), coreml_rule(*_BINARY, source=(_SOURCE,))),
+    **dict.fromkeys(("AVERAGE_POOL_2D", "MAX_POOL_2D"), coreml_rule(activation(("NONE",)))),
+    **dict.fromkeys(("PAD", "PADV2"), coreml_rule(*_PADDED, source=(_PAD_SOURCE,))),
     "SOFTMAX": coreml_rule(check(ATTRIBUTE, "beta 1", _beta, "set beta to 1, and scale the input with a MUL")),
-    "TANH": coreml_rule(),
-    "ADD": coreml_rule(*_BINARY, source=(_SOURCE,)),
-    "MUL": coreml_rule(*_BINARY, source=(_SOURCE,)),
     "CONV_2D": coreml_rule(*_CONVOLUTION, source=(_CONVOLUTION_SOURCE,)),
     "DEPTHWISE_CONV_2D": coreml_rule(*_CONVOLUTION, source=_DEPTHWISE_SOURCE, version=2),
     "TRANSPOSE_CONV": coreml_rule(*_FILTERED, given(_OUTPUT_SHAPE), constant(_OUTPUT_SHAPE), source=_TRANSPOSE_SOURCE, data=2),
-    "AVERAGE_POOL_2D": coreml_rule(activation(("NONE",))),
-    "MAX_POOL_2D": coreml_rule(activation(("NONE",))),
     "RESIZE_BILINEAR": coreml_rule(
         given(_SIZE), constant(_SIZE), source=(builder("resize_bilinear_op_builder.cc", "IsResizeBilinearOpSupported"),)
     ),
@@ -304,7 +263,7 @@ _OPERATORS = {
             ),
         ),
         *where_given(_MATRIX_BIAS, typed(_MATRIX_BIAS, FLOAT_TYPES), constant(_MATRIX_BIAS)),
-        *where(_has_no_missing_bias, "unless the bias is omitted (operand -1)", NO_SIGN_BIT),
+        *where(lambda node: not has_missing_bias(node), "unless the bias is omitted (operand -1)", NO_SIGN_BIT),
         source=(builder("fully_connected_op_builder.cc", "IsFullyConnectedOpSupported"),),
         version=6,
     ),
@@ -341,8 +300,6 @@ _OPERATORS = {
     "MIRROR_PAD": coreml_rule(
         check(ATTRIBUTE, "mode REFLECT", _mode), *_PADDED, source=(_PAD_SOURCE.with_symbol("IsMirrorPadOpSupported"), _PAD_SOURCE)
     ),
-    "PAD": coreml_rule(*_PADDED, source=(_PAD_SOURCE,)),
-    "PADV2": coreml_rule(*_PADDED, source=(_PAD_SOURCE,)),
 }
 
 RULES: RuleBook[CoreMlTarget] = RuleBook(

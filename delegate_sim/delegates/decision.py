@@ -6,7 +6,7 @@ Some delegates read float16 weights directly, in place of the DEQUANTIZE that co
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
@@ -27,10 +27,7 @@ READS_BEYOND_OPERANDS = kinds.READS_BEYOND_OPERANDS
 def kernel_failure(
     kinds: Mapping[str, Kind], code: str, node: int | None, tensor: Tensor | None = None, **values: Any
 ) -> Refusal:
-    """Return a failure to initialize or prepare a kernel. ``values`` fill the placeholders of its message.
-
-    The kernel is a delegate kernel, or a CPU kernel with operands that a delegate changed.
-    """
+    """Return a failure of a delegate's kernel, or of a CPU kernel with changed operands. ``values`` fill its message."""
     return kinds[code].failure(tensor, node, **values)
 
 
@@ -63,10 +60,7 @@ class Decision:
     subsets: tuple[Subset, ...] | None = None
     """All partitions in running order, if the delegate forms the partitions itself; None if the runtime forms them."""
     calls: tuple[ReplacingCall, ...] = ()
-    """The runtime's report on each call that replaces nodes, if there are several calls.
-
-    ``subsets`` is the result after the last call.
-    """
+    """The runtime's report on each call that replaces nodes, if there are several. ``subsets`` is the result of the last."""
     origins: Mapping[int, int] = field(default_factory=dict)
     """The index of the inlined node, keyed by the index of each node that was added in its place.
 
@@ -83,10 +77,7 @@ class Decision:
     partition of its own.
     """
     places: Mapping[int, FileNode] = field(default_factory=dict)
-    """The original node of each copy at the end of ``graph``, keyed by the copy's index.
-
-    For example, nodes are copied when a composite is inlined. Added nodes that are not copies have no entry.
-    """
+    """The original node of each copy at the end of ``graph``, by the copy's index. Inlined composites are copied, for example."""
 
     @property
     def candidates(self) -> tuple[Subset, ...]:
@@ -99,10 +90,7 @@ class Decision:
         return sum(len(subset.nodes) for subset in self.candidates) == len(self.nodes)
 
     def grouped(self) -> tuple[Subset, ...]:
-        """Return all partitions in running order.
-
-        Raises ValueError if the delegated partitions do not contain exactly ``nodes``.
-        """
+        """Return all partitions in running order. Raises ValueError unless the delegated ones contain exactly ``nodes``."""
         if self.subsets is None:
             return self.preview if self.keeps_preview else partition(self.graph, self.nodes)
         if {node for subset in self.subsets if subset.is_delegated for node in subset.nodes} != set(self.nodes):
@@ -118,7 +106,11 @@ class ReleaseOnly(NamedTuple):
 
 def take_supported(graph: Graph, rules: RuleBook[Any], target: Any) -> Decision:
     """Decide about every node in plan order, and take all supported nodes."""
-    verdicts = rules.verdicts(graph, graph.execution_plan, target)
+    return take_accepted(graph, rules.verdicts(graph, graph.execution_plan, target))
+
+
+def take_accepted(graph: Graph, verdicts: Mapping[int, Verdict]) -> Decision:
+    """Return the decision that takes every node with a positive verdict."""
     supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)
     return Decision(graph, verdicts, supported, partition(graph, supported) if supported else ())
 
@@ -129,19 +121,13 @@ def kinds_by_code(*kinds: Kind) -> Mapping[str, Kind]:
 
 
 def summary_line(name: str, decision: Decision) -> str:
-    """Return the line that a SimpleDelegate prints before nodes are replaced (``DelegatePrepare``).
-
-    The line counts all candidate partitions, including partitions that the delegate later drops.
-    """
+    """Return the line that a SimpleDelegate prints before nodes are replaced (``DelegatePrepare``), with all candidates."""
     total = len(decision.graph.execution_plan)
     return f"{name}: {len(decision.nodes)} nodes delegated out of {total} nodes with {len(decision.candidates)} partitions."
 
 
 def crash_while_checking(decision: Decision, rules: RuleBook[Any], crash: Kind) -> Refusal | None:
-    """Return the failure for a delegate that crashes while it checks nodes, or None if no node has the problem ``crash``.
-
-    The first node with the problem, in plan order, causes the crash.
-    """
+    """Return the failure of a delegate that crashes while it checks the first node with the problem ``crash``, or None."""
     first = next(_refused_for(decision, rules, crash), None)
     if first is None:
         return None
@@ -183,10 +169,7 @@ FLOAT16_WIDENING = Verdict(
         ),
     ),
 )
-"""The verdict on a DEQUANTIZE of a float16 constant (``delegates/utils.cc``).
-
-The node is delegated only if all other nodes are delegated.
-"""
+"""The verdict on a DEQUANTIZE of a float16 constant (``delegates/utils.cc``)."""
 
 
 class Float16Remapping:
@@ -249,3 +232,9 @@ class Float16Remapping:
         if not inputs:
             return graph
         return graph.results.get("float16", (inputs,), lambda: graph.with_inputs(inputs)).assuming(graph.assumed)
+
+    def applied(self, decision: Decision) -> Decision:
+        """Return the decision with the graph in which the delegated nodes read the float16 constants."""
+        graph = self.apply(decision.graph, decision.nodes)
+        # The operands change after the preview, so the partitions may change too.
+        return decision if graph is decision.graph else replace(decision, graph=graph, preview=())

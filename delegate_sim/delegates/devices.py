@@ -47,7 +47,7 @@ _MOST_SIMILAR = 5
 _VENDORS = tuple([name.partition("-")[2] for name in (*PLUGIN_NAMES, *CLOSED_PLUGIN_NAMES)])
 
 SOCS: Mapping[str, Mapping[str, Sequence[str]]] = json.loads(pkgutil.get_data(__package__, "socs.json") or b"")
-"""The SoCs that each vendor's plugin knows, by the vendor's name, with their phones, trade names and variants.
+"""The SoCs that each vendor's plugin knows, by vendor, with their phones, trade names and variants.
 
 Qualcomm's SoCs are those that LiteRT lists (``litert/vendors/qualcomm/supported_soc.csv``).
 """
@@ -67,8 +67,7 @@ def full_soc_name(text: str) -> str:
 def recognized_soc_name(text: str) -> str:
     """Return the full name of a SoC, such as ``google:Tensor_G5``, whether or not its plugin can be simulated.
 
-    A name with a vendor is accepted even if the vendor's plugin does not know the SoC. The simulation then reports the failure of
-    the plugin. Raises OptionError for unknown names without a vendor, and for unknown vendors.
+    A plugin need not know a SoC that is named with its vendor. Raises OptionError for other unknown names and unknown vendors.
     """
     vendor, colon, model = (part.strip() for part in text.partition(":"))
     vendor = vendor.lower()
@@ -82,10 +81,7 @@ def recognized_soc_name(text: str) -> str:
 
 
 def each_vendor(socs: Iterable[str]) -> Iterator[str]:
-    """Yield the given names, with one SoC of each vendor instead of ``all``.
-
-    Vendors without a simulated plugin are left out. All SoCs of a vendor have the same result.
-    """
+    """Yield the given names, with one SoC of each simulated vendor instead of ``all``. A vendor's SoCs have the same result."""
     for soc in socs:
         if folded(soc) != ALL:
             yield soc
@@ -96,10 +92,7 @@ def each_vendor(socs: Iterable[str]) -> Iterator[str]:
 
 
 def simulated_socs() -> dict[str, str]:
-    """Map names of SoCs to full names such as ``google:Tensor_G5``, for all plugins that can be simulated.
-
-    A key is a full name without the vendor, or a name in ``NAMES`` that was folded with ``folded``.
-    """
+    """Map names of simulated SoCs, without the vendor, and folded names in ``NAMES`` to full names: ``google:Tensor_G5``."""
     socs: dict[str, str] = {}
     for vendor, models in [(vendor, SOCS[vendor]) for vendor in _VENDORS if plugin_of(vendor) in PLUGIN_NAMES]:
         for model in models:
@@ -193,7 +186,7 @@ CARD_GROUPS = (PHONES_TITLE, _NPUS_TITLE, _BOARDS_TITLE, MICROCONTROLLERS_TITLE)
 """The kinds of devices on a card, in order."""
 _HEXAGON = DelegateOnDevice("hexagon")
 _NPUS = tuple(map(DelegateOnDevice, ("npu-google", "npu-mediatek", "npu-samsung")))
-_OF_BOARDS = [own for board in BOARDS if board.group == BOARD for own in board.delegates if own != CPU]
+_OF_BOARDS = [known for board in BOARDS if board.group == BOARD for known in board.delegates if known != CPU]
 GROUPS: Mapping[str, DeviceGroup] = {
     ANDROID: DeviceGroup("Android phones", (GPU, *_NPUS, CPU, OLDER_GPU, _HEXAGON, NNAPI)),
     IPHONES: DeviceGroup("iPhones", (METAL, CORE_ML, CPU)),
@@ -212,10 +205,7 @@ _ANDROID_SOCS = ("SM", "SDM", "SW", "SXR")
 
 
 def find_device(name: str) -> KnownDevice:
-    """Return the device with this name. Case, spaces and punctuation do not matter.
-
-    Raises OptionError for unknown names.
-    """
+    """Return the device with this name, whatever its case, spaces and punctuation. Raises OptionError for unknown names."""
     board = find_board(name)
     if board is not None:
         return KnownDevice(board.names[0], board.delegates, board.not_simulated)
@@ -249,12 +239,12 @@ def _device_of_soc(soc: str, typed: str) -> KnownDevice:
 def delegates_of_group(name: str) -> tuple[DelegateOnDevice, ...]:
     """Return the delegates that exist on a kind of devices. ``name`` is one of ``GROUP_NAMES``."""
     groups = (ANDROID, IPHONES) if name == PHONES else (name,)
-    return tuple(dict.fromkeys([own for group in groups for own in GROUPS[group].delegates]))
+    return tuple(dict.fromkeys([known for group in groups for known in GROUPS[group].delegates]))
 
 
 def group_of(delegate: str) -> str:
     """Return the only kind of devices on which a delegate exists, or "" if it exists on several kinds or on none."""
-    groups = [name for name, group in GROUPS.items() if any(own.delegate == delegate for own in group.delegates)]
+    groups = [name for name, group in GROUPS.items() if any(known.delegate == delegate for known in group.delegates)]
     return groups[0] if len(groups) == 1 else ""
 
 
@@ -271,10 +261,7 @@ def device_names() -> list[str]:
 
 
 def in_groups(delegates: Sequence[str]) -> list[tuple[str, list[int]]]:
-    """Group delegates by the kinds of devices on which they exist: titles, each with the positions of its delegates.
-
-    Delegates of one kind of devices have no title.
-    """
+    """Group positions of delegates under titles of the kinds of devices on which they exist; no title if there is one kind."""
     groups = {name: group_of(name) for name in delegates}
     if len(set(groups.values()) - {""}) < 2:
         return [("", [*range(len(delegates))])]
@@ -288,9 +275,9 @@ def in_groups(delegates: Sequence[str]) -> list[tuple[str, list[int]]]:
 
 
 def card_group(delegate: str, others: Sequence[str]) -> str:
-    """Return the kind of devices for a delegate on a card: one of ``CARD_GROUPS``.
+    """Return the kind of devices, one of ``CARD_GROUPS``, for a delegate on a card with ``others``.
 
-    A delegate of several kinds is shown with the phones, unless all other delegates of the card are for boards only.
+    A delegate of several kinds is shown with the phones, unless all other delegates are for boards only.
     """
     if delegate in PLUGIN_NAMES:
         return _NPUS_TITLE
@@ -304,12 +291,12 @@ def places_of(target: Target) -> str:
     if delegate.is_plugin:
         soc = f"{delegate.name.partition('-')[2]}:{options.get('soc')}"
         return f"such as {NAMES.get(soc, (str(options.get('soc')),))[0]}"
-    boards = [board.names[0] for board in BOARDS if any(own.delegate == delegate.name for own in board.delegates)]
+    boards = [board.names[0] for board in BOARDS if any(known.delegate == delegate.name for known in board.delegates)]
     return _PLACES.get(delegate.name) or ", ".join(boards)
 
 
 def is_second_choice(delegate: str) -> bool:
     """Return whether applications should try the CPU before a delegate, on all devices that have the delegate."""
-    orders = [[own.delegate for own in group.delegates] for group in GROUPS.values()]
+    orders = [[known.delegate for known in group.delegates] for group in GROUPS.values()]
     orders = [order for order in orders if delegate in order and CPU.delegate in order]
     return bool(orders) and all(order.index(delegate) > order.index(CPU.delegate) for order in orders)

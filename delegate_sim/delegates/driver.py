@@ -53,7 +53,7 @@ def signature(operation: str, view: NodeView) -> OperationSignature:
 
 @dataclass(frozen=True, slots=True)
 class DriverQuestion:
-    """A question to the driver about a partition: the partition's nodes, and the driver's operations for each node."""
+    """A question to the driver about a partition: its nodes, and the driver's operations for each node."""
 
     graph: Graph
     nodes: tuple[int, ...]
@@ -82,10 +82,7 @@ class DriverInterface:
     code: str
     """The problem code of nodes that the driver rejects."""
     questions: Callable[[Graph, Mapping[str, Any], Release], DriverQuestions | None]
-    """A function that returns the questions about a subgraph.
-
-    The function returns None if the driver is not asked, or if a partition cannot be built.
-    """
+    """Return the questions about a subgraph; None if the driver is not asked, or if a partition cannot be built."""
     operations: Mapping[str, str]
     """The driver's operation for each TFLite operator."""
 
@@ -107,10 +104,7 @@ class StageOperation:
 
 @dataclass(frozen=True, slots=True)
 class StageSignature:
-    """A pattern for operations of a stage: their name, input types and input shapes.
-
-    If types or shapes are None, the pattern matches any types or shapes.
-    """
+    """A pattern for operations of a stage: their name, input types and input shapes; None matches any types or shapes."""
 
     operation: str
     types: tuple[str, ...] | None = None
@@ -141,22 +135,19 @@ class DevicesInterface:
     reference_options: Mapping[str, str]
     """The delegate's options that add the CPU to the devices."""
     operations: Callable[[Any, Sequence[Any]], Iterator[tuple[StageOperation, ...]]]
-    """A function that yields the operations of each delegated partition in the order of compilation.
-
-    The function yields nothing if a partition cannot be built.
-    """
+    """Yield the operations of each delegated partition in the order of compilation; none if a partition cannot be built."""
     most_devices: int
     """The largest number of devices in a profile, before ``foundation.limits.raised``."""
     profile_text: Callable[[Sequence[DeviceTraits], Mapping[str, Any]], str]
-    """A function that takes the devices and the options of the recorded run, and returns the text of a profile file."""
+    """Return the text of a profile file for devices and the options of the recorded run."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoweredOperand(Declared):
     """One operand: its type, shape and quantization, the source of its value, and its tensor in the graph.
 
-    ``value`` is set if the operand is a number that the delegate adds, such as a stride. ``scales`` has one entry for each index
-    along ``channel_dimension``.
+    ``value`` is a number that the delegate adds, such as a stride. ``scales`` has one entry for each index of
+    ``channel_dimension``.
     """
 
     columns = (
@@ -194,11 +185,7 @@ class LoweredOperation:
 
 @dataclass(frozen=True, slots=True)
 class LoweredCall:
-    """One call to the interface of the next stage.
-
-    ``subject`` is the index of the operand or operation that the call adds or changes, if any. ``value`` is set if the call
-    changes a setting of the whole model.
-    """
+    """One call to the next stage, which adds or changes an operand or operation, or changes a setting of the model."""
 
     function: str
     subject: int | None

@@ -255,7 +255,6 @@ class DriverProfile(Driver):
 
     @functools.cached_property
     def _groups(self) -> Mapping[OperationSignature, Sequence[frozenset[OperationSignature]]]:
-        """The groups of ``one_of``, by one operation of each group."""
         groups: dict[OperationSignature, list[frozenset[OperationSignature]]] = {}
         for group in dict.fromkeys(self.one_of):
             groups.setdefault(next(iter(group)), []).append(group)
@@ -271,10 +270,7 @@ class DriverProfile(Driver):
 
 
 def read_profile(path: str) -> DriverProfile:
-    """Read a profile.
-
-    Raises ValueError with a one-line message that names the profile file, the line, the key and the problem.
-    """
+    """Read a profile. Raises ValueError with a one-line message that names the file, the line, the key and the problem."""
     return read_entries(path, "driver profile", lambda entry: _profile(path, entry))
 
 
@@ -300,14 +296,16 @@ def _rejection(entry: ProfileEntry) -> Rejection:
     return rejection
 
 
+def _signature(entry: ProfileEntry) -> OperationSignature:
+    parsers = (("operation", text), ("types", texts), ("shapes", shape_lists))
+    return OperationSignature(*[entry.take(name, parse, is_required=True) for name, parse in parsers])
+
+
 def _group(entry: ProfileEntry) -> frozenset[OperationSignature]:
     signatures = []
     for part in entry.entries("operations"):
-        operation = part.take("operation", text, is_required=True)
-        types = part.take("types", texts, is_required=True)
-        shapes = part.take("shapes", shape_lists, is_required=True)
+        signatures.append(_signature(part))
         part.finish()
-        signatures.append(OperationSignature(operation, types, shapes))
     entry.finish()
     if not signatures:
         raise ProfileProblem((*entry.key, "operations"), "needs at least one operation")
@@ -315,21 +313,15 @@ def _group(entry: ProfileEntry) -> frozenset[OperationSignature]:
 
 
 def _observation(entry: ProfileEntry, sources: int) -> Observation:
-    operation = entry.take("operation", text, is_required=True)
-    types = entry.take("types", texts, is_required=True)
-    shapes = entry.take("shapes", shape_lists, is_required=True)
+    operation = _signature(entry)
     is_accepted = entry.take("accepted", boolean, is_required=True)
     logs = entry.take("logs", lambda value: _numbers(value, sources))
     entry.finish()
-    return Observation(OperationSignature(operation, types, shapes), is_accepted, logs or ())
+    return Observation(operation, is_accepted, logs or ())
 
 
 def _source(entry: ProfileEntry) -> LogSource:
-    source = LogSource(
-        entry.take("log", text, is_required=True),
-        entry.take("model", text, is_required=True),
-        entry.take("sha256", text, is_required=True),
-    )
+    source = LogSource(*[entry.take(name, text, is_required=True) for name in ("log", "model", "sha256")])
     entry.finish()
     return source
 
@@ -344,10 +336,7 @@ def _numbers(value: Any, below: int) -> tuple[int, ...]:
 
 
 def driver(value: Any) -> Driver:
-    """Parse the value of a driver option: a profile, or the path of a profile file.
-
-    Raises ValueError with a message that names the profile file, the line and the key.
-    """
+    """Parse the value of a driver option: a profile, or the path of a file, which is read (see ``read_profile``)."""
     if isinstance(value, Driver):
         return value
     if isinstance(value, str | os.PathLike):

@@ -11,7 +11,6 @@ either.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
 
 from ..graph.graph import Graph, NodeView
 from ..releases.catalogue import NEWEST, Release
@@ -21,9 +20,9 @@ from ..rules.kinds import ATTRIBUTE, CONSTANT, PARTITION_LIMIT, PARTITION_MINIMU
 from ..rules.operands import INPUT, Numbers, at_most, exactly, operand, up_to_one
 from ..rules.rule import LITERT, Check, OpRule, Source, op_rule
 from ..rules.vocabulary import activation, check, constant, operand_count, option, ranks_at_most, typed, version, where_given
-from .base import Delegate, keep_largest, maximum_option, minimum_of_nodes, minimum_option
-from .decision import Decision, kinds_by_code, take_supported
-from .options import OptionValues, option_as_typed
+from .base import Delegate, keep_largest, minimum_of_nodes
+from .decision import Decision, ReleaseOnly, kinds_by_code, take_supported
+from .options import OptionValues, maximum_option, minimum_option, option_as_typed
 from .traits import LogTraits, PartitionLimits, ReleaseHistory
 
 _KINDS = kinds.kinds_in("delegates", "hexagon")
@@ -31,12 +30,6 @@ OPERATOR = _KINDS["unsupported-operator"]
 VERSION = _KINDS["operator-version"]
 KINDS = tuple(_KINDS.values())
 """Every kind of problem in the rules, with the delegate's wording."""
-
-
-class HexagonTarget(NamedTuple):
-    """The target of the rules: only the release of the runtime."""
-
-    release: Release = NEWEST
 
 
 SOURCE = Source(LITERT, "tflite/delegates/hexagon/utils.cc", "IsNodeSupportedByHexagon")
@@ -59,20 +52,19 @@ RELU_ACTIVATION = activation(("NONE", "RELU", "RELU6", "RELU_N1_TO_1"))
 UP_TO_1, UP_TO_2, UP_TO_3, UP_TO_4 = up_to_one(), at_most(2), at_most(3), at_most(4)
 
 
-def hexagon_rule(*checks: Check[HexagonTarget], version_in: Numbers = UP_TO_1) -> OpRule[HexagonTarget]:
+def hexagon_rule(*checks: Check[ReleaseOnly], version_in: Numbers = UP_TO_1) -> OpRule[ReleaseOnly]:
     """Return the rule of an operator: the checks of all tensors' ranks, the check of the version, then ``checks``."""
     return op_rule(*_RANKS, version(version_in).from_source(_VERSIONS), *checks)
 
 
 def inputs(*types: tuple[str, ...], optional: int = 0) -> tuple[Check[object], ...]:
-    """Require that each operand has one of the types in its tuple (``InputsWithCorrectTypes``).
+    """Require that each operand has one of the types in its tuple, or the index -1 (``InputsWithCorrectTypes``).
 
-    Every operand may be omitted with the index -1. The last ``optional`` operands may also be absent from the node's list of
-    operands.
+    The last ``optional`` operands may also be absent.
     """
     counts = exactly(*range(len(types) - optional, len(types) + 1))
     operand_checks = [where_given(operand(position), typed(operand(position), allowed)) for position, allowed in enumerate(types)]
-    return tuple(one.from_source(_TYPES) for one in (operand_count(counts), *[one for (one,) in operand_checks]))
+    return tuple(demand.from_source(_TYPES) for demand in (operand_count(counts), *[demand for (demand,) in operand_checks]))
 
 
 def all_inputs_quant8() -> tuple[Check[object], Check[object]]:
@@ -94,12 +86,9 @@ def all_inputs_quant8() -> tuple[Check[object], Check[object]]:
     )
 
 
-_ONE = inputs(QUANT8)
-
 _INT8 = ("INT8",)
-_TWO = inputs(QUANT8, QUANT8)
-
-_MAX_STRIDE = 3
+_ONE, _TWO, _WITH_AXES = inputs(QUANT8), inputs(QUANT8, QUANT8), inputs(QUANT8, INT32)
+_MAX_STRIDE, _MAX_WINDOW = 3, 12
 _SAME, _VALID = 0, 1
 
 
@@ -140,15 +129,11 @@ def _unknown_padding(node: NodeView) -> str | None:
 _CONVOLVED = inputs(QUANT8, QUANT8, INT32)
 _SMALL_STRIDES = check(ATTRIBUTE, f"strides at most {_MAX_STRIDE}", _large_stride, "use smaller strides")
 
-_MAX_WINDOW = 12
-
-_POOLING_SAME = 0
-
 
 def _large_padded_window(node: NodeView) -> str | None:
     options = node.options
     is_large = max(options.filter_height, options.filter_width) > _MAX_WINDOW
-    if not is_large or options.table is None or options.padding != _POOLING_SAME:
+    if not is_large or options.table is None or options.padding != _SAME:
         return None
     return f"a window of {options.filter_height} x {options.filter_width} with padding _SAME"
 
@@ -173,10 +158,7 @@ def _variable_bias(node: NodeView) -> str | None:
     return "bias is not constant" if is_variable else None
 
 
-_WITH_AXES = inputs(QUANT8, INT32)
-
 _INDICES = ("INT32", "INT64")
-
 _REFLECT, _SYMMETRIC = 0, 1
 
 
@@ -189,21 +171,17 @@ _PADDED = (*inputs(QUANT8, INT32), constant(operand(1, "padding")))
 
 _OPERATORS = {
     "HARD_SWISH": hexagon_rule(*_ONE),
+    **dict.fromkeys(("LOGISTIC", "RELU6", "SOFTMAX", "TANH", "QUANTIZE"), hexagon_rule(*_ONE, version_in=UP_TO_2)),
+    **dict.fromkeys(("ADD", "MUL", "SUB"), hexagon_rule(*_TWO, RELU_ACTIVATION, version_in=UP_TO_2)),
+    **dict.fromkeys(("MAXIMUM", "MINIMUM"), hexagon_rule(*_TWO, version_in=UP_TO_2)),
+    **dict.fromkeys(("ARG_MAX", "ARG_MIN"), hexagon_rule(*_WITH_AXES, version_in=UP_TO_2)),
+    **dict.fromkeys(("DEPTH_TO_SPACE", "SPACE_TO_DEPTH"), hexagon_rule(*_ONE, version_in=UP_TO_2)),
+    **dict.fromkeys(("CONCATENATION", "PACK"), hexagon_rule(*all_inputs_quant8(), version_in=UP_TO_2)),
     "L2_NORMALIZATION": hexagon_rule(*_ONE, NO_ACTIVATION, version_in=UP_TO_2),
-    "LOGISTIC": hexagon_rule(*_ONE, version_in=UP_TO_2),
     "RELU": hexagon_rule(*_ONE, version_in=exactly(2)),
-    "RELU6": hexagon_rule(*_ONE, version_in=UP_TO_2),
-    "SOFTMAX": hexagon_rule(*_ONE, version_in=UP_TO_2),
-    "TANH": hexagon_rule(*_ONE, version_in=UP_TO_2),
-    "ADD": hexagon_rule(*_TWO, RELU_ACTIVATION, version_in=UP_TO_2),
-    "MAXIMUM": hexagon_rule(*_TWO, version_in=UP_TO_2),
-    "MINIMUM": hexagon_rule(*_TWO, version_in=UP_TO_2),
-    "MUL": hexagon_rule(*_TWO, RELU_ACTIVATION, version_in=UP_TO_2),
     "NEG": hexagon_rule(*inputs(QUANT8)),
     "RSQRT": hexagon_rule(*inputs(_INT8), version_in=exactly(2)),
     "SQUARED_DIFFERENCE": hexagon_rule(*inputs(_INT8, _INT8), version_in=exactly(2)),
-    "SUB": hexagon_rule(*_TWO, RELU_ACTIVATION, version_in=UP_TO_2),
-    "QUANTIZE": hexagon_rule(*inputs(QUANT8), version_in=UP_TO_2),
     "CONV_2D": hexagon_rule(
         *_CONVOLVED,
         RELU_ACTIVATION,
@@ -254,12 +232,8 @@ _OPERATORS = {
         option("weights_format", 0),
         version_in=UP_TO_4,
     ),
-    "ARG_MAX": hexagon_rule(*_WITH_AXES, version_in=UP_TO_2),
-    "ARG_MIN": hexagon_rule(*_WITH_AXES, version_in=UP_TO_2),
     "MEAN": hexagon_rule(*_WITH_AXES, constant(operand(1, "axis")), version_in=UP_TO_2),
-    "DEPTH_TO_SPACE": hexagon_rule(*inputs(QUANT8), version_in=UP_TO_2),
     "RESHAPE": hexagon_rule(operand_count(at_most(2)), typed(INPUT, QUANT8)),
-    "SPACE_TO_DEPTH": hexagon_rule(*inputs(QUANT8), version_in=UP_TO_2),
     "TRANSPOSE": hexagon_rule(*inputs(QUANT8, INT32), version_in=UP_TO_2),
     "SLICE": hexagon_rule(
         constant(operand(1, "begin")), constant(operand(2, "size")), *inputs(QUANT8, _INDICES, _INDICES), version_in=UP_TO_2
@@ -273,17 +247,14 @@ _OPERATORS = {
         option("new_axis_mask", 0, hint=by_reshape("add the dimension with RESHAPE")),
         version_in=UP_TO_2,
     ),
-    "CONCATENATION": hexagon_rule(*all_inputs_quant8(), version_in=UP_TO_2),
-    "PACK": hexagon_rule(*all_inputs_quant8(), version_in=UP_TO_2),
     "SPLIT": hexagon_rule(*inputs(INT32, QUANT8), constant(operand(0, "axis")), version_in=UP_TO_2),
     "MIRROR_PAD": hexagon_rule(*_PADDED, check(ATTRIBUTE, "mode REFLECT or SYMMETRIC", _unknown_mode), version_in=UP_TO_2),
     "PAD": hexagon_rule(*_PADDED, version_in=UP_TO_2),
 }
 
-RULES: RuleBook[HexagonTarget] = RuleBook(
+RULES: RuleBook[ReleaseOnly] = RuleBook(
     "hexagon", families=(_OPERATORS,), kinds=KINDS, source=SOURCE, unknown=Unknown("an operator that the Hexagon delegate has")
 )
-
 
 DEFAULT_PARTITIONS = 4
 """The default limit on the number of partitions (``kMaxHexagonGraphs``)."""
@@ -317,32 +288,22 @@ class HexagonDelegate(Delegate):
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
         """Apply the rules to every node. Delegate the largest partitions of supported nodes."""
-        complete = take_supported(graph, RULES, HexagonTarget(release))
-        decision = keep_largest(self, complete, _limit(options), minimum_of_nodes(self, options))
+        given = options[self.limits.option]
+        limit = min(given, MOST_PARTITIONS) if given > 0 else DEFAULT_PARTITIONS
+        complete = take_supported(graph, RULES, ReleaseOnly(release))
+        decision = keep_largest(self, complete, limit, minimum_of_nodes(self, options))
         if graph.index > 0:
             return decision
         # The delegate prints this line once per process, for the first subgraph.
-        return replace(decision, warnings=(*_capping_warning(options), *decision.warnings), log_lines=(_log_line(decision),))
-
-
-def _limit(options: OptionValues) -> int:
-    limit: int = options["max_delegated_partitions"]
-    return min(limit, MOST_PARTITIONS) if limit > 0 else DEFAULT_PARTITIONS
-
-
-def _capping_warning(options: OptionValues) -> tuple[str, ...]:
-    limit = options[HexagonDelegate.limits.option]
-    if limit <= MOST_PARTITIONS:
-        return ()
-    option = option_as_typed(OPTIONS, HexagonDelegate.limits.option)
-    return (f"{option} is {limit}, but the delegate takes at most {MOST_PARTITIONS} partitions",)
-
-
-def _log_line(decision: Decision) -> str:
-    return (
-        f"{HexagonDelegate.kernel_name} delegate: {len(decision.nodes)} nodes delegated out of "
-        f"{len(decision.graph.execution_plan)} nodes with {len(decision.candidates)} partitions."
-    )
+        line = (
+            f"{self.kernel_name} delegate: {len(decision.nodes)} nodes delegated out of "
+            f"{len(graph.execution_plan)} nodes with {len(decision.candidates)} partitions."
+        )
+        warnings = decision.warnings
+        if given > MOST_PARTITIONS:
+            option = option_as_typed(OPTIONS, self.limits.option)
+            warnings = (f"{option} is {given}, but the delegate takes at most {MOST_PARTITIONS} partitions", *warnings)
+        return replace(decision, warnings=warnings, log_lines=(line,))
 
 
 DELEGATE = HexagonDelegate()

@@ -29,7 +29,7 @@ from ..rules import kinds
 from ..rules.book import Policy, RuleBook, Unknown
 from ..rules.kinds import ATTRIBUTE, CONSTANT, OPTIONAL_OPERAND, RANK, READS_BEYOND_OPERANDS, SHAPE, Kind, by_reshape
 from ..rules.operands import INPUT, OUTPUT, Operand, exactly, operand
-from ..rules.rule import Check, OpRule, Reason, Repository, Source
+from ..rules.rule import Check, OpRule, Reason, Repository, Source, op_rule
 from ..rules.vocabulary import check, constant, option, typed, where_given
 from .base import Delegate
 from .decision import Decision, ReleaseOnly, chance_warnings, crash_while_checking, summary_line, take_supported
@@ -56,11 +56,6 @@ MACS = 16
 BIAS = operand(2, "bias")
 INPUT_TYPE = typed(INPUT, EIGHT_BITS)
 OUTPUT_TYPE = typed(OUTPUT, EIGHT_BITS)
-
-
-def neutron_rule(*checks: Check[object]) -> OpRule[object]:
-    """Return the rule of an operator."""
-    return OpRule(checks)
 
 
 def _bias(node: NodeView) -> str | None:
@@ -115,14 +110,13 @@ def not_constant(which: Operand) -> Check[object]:
 COMPILED_NETWORK = "NeutronGraph"
 """The custom operator of networks that NXP's converter compiled beforehand."""
 
-_FILE, _SYMBOL = "neutron_delegate.cc", "NeutronDelegate::IsNodeSupportedByDelegate"
-_CUSTOM_OPERATORS: dict[str, OpRule[object]] = {
-    COMPILED_NETWORK: OpRule((), source=(Source(NEUTRON_6_6_23, _FILE, _SYMBOL), Source(NEUTRON_6_6_3, _FILE, _SYMBOL)))
-}
+_DECIDES = [
+    Source(repository, "neutron_delegate.cc", "NeutronDelegate::IsNodeSupportedByDelegate")
+    for repository in (NEUTRON_6_6_23, NEUTRON_6_6_3, NEUTRON_6_6_36)
+]
+_CUSTOM_OPERATORS: dict[str, OpRule[object]] = {COMPILED_NETWORK: OpRule((), source=tuple(_DECIDES[:2]))}
 
-_SECOND = operand(1)
-
-_FILTER = operand(1, "filter")
+_SECOND, _FILTER, _SHAPE = operand(1), operand(1, "filter"), operand(1, "shape")
 _UNDILATED = tuple(option(f"dilation_{side}_factor", 1, hint="use a larger filter instead of dilation") for side in ("w", "h"))
 _STRIDES = tuple(option(f"stride_{side}", exactly(1, 2), hint="use strides of 1 or 2") for side in ("w", "h"))
 
@@ -133,15 +127,9 @@ def _batch(node: NodeView) -> str | None:
 
 
 def _empty_window(node: NodeView) -> str | None:
-    """Return the window unless its height and width are positive.
-
-    Upstream intends to compare the window with the padding. By mistake, it reads the padding while the padding is still 0.
-    """
+    # Upstream intends to compare the window with the padding. By mistake, it reads the padding while the padding is still 0.
     height, width = node.options.filter_height, node.options.filter_width
     return None if min(height, width) > 0 else f"window of {height} * {width}"
-
-
-_SHAPE = operand(1, "shape")
 
 
 def _channels(node: NodeView) -> tuple[int, int] | None:
@@ -161,25 +149,22 @@ def _fewer(node: NodeView) -> str | None:
 
 def _many(node: NodeView) -> str | None:
     channels = _channels(node)
-    return (
-        f"{channels[1] - channels[0]} more output channels than input channels"
-        if channels and channels[1] - channels[0] > MACS + 1
-        else None
-    )
+    added = channels[1] - channels[0] if channels else 0
+    return f"{added} more output channels than input channels" if added > MACS + 1 else None
 
 
 _OPERATORS = {
-    "ADD": neutron_rule(INPUT_TYPE, typed(_SECOND, EIGHT_BITS), OUTPUT_TYPE, not_constant(INPUT), not_constant(_SECOND)),
-    "CONV_2D": neutron_rule(*filtered(_FILTER), FOUR_DIMENSIONS, *_UNDILATED),
-    "DEPTHWISE_CONV_2D": neutron_rule(
+    "ADD": op_rule(INPUT_TYPE, typed(_SECOND, EIGHT_BITS), OUTPUT_TYPE, not_constant(INPUT), not_constant(_SECOND)),
+    "CONV_2D": op_rule(*filtered(_FILTER), FOUR_DIMENSIONS, *_UNDILATED),
+    "DEPTHWISE_CONV_2D": op_rule(
         *filtered(_FILTER),
         option("depth_multiplier", 1, hint="use a depth multiplier of 1"),
         FOUR_DIMENSIONS,
         *_UNDILATED,
         *_STRIDES,
     ),
-    "AVERAGE_POOL_2D": neutron_rule(INPUT_TYPE, OUTPUT_TYPE),
-    "MAX_POOL_2D": neutron_rule(
+    "AVERAGE_POOL_2D": op_rule(INPUT_TYPE, OUTPUT_TYPE),
+    "MAX_POOL_2D": op_rule(
         INPUT_TYPE,
         OUTPUT_TYPE,
         WITH_DIMENSIONS,
@@ -188,9 +173,9 @@ _OPERATORS = {
         check(SHAPE, "a batch of 1", _batch, "run with a batch of 1"),
         check(ATTRIBUTE, "a window larger than 0", _empty_window),
     ),
-    "FULLY_CONNECTED": neutron_rule(*filtered(operand(1, "weights"))),
-    "RESHAPE": neutron_rule(INPUT_TYPE, typed(_SHAPE, ("INT32",)), constant(_SHAPE)),
-    "PAD": neutron_rule(
+    "FULLY_CONNECTED": op_rule(*filtered(operand(1, "weights"))),
+    "RESHAPE": op_rule(INPUT_TYPE, typed(_SHAPE, ("INT32",)), constant(_SHAPE)),
+    "PAD": op_rule(
         INPUT_TYPE,
         OUTPUT_TYPE,
         WITH_DIMENSIONS,
@@ -234,12 +219,8 @@ def _beside_compiled(node: NodeView) -> Reason | None:
 
 
 def _not_checked(node: NodeView, _: ReleaseOnly) -> Reason | None:
-    """Return the reason why a node is refused regardless of its operator, or None.
-
-    In a graph with a compiled network, the delegate refuses all nodes that are not compiled networks. If a graph has no compiled
-    network, the delegate reads the shapes of every node's first operand and first result. Therefore, a node without operands or
-    results is refused.
-    """
+    # Without a compiled network, the delegate reads the shapes of every node's first operand and first result, whatever the
+    # operator.
     refused = _beside_compiled(node)
     if refused is not None or is_compiled(node.node) or (node.node.inputs and node.node.outputs):
         return refused
@@ -254,8 +235,7 @@ def _book(source: Source, **parts: Any) -> RuleBook[ReleaseOnly]:
     )
 
 
-_DELEGATE_6_6_36 = Source(NEUTRON_6_6_36, "neutron_delegate.cc", "NeutronDelegate::IsNodeSupportedByDelegate")
-_CLOSED = _book(_DELEGATE_6_6_36, families=(), unknown_custom=Unknown(_NETWORK), excluded=lambda node, _: _beside_compiled(node))
+_CLOSED = _book(_DECIDES[2], families=(), unknown_custom=Unknown(_NETWORK), excluded=lambda node, _: _beside_compiled(node))
 RULES: Mapping[str, RuleBook[ReleaseOnly]] = {
     WITH_RULES: _book(
         SOURCE,
@@ -263,11 +243,7 @@ RULES: Mapping[str, RuleBook[ReleaseOnly]] = {
         unknown_custom=Unknown(f"{_NETWORK}, or an operator that the delegate knows"),
         excluded=_not_checked,
     ),
-    "lf-6.6.3": _book(
-        Source(NEUTRON_6_6_3, "neutron_delegate.cc", "NeutronDelegate::IsNodeSupportedByDelegate"),
-        families=(),
-        unknown_custom=Unknown(_NETWORK),
-    ),
+    "lf-6.6.3": _book(_DECIDES[1], families=(), unknown_custom=Unknown(_NETWORK)),
     "lf-6.6.36": _CLOSED,
     "lf-6.6.52": _CLOSED,
 }

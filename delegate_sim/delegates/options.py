@@ -74,10 +74,7 @@ class Option:
 def parse_options(
     delegate: str, declared: Sequence[Option], given: Mapping[str, Any], defaults: str = "api"
 ) -> Mapping[str, Any]:
-    """Return the value of every declared option.
-
-    Raises OptionError for an unknown option, an invalid value, or values that conflict.
-    """
+    """Return the value of every declared option. Raises OptionError for unknown options, and invalid or conflicting values."""
     if defaults not in DEFAULT_SETS:
         raise OptionError(f"there are no defaults named {defaults!r}; the defaults are {', '.join(DEFAULT_SETS)}")
     given = canonical_names(delegate, declared, given)
@@ -110,10 +107,7 @@ def option_names(declared: Sequence[Option]) -> list[str]:
 
 
 def canonical_names(delegate: str, declared: Sequence[Option], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the given values, keyed by the delegate's own names of the options.
-
-    Raises OptionError for an option given twice.
-    """
+    """Return the given values by the delegate's own names of the options. Raises OptionError for an option given twice."""
     own_names = {option.key: option.name for option in declared}
     values: dict[str, Any] = {}
     for name, value in given.items():
@@ -126,9 +120,9 @@ def canonical_names(delegate: str, declared: Sequence[Option], given: Mapping[st
 
 
 def with_path(declared: Sequence[Option], name: str, value: Any, change: Callable[[str], str]) -> Any:
-    """Return the value of an option for which the option opens the file ``change(path)``. Return any other value unchanged.
+    """Return the value with which an option opens the file ``change(path)``, or any other value unchanged.
 
-    ``name`` is the name for users or the delegate's own name. ``change`` may raise an error for a path that is not allowed.
+    ``change`` may raise an error for a path that is not allowed.
     """
     for option in declared:
         path = option.path_in(value) if name in (option.name, option.key) else None
@@ -156,10 +150,7 @@ def option_value(value: object) -> str:
 
 
 def option_as_typed(declared: Sequence[Option], name: str) -> str:
-    """Return an option as typed on the command line, without a value and with dashes.
-
-    The name of an undeclared option is returned unchanged.
-    """
+    """Return an option as typed on the command line, without a value; the name of an undeclared option unchanged."""
     option = next((option for option in declared if option.name == name), None)
     if option is None:
         return name
@@ -171,28 +162,18 @@ RELEASE = "release"
 
 
 def without_release(given: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
-    """Separate the runtime's release from the options.
+    """Return the options without the runtime's release, and the release: one name, a list of names, or None.
 
-    Return the remaining options, and the release: one name, a list of names, or None. If the value is not a release of the
-    runtime, it belongs to the delegate's own option and stays in the options.
+    A value that is not a release of the runtime belongs to the delegate's own option, and stays in the options.
     """
-    own = dict(given)
-    names = own.get(RELEASE, ())
+    options = dict(given)
+    names = options.get(RELEASE, ())
     is_runtime = all(map(is_release_name, map(str, names if isinstance(names, list) else [names])))
-    return (own, own.pop(RELEASE)) if RELEASE in own and is_runtime else (own, None)
+    return (options, options.pop(RELEASE)) if RELEASE in options and is_runtime else (options, None)
 
 
-def integer(value: Any) -> int:
-    """Parse a 32-bit integer."""
-    return _integer(value, 32)
-
-
-def wide_integer(value: Any) -> int:
-    """Parse a 64-bit integer."""
-    return _integer(value, 64)
-
-
-def _integer(value: Any, bits: int) -> int:
+def integer(value: Any, bits: int = 32) -> int:
+    """Parse an integer, by default of 32 bits."""
     if isinstance(value, str):
         try:
             value = int(value.strip())
@@ -203,6 +184,11 @@ def _integer(value: Any, bits: int) -> int:
     if not -(1 << bits - 1) <= value < 1 << bits - 1:
         raise InvalidValueError(f"takes a {bits}-bit number", value)
     return value
+
+
+def wide_integer(value: Any) -> int:
+    """Parse a 64-bit integer."""
+    return integer(value, 64)
 
 
 def boolean(value: Any) -> bool:
@@ -229,3 +215,33 @@ def names(value: Any) -> tuple[str, ...]:
     if isinstance(value, Sequence) and all(isinstance(name, str) for name in value):
         return tuple(value)
     raise InvalidValueError("takes a list of names", value)
+
+
+def choice(*choices: str, needed: str, spellings: Mapping[str, str] = MappingProxyType({})) -> Callable[[Any], str]:
+    """Return a parser of names in any case. An empty value means the first choice. ``spellings`` are further names of choices."""
+
+    def parse(value: Any) -> str:
+        name = (text(value) or choices[0]).lower()
+        if name not in choices and name not in spellings:
+            raise InvalidValueError(f"takes {needed}", value)
+        return spellings.get(name, name)
+
+    return parse
+
+
+def maximum_option(meaning: str) -> Option:
+    """Return the option for the maximum number of partitions. ``meaning`` is what a number does."""
+    name = "max_delegated_partitions"
+    return Option(name, integer, 0, meaning, flag=name, printed=("max number of delegated partitions",))
+
+
+def minimum_option(default: int) -> Option:
+    """Return the option for the minimum number of nodes in a partition."""
+    return Option(
+        "min_nodes_per_partition",
+        integer,
+        default,
+        f"the minimum number of nodes in a partition; 0 or less means {default}",
+        flag="min_nodes_per_partition",
+        printed=("min nodes per partition",),
+    )

@@ -109,7 +109,7 @@ def board_hint(name: str) -> str:
     if board is None:
         return ""
     typed = folded(name)
-    delegates = [own.delegate for own in board.delegates if own != CPU]
+    delegates = [known.delegate for known in board.delegates if known != CPU]
     if not delegates:
         return f"; {WITHOUT_DELEGATE}"
     return f"; {board.names[0]} has the delegate {and_list(delegates)}: give --device {typed} or --delegate {delegates[0]}"
@@ -125,7 +125,7 @@ _MODULES = {
     "neutron-imx95": ".neutron",
     "coreml": ".coreml",
     "hexagon": ".hexagon",
-    "edgetpu": ".edgetpu",
+    "edgetpu": ".ahead_of_time",
     "armnn": ".armnn.delegate",
     "teflon": ".teflon",
     "xnnpack": ".xnnpack.delegate",
@@ -161,10 +161,7 @@ TARGET_NAMES = (*DELEGATE_NAMES, *_RUNTIMES)
 """Delegates and runtimes that can be simulated."""
 
 ACCELERATORS = {"npu": "", "gpu": "mldrift", "cpu": "xnnpack"}
-"""LiteRT 2's accelerators in the order in which the runtime applies them, each with its delegate.
-
-The NPU's delegate depends on the vendor.
-"""
+"""LiteRT 2's accelerators, each with its delegate, in the order of application. The NPU's delegate depends on the vendor."""
 
 COMPUTE_UNITS = {"GPU": "gpu"}
 """The delegates that take operators of a compute unit in a profile of Qualcomm AI Hub. Other units are not simulated."""
@@ -174,20 +171,10 @@ GRAPHICS_ACCELERATOR = ACCELERATORS["gpu"]
 
 GRAPHICS_SPEAKER = "GPU"
 """The name that delegates for graphics processors use in their own log lines."""
-CORE_ML_SPEAKER, DSP_SPEAKER, CPU_LIBRARY_SPEAKER, VX_KERNEL, EDGE_TPU_KERNEL, MESA_KERNEL = (
-    "CoreML",
-    "Hexagon",
-    "XNNPACK",
-    "Vx Delegate",
-    "EdgeTpuDelegateForCustomOp",
-    "Teflon Delegate",
-)
-"""The names of the delegates that print log lines without their names."""
+CPU_LIBRARY_SPEAKER, ARM_NN_TITLE = "XNNPACK", "ArmNN"
+"""The names of delegates that print log lines without their names."""
 EDGE_TPU = "edgetpu"
 """The name of the Edge TPU's delegate. The names of its tools and operators start with this name."""
-
-ARM_NN, ARM_NN_SPEAKER, ARM_NN_TITLE, MESA = "armnn", "TfLiteArmnnDelegate", "ArmNN", "teflon"
-"""The names of Arm NN's and Mesa's delegates. Log lines start with ``ARM_NN_SPEAKER``, ``ARM_NN_TITLE`` or ``MESA``."""
 
 APPLIED_AHEAD = "npu"
 """The accelerator of compiler plugins. ``DISPATCH_KERNEL`` runs the compiled parts."""
@@ -196,26 +183,16 @@ DISPATCH_KERNEL = "DispatchDelegate"
 """The kernel that runs the compiled parts (``litert/runtime/dispatch/dispatch_delegate.cc``)."""
 
 FALLBACK_OPTION = "cpu_fallback"
-"""The option that lets the CPU run the nodes that the delegate does not take.
-
-The option applies if the user requests a single delegate. A list of accelerators must contain the CPU instead.
-"""
+"""The option that lets the CPU run the other nodes of a single delegate. A list of accelerators must contain the CPU instead."""
 
 DEFAULT_DELEGATE = "nnapi"
 """The delegate that is used if the user names no delegate."""
-
 APPLIED_BY_DEFAULT = "xnnpack"
-"""The delegate that the runtime applies by default (``Delegate.is_applied_by_default``).
-
-The name is repeated here to avoid an import of the delegate's package.
-"""
+"""The delegate that the runtime applies by default (``Delegate.is_applied_by_default``)."""
 
 
 def plugin_of(vendor: str) -> str:
-    """Return the name of a vendor's compiler plugin.
-
-    Raises OptionError with a list of the known vendors if the vendor is unknown.
-    """
+    """Return the name of a vendor's compiler plugin. Raises OptionError for an unknown vendor."""
     vendors = {name.partition("-")[2]: name for name in (*PLUGIN_NAMES, *CLOSED_PLUGIN_NAMES)}
     if vendor not in vendors:
         raise OptionError(f"there is no vendor {vendor!r} with an NPU; known vendors are {', '.join(vendors)}")
@@ -223,10 +200,7 @@ def plugin_of(vendor: str) -> str:
 
 
 def find_delegate(name: str) -> Delegate:
-    """Return the delegate of this name.
-
-    Raises OptionError if there is no such delegate, or if the delegate can only be run live.
-    """
+    """Return the delegate of this name. Raises OptionError if there is none, or if the delegate can only be run live."""
     if name in LIVE_ONLY_NAMES:
         who = "Arm's compiler Vela" if name in VELA_NAMES else "closed-source code of its vendor"
         others = "; the commands report, compare, scan and check can also run it" if name in VELA_NAMES else ""
@@ -246,17 +220,14 @@ def find_delegate(name: str) -> Delegate:
 
 
 def find_live(name: str) -> Delegate:
-    """Return the delegate of this name, even if it can only be run live.
-
-    Raises OptionError if there is no such delegate.
-    """
+    """Return the delegate of this name, even if it can only be run live. Raises OptionError if there is none."""
     if name not in LIVE_ONLY_NAMES:
         return find_delegate(name)
-    return _delegate_in(".vela" if name in VELA_NAMES else _VENDORS, name)
+    return _delegate_in(".ahead_of_time" if name in VELA_NAMES else _VENDORS, name)
 
 
 def _delegate_in(module: str, name: str) -> Delegate:
-    """Return a delegate of a module. A module has one ``DELEGATE``, or several ``DELEGATES`` by name."""
+    # A module has one ``DELEGATE``, or several ``DELEGATES`` by name.
     loaded = import_module(module, __package__)
     delegate: Delegate = loaded.DELEGATES[name] if hasattr(loaded, "DELEGATES") else loaded.DELEGATE
     return delegate

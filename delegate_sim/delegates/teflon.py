@@ -62,7 +62,7 @@ _CHANNELS = 3
 
 
 def _scales(which: Operand) -> Check[object]:
-    """Demand exactly one scale and one zero point (``tensor_quantization_supported``)."""
+    # Source: ``tensor_quantization_supported``.
 
     def find(node: NodeView) -> str | None:
         given = which.tensor(node).quantization
@@ -82,7 +82,7 @@ def _different(tensor: Tensor) -> tuple[int, int]:
 
 
 def _one_scale(which: Operand) -> Check[object]:
-    """Demand that all scales and all zero points are equal. A tensor without scales passes."""
+    # A tensor without scales passes.
 
     def find(node: NodeView) -> str | None:
         counts = node.graph.of_tensor("different scales", which.tensor(node), _different)
@@ -92,7 +92,6 @@ def _one_scale(which: Operand) -> Check[object]:
 
 
 def _largest(tensor: Tensor) -> float | None:
-    """Return the largest real value of a quantized tensor, or None for other types."""
     given = tensor.quantization
     if tensor.type not in _EIGHT_BITS or given is None or not given.is_affine:
         return None
@@ -154,7 +153,7 @@ _ADDITION: OpRule[object] = op_rule(_computed(INPUT), _computed(_SECOND))
 
 
 def _values(node: NodeView, position: int) -> list[int]:
-    """Return the first elements of an operand, read as INT32 whatever the type is."""
+    # The delegate reads INT32, whatever the type is.
     tensor = node.input(position)
     numbers = stored_integers(node, tensor)
     return [half for number in numbers for half in (number, 0)] if tensor.type == "INT64" else numbers
@@ -166,7 +165,7 @@ def _split_axis(node: NodeView) -> str | None:
 
 
 def _channels(tensors: tuple[Tensor, ...], what: str) -> str | None:
-    """Find tensors with different sizes of dimension 3. The delegate reads dimension 3 even if the rank is lower."""
+    # The delegate reads dimension 3 even if the rank is lower.
     sizes = [tensor.shape[_CHANNELS] if tensor.rank > _CHANNELS else 0 for tensor in tensors]
     return f"{what} with {', '.join(map(str, dict.fromkeys(sizes)))} channels" if len(set(sizes)) > 1 else None
 
@@ -260,11 +259,11 @@ _OPERATORS: Mapping[str, Mapping[str, OpRule[object]]] = {
         "PAD": OpRule(_PAD),
     },
 }
-_UNKNOWN = Unknown("an operator that the delegate and the driver know")
 
 
 def _book(operators: Mapping[str, OpRule[object]], source: Source) -> RuleBook[ReleaseOnly]:
-    return RuleBook(NAME, families=(operators,), kinds=KINDS, source=source, unknown=_UNKNOWN)
+    unknown = Unknown("an operator that the delegate and the driver know")
+    return RuleBook(NAME, families=(operators,), kinds=KINDS, source=source, unknown=unknown)
 
 
 RULES: Mapping[tuple[str, str], RuleBook[ReleaseOnly]] = {
@@ -272,8 +271,6 @@ RULES: Mapping[tuple[str, str], RuleBook[ReleaseOnly]] = {
     **{(LATER, driver): _book(rules, Source(_NEW, _FRONTEND, "fill_operation")) for driver, rules in _OPERATORS.items()},
 }
 """The rules by version of Mesa and by driver. The first entry is the default."""
-
-
 VERSIONS = tuple(dict.fromkeys(version for version, _ in RULES))
 DRIVERS = tuple(dict.fromkeys(driver for _, driver in RULES))
 

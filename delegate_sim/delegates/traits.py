@@ -1,7 +1,4 @@
-"""Data that a delegate declares about itself (releases, limits, levels, platform and log lines), and optional capabilities.
-
-The default methods of capabilities describe a delegate without the capability.
-"""
+"""Data that a delegate declares about itself, and optional capabilities, whose defaults describe a delegate without them."""
 
 from __future__ import annotations
 
@@ -41,10 +38,7 @@ class ReleaseHistory:
     is_unchanged_since: bool = False
     """Whether the rules are the same in all releases from ``known_since`` on, so that reports need no note about the rules."""
     changed_in: tuple[Release, ...] | None = None
-    """The releases in which ``decide`` changed, or None if they are unknown. Added or removed checks do not count as a change.
-
-    A delegate that is not part of the runtime does not change with the release.
-    """
+    """The releases in which ``decide`` changed, apart from added or removed checks; None if they are unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +85,7 @@ class LogTraits:
     tried_options: Mapping[str, Any] = field(default_factory=dict)
     """Option values that may explain a log that differs from the simulation, because no log line shows the option."""
     options_by_words: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    """Names and values of options to assume, keyed by words in the reasons of refused operators.
-
-    If several values of an option are named, they are joined by commas, in the order of the log.
-    """
+    """Names and values of options to assume, by words in reasons. Several values are joined by commas, in the log's order."""
 
     @property
     def off_flag(self) -> str:
@@ -120,8 +111,8 @@ class Levels:
 class Platform:
     """The platform of the stage behind the delegate: its key in configuration files, and the option for its release.
 
-    ``alone`` is the option's value that turns off the simulation of the stage. ``others`` are further releases that users can
-    name. In these releases, the stage is not simulated, or is assumed to equal the stage of another release.
+    ``alone`` is the option's value that turns off the simulation of the stage. In ``others``, further releases, the stage is not
+    simulated, or is assumed to equal the stage of another release.
     """
 
     key: str
@@ -205,9 +196,6 @@ class AcceleratorTraits:
         yield options["precision"]
 
 
-_VELA = "ethos-u-vela"
-
-
 @dataclass(frozen=True, slots=True)
 class VelaTraits:
     """The settings with which Arm's compiler Vela is run."""
@@ -218,7 +206,7 @@ class VelaTraits:
     @property
     def version(self) -> str:
         """The installed version of Vela; empty if Vela is not installed."""
-        return packages.package_version(_VELA)
+        return packages.package_version("ethos-u-vela")
 
     @property
     def software(self) -> str:
@@ -267,11 +255,10 @@ class StageBehind:
     def refusal(
         self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
     ) -> Refusal | None:
-        """Return the reason why the stage rejects a partition, or None if the stage takes all partitions.
+        """Return the reason why the stage rejects one of a subgraph's partitions in running order, or None.
 
-        This method is called once for each subgraph, after all kernels of the subgraph were created. ``subsets`` are the
-        subgraph's partitions in running order. If the reason is a prediction, it is only a warning. Otherwise, its effect
-        says what follows.
+        This method is called after all kernels of the subgraph were created. A predicted reason is only a warning. Otherwise, its
+        effect says what follows.
         """
         return None
 
@@ -301,19 +288,15 @@ class Accelerator:
     def graph_refusal(
         self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
     ) -> Refusal | None:
-        """Return the reason why the runtime rejects a subgraph after delegation, or None.
-
-        This method is called even if no node was replaced.
-        """
+        """Return the reason why the runtime rejects a subgraph after delegation, even of no node; or None."""
         return None
 
 
 @dataclass(frozen=True, slots=True)
 class StageStep:
-    """A step that a stage behind the delegate runs on one device.
+    """A step that a stage behind the delegate runs on one device: operations in running order, each with its node's index.
 
-    ``operations`` are in running order, each with the index of its node. ``bytes_in`` and ``bytes_out`` are the bytes that enter
-    and leave the step, without constants.
+    ``bytes_in`` and ``bytes_out`` are the bytes that enter and leave the step, without constants.
     """
 
     device: str
@@ -329,10 +312,7 @@ class StageStep:
 
 @dataclass(frozen=True, slots=True)
 class StageSplit:
-    """The steps into which the stage divides a partition.
-
-    If another stage takes over, ``error`` says why. Otherwise, ``error`` is empty.
-    """
+    """The steps into which the stage divides a partition. ``error`` says why another stage takes over, or is empty."""
 
     nodes: tuple[int, ...]
     steps: tuple[StageStep, ...]

@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..bundles.model_files import FilePattern
+from ..delegates.ahead_of_time import EXPLAINED as VELA
 from ..delegates.base import Delegate
-from ..delegates.vela import EXPLAINED as VELA
 from ..foundation.printable import suggestion
 from ..foundation.work_budget import spend_steps
 from ..micro.target import EXPLAINED as MICRO

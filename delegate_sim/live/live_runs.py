@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from ..delegates.ahead_of_time import CONSTRAINT, NOT_COMPILED, UNEXPLAINED
 from ..delegates.base import Delegate
 from ..delegates.decision import Decision
 from ..delegates.npu.partitioning import in_running_order
 from ..delegates.registry import LIVE_NAMES, find_live
 from ..delegates.traits import AcceleratorTraits, PluginTraits, VelaTraits
-from ..delegates.vela import CONSTRAINT, NOT_COMPILED, UNEXPLAINED
 from ..errors import OptionError
 from ..foundation.packages import Runtime
 from ..foundation.printable import counted, shortened

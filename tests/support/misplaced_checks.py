@@ -6,7 +6,7 @@ Nothing imports this module.
 from __future__ import annotations
 
 from delegate_sim.delegates.coreml_rules import coreml_rule
-from delegate_sim.delegates.gpu.rules.checks import ALLOW_QUANT_OPS, GpuTarget, gpu_rule
+from delegate_sim.delegates.gpu.rules import ALLOW_QUANT_OPS, GpuTarget, gpu_rule
 from delegate_sim.delegates.hexagon import hexagon_rule
 from delegate_sim.delegates.nnapi.target import NnapiTarget, from_level, min_level
 from delegate_sim.delegates.vx.checks import vx_rule

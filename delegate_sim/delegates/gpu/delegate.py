@@ -4,45 +4,64 @@ from __future__ import annotations
 
 import functools
 import itertools
+import operator
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
 from ...foundation.parsing.invalid_value import InvalidValueError
-from ...graph.graph import Graph
+from ...graph.graph import Graph, NodeView
 from ...graph.partition import Subset, partition
 from ...model import schema
 from ...refusal import Refusal
 from ...releases.catalogue import NEWEST, Release
+from ...rules.book import RuleBook, Unknown
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT, QUANTIZATION, TENSOR_TYPE, Kind, kinds_in
-from ...rules.rule import Reason, Verdict
-from ..base import Delegate, keep_largest
+from ...rules.rule import Reason, Verdict, family_rules
+from ..base import Delegate, take_largest
 from ..decision import Decision, Float16Remapping, kinds_by_code
-from ..gpu_compatibility.checks import refusal_lines
-from ..options import Option, OptionValues, boolean, integer, names, text
+from ..gpu_compatibility.checks import OPERAND_COUNT, RANK, refusal_lines
+from ..options import Option, OptionValues, boolean, choice, integer, names
 from ..traits import LogTraits, PartitionLimits, ReleaseHistory
+from . import rules
 from .build import build_partition
-from .build.model import KINDS
-from .rules import RULES
-from .rules.checks import GpuTarget
+from .model import KINDS
+from .rules import MODULES, NOT_SUPPORTED, SOURCE, GpuTarget, layers
 
 OPS_WITHOUT_OPENCL = frozenset({"SPLIT", "SPLIT_V"})
 """Operators that stay on the CPU if OpenCL cannot be loaded (``OpenCLSupported``), because OpenGL has no shader for them."""
 
-_OPENCL, _WITHOUT_OPENCL, _OPENGL_ONLY = "opencl", "opengl", "opengl-only"
-_BACKENDS = {_OPENCL: _OPENCL, "cl": _OPENCL, _WITHOUT_OPENCL: _WITHOUT_OPENCL, _OPENGL_ONLY: _OPENGL_ONLY, "gl": _OPENGL_ONLY}
+_NEEDED = "an operator that the GPU delegate has"
+_LEFT_OUT = Unknown(
+    "an operator that is not excluded",
+    "make OpenCL available for SPLIT and SPLIT_V, and leave the operator out of excluded_ops",
+    "is excluded, because it is in excluded_ops, or OpenCL cannot be loaded and OpenGL does not run it",
+    said=NOT_SUPPORTED,
+)
+
+
+def _left_out(node: NodeView, target: GpuTarget) -> Reason | None:
+    # The name CUSTOM in the options excludes all custom operators (``NewOperationParser``).
+    name = "CUSTOM" if node.node.is_custom else node.op
+    return RULES.unsupported(node, _LEFT_OUT) if name in target.excluded_ops else None
+
+
+RULES: RuleBook[GpuTarget] = RuleBook(
+    "gpu",
+    families=family_rules(rules.__name__, MODULES),
+    custom=layers.CUSTOM_RULES,
+    kinds=tuple(kinds_in("delegates/gpu", "rules", (OPERAND_COUNT, RANK)).values()),
+    source=SOURCE,
+    unknown=Unknown(_NEEDED, said=NOT_SUPPORTED),
+    unknown_custom=Unknown(_NEEDED, said="{op}"),
+    excluded=_left_out,
+    key=operator.attrgetter("release"),
+    has_native_messages=True,
+)
+
+_OPENCL, _WITHOUT_OPENCL, _OPENGL_ONLY = BACKENDS = ("opencl", "opengl", "opengl-only")
 _LAST_INDEX = (1 << 31) - 1
-
-
-def backend(value: Any) -> str:
-    """Parse the name of a backend, also in benchmark_model's spelling (``cl`` and ``gl``)."""
-    name = text(value)
-    if name is None:
-        return _OPENCL
-    if name.lower() not in _BACKENDS:
-        raise InvalidValueError("takes opencl, opengl or opengl-only", value)
-    return _BACKENDS[name.lower()]
 
 
 def operators(value: Any) -> tuple[str, ...]:
@@ -93,13 +112,14 @@ OPTIONS = (
     ),
     Option(
         "backend",
-        backend,
+        # benchmark_model's spellings are cl and gl.
+        choice(*BACKENDS, needed="opencl, opengl or opengl-only", spellings={"cl": _OPENCL, "gl": _OPENGL_ONLY}),
         _OPENCL,
         "opencl; opengl, if OpenCL cannot be loaded; or opengl-only (benchmark_model's gl), if only OpenGL may be used although "
         "OpenCL can be loaded",
         flag="gpu_backend",
         printed=("gpu backend",),
-        choices=tuple(dict.fromkeys(_BACKENDS.values())),
+        choices=BACKENDS,
     ),
 )
 
@@ -146,29 +166,14 @@ class GpuDelegate(Delegate):
         return (self.kernel_name, "TfLiteMetalDelegate")
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
-        """Decide about every node.
-
-        Delegate all nodes if every node is supported. Otherwise, delegate the largest partitions.
-
-        Source: ``FP16GraphPartitionHelper`` (``delegates/utils.cc``).
-        """
-        target = _target(options, release)
+        """Delegate all nodes if every node is supported, or else the largest partitions."""
         remapping = Float16Remapping()
-        verdicts = remapping.verdicts(graph, RULES, target)
+        verdicts = remapping.verdicts(graph, RULES, _target(options, release))
         supported, set_aside = _within_range(verdicts, graph, options)
-        preview = partition(graph, supported) if supported else ()
-        decision = Decision(graph, verdicts, supported, preview, set_aside)
-        limit = max(options["max_delegated_partitions"], 1)
-        if len(supported) + len(remapping.nodes) == len(graph.execution_plan):
-            decision = replace(decision, nodes=graph.execution_plan)
-        elif len(decision.candidates) > limit:
-            decision = keep_largest(self, decision, limit, minimum=0)
-        decision = replace(decision, log_lines=refusal_lines(graph, _asked(verdicts, options), len(decision.nodes)))
-        remapped = remapping.apply(graph, decision.nodes)
-        if remapped is not graph:
-            # The operands change after the preview, so the partitions may change too.
-            decision = replace(decision, graph=remapped, preview=())
-        return decision
+        decision = Decision(graph, verdicts, supported, partition(graph, supported) if supported else (), set_aside)
+        decision = take_largest(self, decision, remapping, max(options["max_delegated_partitions"], 1))
+        lines = refusal_lines(graph, _asked(verdicts, options), len(decision.nodes))
+        return remapping.applied(replace(decision, log_lines=lines))
 
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
@@ -216,7 +221,7 @@ def _target(options: OptionValues, release: Release) -> GpuTarget:
 
 
 def _asked(verdicts: Mapping[int, Verdict], options: OptionValues) -> Mapping[int, Verdict]:
-    """Return the verdicts that the delegate asks for. It stops at the first supported node after the selected range."""
+    # The delegate stops at the first supported node after the selected range.
     last = options["last_delegate_node_index"]
     return dict(itertools.takewhile(lambda item: item[0] <= last or not item[1].is_supported, verdicts.items()))
 

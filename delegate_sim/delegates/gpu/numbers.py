@@ -20,6 +20,7 @@ from ...model.model import Tensor
 from ...refusal import Refusal
 from ...releases.catalogue import Release, parse_release
 from ...rules.kinds import kinds_data
+from ..gpu_compatibility import Bhwc, axes_of, bhwc, filled
 from ..mldrift.numbers import RULES as SHARED
 from ..mldrift.numbers import elementwise, merging, padding
 from ..mldrift.numbers.rule import (
@@ -34,7 +35,6 @@ from ..mldrift.numbers.rule import (
     pad_value,
 )
 from ..mldrift.rules.checks import integers
-from ..mldrift.target import Bhwc, axes_of, bhwc, filled
 from ..options import OptionValues
 
 OLDEST_READ = parse_release("litert-1.2.0")

@@ -16,9 +16,9 @@ from .checks import (
     FLOAT,
     INT32,
     KNOWN_ACTIVATION,
+    ONE_OR_TWO_OPERANDS,
     case,
     joined,
-    one_or_two_operands,
     operands,
     operands_available,
     runtime_operands,
@@ -34,7 +34,7 @@ def _beta(node: NodeView) -> str | None:
 SOFTMAX = case(check(ATTRIBUTE, "beta 1", _beta, "scale the input instead").saying("Softmax.beta != 1 is not supported."))
 
 UNARY = (operands(1, 0, 1),)
-BINARY = (one_or_two_operands(),)
+BINARY = (ONE_OR_TWO_OPERANDS,)
 BINARY_WITH_ACTIVATION = (*BINARY, KNOWN_ACTIVATION)
 ADD_OPERANDS, ADD_N, MUL_OPERANDS = case(
     operand_count(2).saying("ADD requires two input tensors."),
@@ -44,10 +44,7 @@ ADD_OPERANDS, ADD_N, MUL_OPERANDS = case(
 
 
 def is_broadcastable(first: tuple[int, ...], second: tuple[int, ...]) -> bool:
-    """Return whether two shapes broadcast (``CheckIsBroadcastable``).
-
-    The shapes are aligned at the last dimension. In each dimension, the sizes must be equal, or one size must be 1.
-    """
+    """Return whether two shapes, aligned at the last dimension, have equal sizes or a size of 1 (``CheckIsBroadcastable``)."""
     pairs = zip(reversed(first), reversed(second), strict=False)
     return all(one == other or 1 in (one, other) for one, other in pairs)
 
@@ -85,8 +82,6 @@ ENHANCED_BROADCAST = _broadcast(
     "shapes that broadcast: aligned at the last dimension, with equal sizes or a size of 1", is_broadcastable
 )
 """The broadcast check of ML Drift, which sets the flag ``kEnhancedBroadcast``."""
-
-# Selection
 
 _SELECT_SAYS = "Cond must be float or bool type, if, else tensors must be either be same the shape as output or constant, scalar."
 SELECT_OPERANDS = operand_count(3, 1).saying("Expected 3 inputs and 1 output")
@@ -152,11 +147,8 @@ def _wrong_counts_both(node: NodeView) -> str | None:
 
 
 def _one_hot_axis(node: NodeView) -> str | None:
-    """Return the axis as text unless the axis is -1 or equals the size of the indices' last dimension.
-
-    The runtime compares the axis with a size, not with a rank. For scalar indices, releases before LiteRT 2.1.6 read memory with
-    unknown contents.
-    """
+    # The runtime compares the axis with a size, not with a rank. For scalar indices, releases before LiteRT 2.1.6 read memory
+    # with unknown contents.
     axis, shape = node.options.axis, node.input(0).shape
     return None if axis == -1 or (shape and axis == shape[-1]) else f"axis {axis} with indices of shape {list(shape)}"
 
@@ -168,7 +160,7 @@ def _one_hot_dimension(node: NodeView) -> str | None:
 
 
 def say_one_hot_dimension(first_word: str, node: NodeView) -> str:
-    """Return the runtime's message about a dimension of ONE_HOT's indices. Older releases misspell its first word."""
+    """Return the message about a dimension of ONE_HOT's indices. Older releases misspell its first word."""
     shape = node.input(0).shape
     first = 1 if len(shape) > 3 else 0
     return f"{first_word} non-singleton dim at {next((at for at in range(first, len(shape) - 1) if shape[at] != 1), 0)}"
@@ -213,7 +205,7 @@ ONE_HOT = case(
 INDICES = operand(1, "index tensor")
 
 GATHER = case(
-    one_or_two_operands(),
+    ONE_OR_TWO_OPERANDS,
     rank(INDICES, 1).saying("Only support 1D indices"),
     typed(INDICES, INT32, hint=in_code("use INT32 indices")).saying("Only accept INT32 indices"),
 )

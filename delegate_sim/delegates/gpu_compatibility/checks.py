@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from dataclasses import replace
+from typing import Any, NamedTuple, TypeVar
 
 from ...graph.graph import Graph, NodeView
 from ...releases.catalogue import OLDEST, parse_release
@@ -25,10 +25,7 @@ from ...rules.vocabulary import activation, check, version
 from ..decision import FLOAT16_WIDENING
 
 ACTIVATIONS = ("NONE", "RELU", "RELU_N1_TO_1", "RELU6", "TANH", "SIGMOID")
-"""Fused activations that the GPU supports (``IsActivationSupported``, ``gpu_compatibility.cc``).
-
-A model file cannot store SIGMOID.
-"""
+"""Fused activations that the GPU supports (``IsActivationSupported``). A model file cannot store SIGMOID."""
 
 _RUNTIME_ACTIVATIONS = ("NONE", "RELU", "RELU_N1_TO_1", "RELU6", "TANH", "SIGN_BIT", "SIGMOID")
 """The names of activations, in the order of the values of ``TfLiteFusedActivation``."""
@@ -39,8 +36,7 @@ def runtime_input_count(node: NodeView) -> int:
     return len([index for index in node.node.inputs if index >= 0 and not node.tensor(index).is_constant])
 
 
-@dataclass(frozen=True, slots=True)
-class PoolParameters:
+class PoolParameters(NamedTuple):
     """The fields of ``TfLitePoolParams`` that the rules use."""
 
     stride_width: int
@@ -62,10 +58,7 @@ def custom_pool_parameters(node: NodeView) -> PoolParameters | None:
 
 
 def custom_strides(node: NodeView) -> tuple[int, int] | None:
-    """Return the vertical and the horizontal stride of a custom operator (``TfLiteTransposeConvParams``).
-
-    Return None if there are no custom options.
-    """
+    """Return the vertical and the horizontal stride of ``TfLiteTransposeConvParams``, or None without custom options."""
     words = _custom_words(node, 3)
     return None if words is None else (words[2], words[1])
 
@@ -95,8 +88,7 @@ INT32 = ("INT32",)
 TWO_OPERANDS = "2 runtime inputs, or 1 runtime and 1 constant input, and 1 output"
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """The result of a failed check: a description of the actual value, and the runtime's log message."""
 
     found: str
@@ -211,16 +203,8 @@ def operands(runtime: int, constant: int, outputs: int) -> Check[object]:
     return asked(kinds.OPERAND_COUNT, f"{parts[0]}, {parts[1]} and {parts[2]}", find).from_source(_CONSTANTS_TOO)
 
 
-def one_or_two_operands() -> Check[object]:
-    """Require two runtime operands, or one runtime operand and one constant (``CheckInputsConstsOutputs``)."""
-    return operand_pairs(((2, 0), (1, 1)), TWO_OPERANDS)
-
-
 def operand_pairs(pairs: tuple[tuple[int, int], ...], needed: str) -> Check[object]:
-    """Require one output, and one of several pairs of operand counts (``CheckInputsConstsOutputs``).
-
-    Each pair is a number of runtime operands and a number of constants.
-    """
+    """Require one output and one of several pairs: runtime operands and constants (``CheckInputsConstsOutputs``)."""
 
     def find(node: NodeView) -> str | None:
         runtime, constant, outputs = runtime_input_count(node), constant_input_count(node), len(node.node.outputs)
@@ -230,6 +214,10 @@ def operand_pairs(pairs: tuple[tuple[int, int], ...], needed: str) -> Check[obje
 
     demand = check(kinds.OPERAND_COUNT, needed, find).from_source(_CONSTANTS_TOO)
     return demand.saying("Op can only handle 1 or 2 operand(s).")
+
+
+ONE_OR_TWO_OPERANDS = operand_pairs(((2, 0), (1, 1)), TWO_OPERANDS)
+"""Require two runtime operands, or one runtime operand and one constant (``CheckInputsConstsOutputs``)."""
 
 
 def operands_available(check_of_count: Check[T], position: int) -> Check[T]:
@@ -332,19 +320,21 @@ LAST_LINE = r"(No|\d+) operations will run on the GPU, and .* operations will ru
 def refusal_lines(graph: Graph, verdicts: Mapping[int, Verdict], delegated: int) -> tuple[str, ...]:
     """Return the log lines about a subgraph: one line for each operator and reason, then the numbers of GPU and CPU nodes.
 
-    ``verdicts`` are the verdicts that the delegate asked for. ``delegated`` is the number of replaced nodes. The delegate prints
-    nothing if no node is refused, or if all nodes are replaced.
+    ``verdicts`` are the verdicts that the delegate asked for. There are no lines if no node is refused, or all are replaced.
     """
     total = len(graph.execution_plan)
-    reasons = {f"{_name(graph, index)}: {_message(verdict)}" for index, verdict in verdicts.items() if not verdict.is_supported}
+    reasons = {
+        f"{_name(graph, index)}: {'' if verdict is FLOAT16_WIDENING else verdict.reasons[0].kind}"
+        for index, verdict in verdicts.items()
+        if not verdict.is_supported
+    }
     if not reasons or delegated >= total:
         return ()
     in_order = sorted(reasons, key=lambda line: line.encode(errors="surrogateescape"))
-    return tuple("\n".join([HEADING, *in_order, _counted(delegated, total)]).split("\n"))
-
-
-def _message(verdict: Verdict) -> str:
-    return "" if verdict is FLOAT16_WIDENING else verdict.reasons[0].kind
+    last = f"{delegated} operations will run on the GPU, and the remaining {total - delegated} operations will run on the CPU."
+    if not delegated:
+        last = f"No operations will run on the GPU, and all {total} operations will run on the CPU."
+    return tuple("\n".join([HEADING, *in_order, last]).split("\n"))
 
 
 def _name(graph: Graph, index: int) -> str:
@@ -352,9 +342,3 @@ def _name(graph: Graph, index: int) -> str:
     if node.builtin_code == _DELEGATE:
         return f"DELEGATE {node.op}"
     return f"CUSTOM {node.op}" if node.is_custom else node.op
-
-
-def _counted(delegated: int, total: int) -> str:
-    if not delegated:
-        return f"No operations will run on the GPU, and all {total} operations will run on the CPU."
-    return f"{delegated} operations will run on the GPU, and the remaining {total - delegated} operations will run on the CPU."

@@ -128,11 +128,6 @@ FULLY_CONNECTED = case(
 )
 
 
-def is_basic(node: NodeView) -> bool:
-    """Return whether an LSTM has the basic form."""
-    return not is_full_lstm(node)
-
-
 def _activation_depth(node: NodeView) -> str | None:
     shape = node.output(3).shape
     return f"output 3 of shape {list(shape)}" if shape and shape[-1] % 4 else None
@@ -158,7 +153,9 @@ _BASIC = (
     option("cell_clip", 0).saying("cell_clip is not supported."),
     option("proj_clip", 0).saying("proj_clip is not supported."),
 )
-LSTM = case(*where(is_full_lstm, "in the full form", *_FULL), *where(is_basic, "in the basic form", *_BASIC))
+LSTM = case(
+    *where(is_full_lstm, "in the full form", *_FULL), *where(lambda node: not is_full_lstm(node), "in the basic form", *_BASIC)
+)
 
 _FUNCTION = COMPATIBILITY.with_symbol("CheckCustomOpsGpuDelegateCompatibility")
 _POOL_FUNCTION = COMPATIBILITY.with_symbol("CheckPooling2DGpuDelegateCompatibility")

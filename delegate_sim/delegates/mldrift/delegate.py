@@ -9,32 +9,35 @@ next to the operators' rules (see ``target.py``). Failures to compile a shader d
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
-from ...foundation.parsing.invalid_value import InvalidValueError
 from ...graph.forms import FormTable, node_forms
 from ...graph.graph import Graph, NodeView, index_in_graph
-from ...graph.partition import Subset, partition
+from ...graph.partition import Subset
 from ...graph.unstable_sort import llvm_sorted
 from ...model.model import Model, Tensor
 from ...model.schema import FAMILY_OF
 from ...refusal import Refusal
 from ...releases.catalogue import NEWEST, Release, ReleaseNote
-from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT, Kind
-from ..base import Delegate, keep_largest
-from ..decision import Decision, Float16Remapping, kinds_by_code
-from ..gpu_compatibility.checks import HEADING, LAST_LINE, refusal_lines
+from ...rules.book import RuleBook, Unknown
+from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT, Kind, kinds_in
+from ...rules.rule import family_rules
+from ..base import Delegate, take_largest
+from ..decision import Decision, Float16Remapping, ReleaseOnly, kinds_by_code, take_accepted
+from ..gpu_compatibility import axes_of
+from ..gpu_compatibility.checks import HEADING, LAST_LINE, OPERAND_COUNT, RANK, refusal_lines
 from ..npu.loader import loaded
-from ..options import Option, OptionValues, boolean, integer, text
+from ..options import Option, OptionValues, boolean, choice, integer
 from ..traits import Accelerator, AcceleratorTraits, LogTraits, ReleaseHistory
-from .rules import MODULES, RULES
-from .rules.checks import BOUND_BUFFERS, integers, is_bound
+from . import rules
+from .rules import BOUND_BUFFERS, MODULES, SOURCE, is_bound, stablehlo
+from .rules.checks import integers
 from .rules.composites import composite_name
-from .rules.custom import WEBGPU_PROBLEMS as CUSTOM_PROBLEMS
 from .target import (
     BOUND_TYPE,
     BUILDS_CHECKED,
@@ -45,19 +48,26 @@ from .target import (
     NEWEST_MEASURED,
     BuildProblems,
     FormerProblems,
-    MlDriftTarget,
-    axes_of,
     hint_not_met,
     not_fully_accelerated,
     release_notes,
     rules_of,
 )
 
-_SPLIT_AXES = {"SPLIT": 0, "SPLIT_V": 2}
-"""The position of the operand with the split axis, by operator.
+RULES: RuleBook[Any] = RuleBook(
+    "mldrift",
+    families=family_rules(rules.__name__, MODULES),
+    custom=stablehlo.CUSTOM_RULES,
+    kinds=tuple(kinds_in("delegates/mldrift", "rules", (OPERAND_COUNT, RANK)).values()),
+    source=SOURCE,
+    unknown=Unknown("an operator that ML Drift has", said="Operation is not supported."),
+    unknown_custom=Unknown("a custom operator that ML Drift has", said="{op}"),
+    key=operator.attrgetter("release"),
+    has_native_messages=True,
+)
 
-ML Drift has no kernel for a result that is empty along the split axis. Therefore, the size 0 of this axis causes no failure.
-"""
+_SPLIT_AXES = {"SPLIT": 0, "SPLIT_V": 2}
+"""The position of the operand with the split axis. ML Drift has no kernel for a result that is empty along this axis."""
 _CHANNELS_AXIS = 3
 
 
@@ -90,8 +100,8 @@ def build_failure(graph: Graph, subset: Subset, options: OptionValues, release: 
 def _problems(node: NodeView, options: OptionValues, release: Release) -> Iterator[Refusal]:
     is_on_webgpu = options["backend"] == "webgpu"
     if node.node.is_custom:
-        if is_on_webgpu and node.op in CUSTOM_PROBLEMS:
-            yield from CUSTOM_PROBLEMS[node.op](node)
+        if is_on_webgpu:
+            yield from _problems_of_operator(node, "WEBGPU_PROBLEMS")
         return
     if node.is_constant_float16_dequantize:
         return
@@ -107,7 +117,8 @@ def _problems(node: NodeView, options: OptionValues, release: Release) -> Iterat
 
 
 def _table(node: NodeView, name: str) -> Mapping[str, Any]:
-    table: Mapping[str, Any] = getattr(import_module(f".rules.{MODULES[FAMILY_OF[node.op]]}", __package__), name, {})
+    module = "stablehlo" if node.node.is_custom else MODULES[FAMILY_OF[node.op]]
+    table: Mapping[str, Any] = getattr(import_module(f".rules.{module}", __package__), name, {})
     return table
 
 
@@ -125,10 +136,7 @@ def _problems_of_operator(node: NodeView, table: str) -> Iterator[Refusal]:
 
 
 def _is_divided_by(node: NodeView, result: Tensor) -> bool:
-    """Return whether ML Drift divides by a size of 0.
-
-    ML Drift divides work sizes by the numbers of batches, rows and columns of a result, but not by the number of channels.
-    """
+    # ML Drift divides work sizes by the numbers of batches, rows and columns of a result, but not by the number of channels.
     if 0 not in result.shape:
         return False
     sizes = dict(zip(axes_of(result.rank), result.shape, strict=False))
@@ -145,7 +153,6 @@ _KERNELS = {
     "metal": "LITERT_METAL",
     "webgpu": "LITERT_WEBGPU",
 }
-_BACKENDS = {**{name: name for name in _KERNELS}, "cl": "opencl", "gl": "opengl"}
 _STUBS = (
     "Convolution2DTransposeBias MaxPoolingWithArgmax2D MaxUnpooling2D moe Resampler "
     "custom_call.GroupNorm custom_call.LayerNorm custom_call.RmsNorm custom_call.PixelShuffle"
@@ -154,35 +161,17 @@ _STUBS = (
 _PRECISIONS = ("default", "fp16", "fp32")
 
 
-def backend(value: Any) -> str:
-    """Parse the name of a backend. On Android, LiteRT tries OpenCL first."""
-    name = text(value)
-    if name is None:
-        return "opencl"
-    if name.lower() not in _BACKENDS:
-        raise InvalidValueError(f"takes {', '.join(_KERNELS)}", value)
-    return _BACKENDS[name.lower()]
-
-
-def precision(value: Any) -> str:
-    """Parse a precision."""
-    name = (text(value) or "default").lower()
-    if name not in _PRECISIONS:
-        raise InvalidValueError(f"takes {', '.join(_PRECISIONS)}", value)
-    return name
-
-
 OPTIONS = (
     Option(
         "backend",
-        backend,
+        choice(*_KERNELS, needed=", ".join(_KERNELS), spellings={"cl": "opencl", "gl": "opengl"}),
         "opencl",
         "opencl, opengl, vulkan, metal or webgpu; all backends accept the same nodes",
         choices=tuple(_KERNELS),
     ),
     Option(
         "precision",
-        precision,
+        choice(*_PRECISIONS, needed=", ".join(_PRECISIONS)),
         "default",
         "the precision of kernels: default, fp16 or fp32",
         changes_verdicts=False,
@@ -240,16 +229,18 @@ class MlDriftAccelerator(Accelerator):
 
     def load_refusal(self, model: Model, options: OptionValues, release: Release = NEWEST) -> Refusal | None:
         """Return the first refusal of LiteRT's own loader."""
-        return load_refusal(model, release)
+        failure = loaded(model, release, frozenset()).failure
+        if failure is None:
+            return None
+        subgraph = model.subgraphs[failure.subgraph]
+        node = None if failure.node is None else index_in_graph(subgraph, subgraph.nodes[failure.node])
+        refusal = LITERT_LOADER.failure(problem=failure.message)
+        return replace(refusal, subgraph=subgraph.index, node=node, tensor=failure.tensor, log_lines=failure.log_lines)
 
     def graph_refusal(
         self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
     ) -> Refusal | None:
-        """Return the reason why the runtime rejects a subgraph, or None.
-
-        ``hint_fully_delegated`` requires that a subgraph becomes a single delegate kernel. If ``cpu_fallback`` is off, no node
-        may stay on the CPU.
-        """
+        """Return the failure of a subgraph with CPU nodes, or with several kernels, if the options require a single kernel."""
         delegated = set(decision.nodes)
         left = [decision.graph.nodes[index] for index in decision.graph.execution_plan if index not in delegated]
         if options["hint_fully_delegated"] and (left or len(subsets) > 1):
@@ -327,33 +318,21 @@ class MlDriftDelegate(Delegate):
         return bool(options["hint_fully_delegated"])
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
-        """Apply the rules to every node.
+        """Delegate all nodes if every node is supported, or else only the largest partition.
 
-        Delegate all nodes if every node is supported. Otherwise, delegate only the largest partition. If several partitions have
-        the largest size, an unstable sort of LLVM's C++ library chooses one of them.
-
-        Source: ``FP16GraphPartitionHelper`` (``delegates/utils.cc``).
+        If several partitions have the largest size, an unstable sort of LLVM's C++ library chooses one of them.
         """
-        target = MlDriftTarget(rules_of(release))
         remapping = Float16Remapping()
-        verdicts = remapping.verdicts(graph, RULES, target)
-        supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)
-        decision = Decision(graph, verdicts, supported, partition(graph, supported) if supported else ())
-        if len(supported) + len(remapping.nodes) == len(graph.execution_plan):
-            decision = replace(decision, nodes=graph.execution_plan)
-        elif len(decision.candidates) > 1:
-            decision = keep_largest(self, decision, 1, minimum=0, sort=llvm_sorted)
+        verdicts = remapping.verdicts(graph, RULES, ReleaseOnly(rules_of(release)))
+        decision = take_largest(self, take_accepted(graph, verdicts), remapping, 1, sort=llvm_sorted)
         lines = refusal_lines(graph, verdicts, len(decision.nodes))
         # With the hint, LiteRT's binaries also require that decompositions are delegated completely.
         are_needed = options["hint_fully_delegated"] and not options["skip_decompositions"]
         skipped = frozenset() if are_needed else frozenset(_lowered(graph, decision.nodes))
-        remapped = remapping.apply(graph, decision.nodes)
         warnings = tuple(_kernel_warnings(graph, decision.nodes)) if options["backend"] == "opencl" else ()
         if options["max_delegated_partitions"] != 1 and graph.index == 0:
             warnings = (*warnings, "option max_delegated_partitions has no effect; ML Drift always takes 1 partition")
-        decision = replace(decision, log_lines=lines, skipped=skipped, warnings=warnings)
-        # Operands that change after the preview may change the partitions.
-        return decision if remapped is graph else replace(decision, graph=remapped, preview=())
+        return remapping.applied(replace(decision, log_lines=lines, skipped=skipped, warnings=warnings))
 
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
@@ -381,7 +360,6 @@ class MlDriftDelegate(Delegate):
 
 
 def _kernel_warnings(graph: Graph, nodes: Sequence[int]) -> Iterator[str]:
-    """Yield a warning about delegated nodes whose OpenCL kernel may fail to compile (LiteRT issue 8459)."""
     views = [graph.view(graph.nodes[index]) for index in nodes]
     batched = [view for view in views if view.op == "DEPTH_TO_SPACE" and view.input(0).rank == 4 and view.input(0).shape[0] > 1]
     if batched:
@@ -401,14 +379,3 @@ def _lowered(graph: Graph, nodes: Sequence[int]) -> Iterator[int]:
 
 
 DELEGATE = MlDriftDelegate()
-
-
-def load_refusal(model: Model, release: Release) -> Refusal | None:
-    """Return the loader's first refusal, or None if the model loads."""
-    failure = loaded(model, release, frozenset()).failure
-    if failure is None:
-        return None
-    subgraph = model.subgraphs[failure.subgraph]
-    node = None if failure.node is None else index_in_graph(subgraph, subgraph.nodes[failure.node])
-    refusal = LITERT_LOADER.failure(problem=failure.message)
-    return replace(refusal, subgraph=subgraph.index, node=node, tensor=failure.tensor, log_lines=failure.log_lines)

@@ -16,21 +16,13 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from ...graph.graph import Graph, NodeView
 from ...model.model import Model, Node, Tensor
 from ...refusal import Phrase, Refusal, node_place
-from ...releases.catalogue import NEWEST, Release, ReleaseNote, parse_release, release_note
-from ...rules.kinds import NOT_ACCELERATED, kinds_in
+from ...releases.catalogue import Release, ReleaseNote, parse_release, release_note
+from ...rules.kinds import NOT_ACCELERATED, Kind, kinds_in
 from ...rules.rule import Check
-
-
-class MlDriftTarget(NamedTuple):
-    """The measured release that is simulated."""
-
-    release: Release = NEWEST
-
 
 OLDEST, _SECOND, THIRD, NEWEST_MEASURED, _DEVELOPMENT = (
     parse_release(f"litert-{version}") for version in ("2.1.3", "2.1.5", "2.2.0", "2.3.0", "2.4")
@@ -43,10 +35,7 @@ BUILDS_CHECKED = _SECOND
 
 
 def rules_of(release: Release) -> Release:
-    """Return the newest measured release up to ``release``.
-
-    If ``release`` is older than all measured releases, return the oldest measured release.
-    """
+    """Return the newest measured release up to ``release``, or the oldest measured release."""
     return next((measured for measured in reversed(MEASURED) if release.is_at_least(measured)), OLDEST)
 
 
@@ -71,9 +60,8 @@ def release_notes(release: Release) -> Iterator[ReleaseNote]:
 def as_measured(*checks: Check[object]) -> tuple[Check[object], ...]:
     """Return copies of the checks whose release ranges start and end at measured releases.
 
-    Checks that ML Drift shares with the older GPU delegate have release ranges from the runtime's sources. If a check changed
-    between two measured releases, the change is assumed to be in the later release. Checks that apply to no measured release are
-    omitted.
+    Shared checks have release ranges from the runtime's sources. A change between two measured releases is assumed to be in the
+    later one. Checks that apply to no measured release are omitted.
     """
     return tuple([_as_measured(check) for check in checks if check.withdrawn is None or not OLDEST.is_at_least(check.withdrawn)])
 
@@ -86,62 +74,14 @@ def _as_measured(check: Check[object]) -> Check[object]:
 
 
 def _dated(release: Release | None) -> Release | None:
-    """Return the first measured release from ``release`` on.
-
-    Return None (no limit) if ``release`` is None or not newer than the oldest measured release.
-    """
+    # The first measured release from ``release`` on, or None (no limit) up to the oldest measured release.
     if release is None or OLDEST.is_at_least(release):
         return None
     return next(measured for measured in MEASURED if measured.is_at_least(release))
 
 
-class Bhwc(NamedTuple):
-    """One number for each axis (``BHWC``), such as a size or a position."""
-
-    b: int
-    h: int
-    w: int
-    c: int
-
-    def __str__(self) -> str:
-        return f"{{bhwc, {{{self.b}, {self.h}, {self.w}, {self.c}}}}}"
-
-
-_AXES = {0: (), 1: (0,), 2: (0, 3), 3: (0, 2, 3)}
-"""The axis of each dimension of a tensor, by the tensor's rank."""
-
-
-def axes_of(rank: int) -> tuple[int, ...]:
-    """Return the axis of each dimension of a tensor (``ExtractAxisFromIndex``). A fifth dimension has no axis."""
-    return _AXES.get(rank, (0, 1, 2, 3))
-
-
-def bhwc(shape: tuple[int, ...]) -> Bhwc:
-    """Return the batch, height, width and channels of a shape (``ExtractTensorShape``).
-
-    An axis without a dimension has size 1. A fifth dimension is ignored.
-    """
-    return filled(Bhwc(1, 1, 1, 1), axes_of(len(shape)), shape)
-
-
-def filled(base: Bhwc, axes: tuple[int, ...], values: tuple[int, ...]) -> Bhwc:
-    """Return a copy of ``base`` with ``values`` at ``axes``."""
-    result = list(base)
-    for axis, value in zip(axes, values, strict=False):
-        result[axis] = value
-    return Bhwc(*result)
-
-
-def is_linear(shape: tuple[int, ...]) -> bool:
-    """Return whether all dimensions before the last have size 1 (``IsLinearConvertible``); False for a scalar."""
-    return bool(shape) and all(size == 1 for size in shape[:-1])
-
-
 def groups_of(source: tuple[int, ...], weights: tuple[int, ...], result: tuple[int, ...]) -> tuple[int, int, int]:
-    """Return the number of groups of a CONV_2D, and the input and output channels of each group.
-
-    The arguments are shapes of rank 4. For other shapes, the number of groups is 0.
-    """
+    """Return the number of groups of a CONV_2D (0 unless all ranks are 4), and each group's input and output channels."""
     if len(source) != 4 or len(weights) != 4 or len(result) != 4 or weights[3] <= 0 or source[3] < weights[3]:
         return 0, 0, 0
     groups = source[3] // weights[3]
@@ -207,19 +147,13 @@ def _left_over(left: Sequence[Node]) -> str | Phrase:
 
 
 def hint_not_met(left: Sequence[Node]) -> Refusal:
-    """Return the failure of a subgraph that does not become the single delegate kernel that the hint requires.
-
-    ``left`` has the nodes that stay on the CPU.
-    """
+    """Return the failure of a subgraph that does not become the single kernel of the hint. The nodes ``left`` stay on the CPU."""
     node = left[0].index if left else None
     return replace(HINT_NOT_MET.failure(node=node, problem=_left_over(left)), log_lines=(_HINT_LINE,))
 
 
 def not_fully_accelerated(left: Sequence[Node]) -> Refusal:
-    """Return the failure of a model with CPU nodes if the CPU is not among the accelerators.
-
-    ``left`` has the nodes that stay on the CPU.
-    """
+    """Return the failure of a model without the CPU as accelerator. The nodes ``left`` stay on the CPU."""
     return NOT_ACCELERATED.failure(node=left[0].index, problem=_left_over(left))
 
 
@@ -247,8 +181,15 @@ def unread_constants(node: NodeView, positions: Iterable[int]) -> Iterator[Refus
             yield CONSTANT_TYPE.failure(node.input(position))
 
 
-def blockwise_weights(node: NodeView) -> Iterator[Refusal]:
-    """Yield a problem if the second input has one scale for each block of elements."""
+def problem_if(kind: Kind, position: int, condition: Callable[[NodeView], bool]) -> Callable[[NodeView], Iterator[Refusal]]:
+    """Return a function that yields a problem of the operand at ``position`` if a node meets a condition."""
+    return lambda node: iter((kind.failure(node.input(position)),) if condition(node) else ())
+
+
+def _is_blockwise(node: NodeView) -> bool:
     weights = node.input(1)
-    if weights.quantization is not None and weights.quantization.kind == "blockwise":
-        yield WEIGHTS.failure(weights)
+    return weights.quantization is not None and weights.quantization.kind == "blockwise"
+
+
+blockwise_weights = problem_if(WEIGHTS, 1, _is_blockwise)
+"""Yield a problem if the second input has one scale for each block of elements."""

@@ -8,9 +8,9 @@ import pytest
 
 import delegate_sim
 from delegate_sim.apps.needs import CODES as APP
+from delegate_sim.delegates.ahead_of_time import EXPLAINED as VELA
 from delegate_sim.delegates.neutron import RULES
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
-from delegate_sim.delegates.vela import EXPLAINED as VELA
 from delegate_sim.diagnosis.causes.change import SUGGESTIONS
 from delegate_sim.gate.code_explanations import GATE
 from delegate_sim.micro.target import EXPLAINED

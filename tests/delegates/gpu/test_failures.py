@@ -7,9 +7,9 @@ import string
 from importlib import import_module
 from pathlib import Path
 
-from delegate_sim.delegates.gpu.build.model import KINDS
-from delegate_sim.delegates.gpu.delegate import DELEGATE
-from delegate_sim.delegates.gpu.rules import MODULES, RULES, layers
+from delegate_sim.delegates.gpu.delegate import DELEGATE, RULES
+from delegate_sim.delegates.gpu.model import KINDS
+from delegate_sim.delegates.gpu.rules import MODULES, layers
 from delegate_sim.model.schema import FAMILY_OF
 
 

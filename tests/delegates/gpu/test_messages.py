@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import delegate_sim
-from delegate_sim.delegates.gpu.rules import RULES
-from delegate_sim.delegates.gpu.rules.checks import GpuTarget
+from delegate_sim.delegates.gpu.delegate import RULES
+from delegate_sim.delegates.gpu.rules import GpuTarget
 from delegate_sim.releases.catalogue import parse_release
 from fixtures.builder import ModelBuilder
 from tests.support.delegates.gpu_table import BOOL, FLOAT, INT32, MATRIX, RANK_5

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import pytest
 
 import delegate_sim
-from delegate_sim.delegates.gpu.rules import RULES
-from delegate_sim.delegates.gpu.rules.checks import GpuTarget
+from delegate_sim.delegates.gpu.delegate import RULES
+from delegate_sim.delegates.gpu.rules import GpuTarget
 from delegate_sim.graph.graph import NodeView
 from delegate_sim.model.model import Tensor
 from delegate_sim.releases.catalogue import KNOWN_RELEASES, parse_release

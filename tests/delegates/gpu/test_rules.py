@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from delegate_sim.delegates.gpu.rules import RULES
-from delegate_sim.delegates.gpu.rules.checks import GpuTarget
+from delegate_sim.delegates.gpu.delegate import RULES
+from delegate_sim.delegates.gpu.rules import GpuTarget
 from delegate_sim.model import schema
 from tests.support.delegates.cases import assert_explained
 from tests.support.delegates.gpu_table import (

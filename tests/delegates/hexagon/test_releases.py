@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from delegate_sim.delegates.hexagon import RULES, HexagonTarget
+from delegate_sim.delegates.decision import ReleaseOnly
+from delegate_sim.delegates.hexagon import RULES
 from delegate_sim.graph.graph import NodeView
 from delegate_sim.model.model import Quantization
 from delegate_sim.releases.catalogue import KNOWN_RELEASES, parse_release
@@ -52,7 +53,7 @@ LITERT = [name for name in KNOWN_RELEASES if name.startswith("litert-")]
 
 def code(node, release):
     """The code that a node is refused with in a release, None if it is taken."""
-    reasons = RULES.validate(node, HexagonTarget(parse_release(release))).reasons
+    reasons = RULES.validate(node, ReleaseOnly(parse_release(release))).reasons
     return reasons[0].code if reasons else None
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from delegate_sim.delegates.hexagon import RULES, HexagonTarget
+from delegate_sim.delegates.decision import ReleaseOnly
+from delegate_sim.delegates.hexagon import RULES
 from delegate_sim.model.model import Quantization
 from tests.support.delegates.cases import CaseTable, assert_explained
 from tests.support.graphs import arena, constant, node_view, persistent, quantized
 
-NEWEST = HexagonTarget()
+NEWEST = ReleaseOnly()
 
 OPERATOR = "hexagon-unsupported-operator"
 RANK = "hexagon-rank"

@@ -9,8 +9,8 @@ import pytest
 from flatbuffers import flexbuffers
 
 import delegate_sim
-from delegate_sim.delegates.mldrift.rules import RULES
-from delegate_sim.delegates.mldrift.target import MlDriftTarget
+from delegate_sim.delegates.decision import ReleaseOnly
+from delegate_sim.delegates.mldrift.delegate import RULES
 from delegate_sim.device.compare.observed_delegation import simulated_tally
 from delegate_sim.model.options import Options
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
@@ -40,7 +40,7 @@ def said(name, inputs, outputs, attributes=None, release=DEFAULT_RELEASE, custom
         content = tuple(flexbuffer(attributes or {}))
         options = {"name": name, "decomposition_subgraph_index": 1, "composite_attributes": content}
         node._options = Options("StableHLOCompositeOptions", options)
-    verdict = RULES.validate(node, MlDriftTarget(parse_release(release)))
+    verdict = RULES.validate(node, ReleaseOnly(parse_release(release)))
     return verdict.reasons[0].kind if verdict.reasons else None
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from delegate_sim.delegates.mldrift.rules import RULES
-from delegate_sim.delegates.mldrift.target import MlDriftTarget
+from delegate_sim.delegates.decision import ReleaseOnly
+from delegate_sim.delegates.mldrift.delegate import RULES
 from delegate_sim.model import schema
 from delegate_sim.model.model import Quantization
 from delegate_sim.releases.catalogue import NEWEST
@@ -37,7 +37,7 @@ def test_every_refusal_says_something_of_its_own():
 def test_one_tensor_as_both_operands(op, said):
     node = node_view(op, [F, F], [G])
     view = node.graph.view(node.node._replace(inputs=(0, 0)))
-    assert [reason.kind for reason in RULES.validate(view, MlDriftTarget()).reasons] == ([said] if said else [])
+    assert [reason.kind for reason in RULES.validate(view, ReleaseOnly()).reasons] == ([said] if said else [])
 
 
 # Types
@@ -63,7 +63,7 @@ def test_types(op, inputs, further, further_outputs):
         found = set()
         for kind in schema.enum_names("TensorType").values():
             tensors = {"inputs": [inputs[0]], "outputs": [G], side: [F._replace(type=kind)]}
-            if RULES.validate(node_view(op, tensors["inputs"], tensors["outputs"]), MlDriftTarget()).is_supported:
+            if RULES.validate(node_view(op, tensors["inputs"], tensors["outputs"]), ReleaseOnly()).is_supported:
                 found.add(kind)
         return found
 
@@ -94,4 +94,4 @@ def test_blockwise_weights_of_a_matrix_product_are_not_looked_at():
 
 
 def test_the_newest_release_is_the_default():
-    assert MlDriftTarget().release == NEWEST
+    assert ReleaseOnly().release == NEWEST

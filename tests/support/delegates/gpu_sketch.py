@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from delegate_sim.delegates.gpu.build import build_partition, model
+from delegate_sim.delegates.gpu import model
+from delegate_sim.delegates.gpu.build import build_partition
 from delegate_sim.graph.graph import file_graph
 from delegate_sim.graph.partition import partition
 from delegate_sim.model.reader import load

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
-from delegate_sim.delegates.gpu.rules import RULES
-from delegate_sim.delegates.gpu.rules.checks import GpuTarget
+from delegate_sim.delegates.gpu.delegate import RULES
+from delegate_sim.delegates.gpu.rules import GpuTarget
 from delegate_sim.graph.graph import file_graph
 from delegate_sim.model.reader import load
 from delegate_sim.releases.catalogue import NEWEST

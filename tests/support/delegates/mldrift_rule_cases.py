@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from delegate_sim.delegates.mldrift.rules import RULES
-from delegate_sim.delegates.mldrift.target import MlDriftTarget
+from delegate_sim.delegates.decision import ReleaseOnly
+from delegate_sim.delegates.mldrift.delegate import RULES
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
 from tests.support.graphs import arena, constant, node_view, quantized
 
@@ -80,7 +80,7 @@ PAIRS = constant(np.zeros((4, 2)), "INT32")
 def verdict(case: Case, **changes: Any) -> Any:
     arguments = {"version": case.version, "options": case.options, **changes}
     node = node_view(case.op, case.inputs, case.outputs, **arguments)
-    return RULES.validate(node, MlDriftTarget(parse_release(case.release)))
+    return RULES.validate(node, ReleaseOnly(parse_release(case.release)))
 
 
 def assert_verdict(case: Case) -> None:

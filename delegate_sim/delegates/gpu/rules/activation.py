@@ -12,20 +12,16 @@ from ....rules.rule import OpRule
 from ....rules.vocabulary import check, where
 from ...gpu_compatibility import arithmetic
 from ...gpu_compatibility.checks import FLOAT, runtime_input_count, runtime_operands
-from ..build.model import QUANTIZE_AND_DEQUANTIZE, build_error
-from ..build.reader import BHWC, HWC, LINEAR, NodeReader, Parser, parse_one_to_one
+from ..model import BHWC, HWC, LINEAR, QUANTIZE_AND_DEQUANTIZE, NodeReader, Parser, build_error, parse_one_to_one
+from . import ALLOW_QUANT_OPS, SOURCE, GpuTarget, gpu_rule, single_reader
 from .arithmetic import parse_one_operand
-from .checks import ALLOW_QUANT_OPS, SOURCE, GpuTarget, gpu_rule, single_reader
 
-_ELEMENTWISE = gpu_rule("ElementwiseOperationParser", *arithmetic.UNARY, version_up_to=2)
+_UNARY = ("ELU", "GELU", "LOGISTIC", "TANH")
+_RELUS = ("LEAKY_RELU", "RELU", "RELU6", "RELU_N1_TO_1")
 _RELU = gpu_rule("ReLUOperationParser", version_up_to=2, cases=())
 
 
-# Building the model
-
-
-def parse_prelu(reader: NodeReader) -> None:
-    """Parse PRELU (``PReLUOperationParser``). The slopes have the shape [channels] or [height, width, channels]."""
+def _parse_prelu(reader: NodeReader) -> None:
     operation = reader.add("PRELU")
     _, *sizes = reader.add_input(operation, 0).shape
     slopes = reader.view.input(1)
@@ -75,27 +71,21 @@ def _quantized(rule: OpRule[GpuTarget]) -> OpRule[GpuTarget]:
     return replace(rule, checks=(ALLOW_QUANT_OPS, *rule.checks))
 
 
-# Building the model
-
-
-def parse_quantize(reader: NodeReader) -> None:
-    """Parse QUANTIZE (``QuantizeOperationParser``)."""
-    operation = reader.add_one_to_one(QUANTIZE_AND_DEQUANTIZE)
+def _parse_quantize(reader: NodeReader) -> None:
+    operation = reader.add_complete(QUANTIZE_AND_DEQUANTIZE)
     if not operation.output(0).is_quantized:
         raise build_error("gpu-build-quantization", reader.view.output(0), found="without scale and zero point")
 
 
-def parse_dequantize(reader: NodeReader) -> None:
-    """Parse DEQUANTIZE (``DequantizeOperationParser``)."""
+def _parse_dequantize(reader: NodeReader) -> None:
     if runtime_input_count(reader.view):
-        reader.add_one_to_one(QUANTIZE_AND_DEQUANTIZE)
+        reader.add_complete(QUANTIZE_AND_DEQUANTIZE)
         return
     reader.read(0, BHWC)
     reader.add_outputs(reader.add("CONSTANT", reader.view.input(0)))
 
 
-def parse_densify(reader: NodeReader) -> None:
-    """Parse DENSIFY (``DensifyOperationParser``)."""
+def _parse_densify(reader: NodeReader) -> None:
     source = reader.view.input(0)
     if source.sparsity is None:
         raise build_error("gpu-build-sparsity", source)
@@ -104,18 +94,12 @@ def parse_densify(reader: NodeReader) -> None:
 
 
 RULES = {
-    "ELU": _ELEMENTWISE,
-    "GELU": _ELEMENTWISE,
+    **dict.fromkeys(_UNARY, gpu_rule("ElementwiseOperationParser", *arithmetic.UNARY, version_up_to=2)),
+    **dict.fromkeys(_RELUS, _RELU),
     "HARD_SWISH": gpu_rule("HardSwishOperationParser", runtime_operands(1, 1)),
-    "LEAKY_RELU": _RELU,
-    "LOGISTIC": _ELEMENTWISE,
     "PRELU": gpu_rule("PReLUOperationParser", version_up_to=1, cases=()),
-    "RELU": _RELU,
-    "RELU6": _RELU,
     "RELU_0_TO_1": _RELU.from_release("litert-2.1.0"),
-    "RELU_N1_TO_1": _RELU,
     "SOFTMAX": gpu_rule("SoftmaxOperationParser", *arithmetic.SOFTMAX, version_up_to=2),
-    "TANH": _ELEMENTWISE,
     "CAST": gpu_rule(
         _CAST_PARSER,
         *where(
@@ -143,20 +127,10 @@ RULES = {
 }
 
 PARSERS: Mapping[str, Parser] = {
-    "ELU": parse_one_operand,
-    "GELU": parse_one_operand,
-    "HARD_SWISH": parse_one_to_one,
-    "LEAKY_RELU": parse_one_to_one,
-    "LOGISTIC": parse_one_operand,
-    "PRELU": parse_prelu,
-    "RELU": parse_one_to_one,
-    "RELU6": parse_one_to_one,
-    "RELU_0_TO_1": parse_one_to_one,
-    "RELU_N1_TO_1": parse_one_to_one,
-    "SOFTMAX": parse_one_to_one,
-    "TANH": parse_one_operand,
-    "CAST": parse_one_to_one,
-    "DENSIFY": parse_densify,
-    "DEQUANTIZE": parse_dequantize,
-    "QUANTIZE": parse_quantize,
+    **dict.fromkeys(_UNARY, parse_one_operand),
+    **dict.fromkeys((*_RELUS, "RELU_0_TO_1", "CAST", "HARD_SWISH", "SOFTMAX"), parse_one_to_one),
+    "PRELU": _parse_prelu,
+    "DENSIFY": _parse_densify,
+    "DEQUANTIZE": _parse_dequantize,
+    "QUANTIZE": _parse_quantize,
 }

@@ -12,8 +12,7 @@ from ....rules.rule import Check
 from ....rules.vocabulary import check, refused_if, typed
 from ...gpu_compatibility import arithmetic
 from ...gpu_compatibility.checks import COMPATIBILITY, FLOAT, KNOWN_ACTIVATION, runtime_input_count, saying_by_release, shapes
-from ..build.model import Operation, Shape, build_error, consume
-from ..build.reader import (
+from ..model import (
     BHWC,
     BOOL_VALUES,
     FLOAT_VALUES,
@@ -23,20 +22,24 @@ from ..build.reader import (
     LINEAR,
     SCALAR,
     NodeReader,
+    Operation,
     Parser,
-    bhwc,
+    Shape,
+    build_error,
+    consume,
     gpu_axis,
+    gpu_shape,
     parse_one_to_one,
     with_size,
 )
-from .checks import BOOL, SINCE_1_1, SINCE_2_1_6, gpu_rule, single_reader
-
-# Operators with one or two operands
+from . import BOOL, SINCE_1_1, SINCE_2_1_6, gpu_rule, single_reader
 
 _ELEMENTWISE = "ElementwiseOperationParser"
-_UNARY = gpu_rule(_ELEMENTWISE, *arithmetic.UNARY, version_up_to=2)
-_BINARY = gpu_rule(_ELEMENTWISE, *arithmetic.BINARY, version_up_to=2)
-_BINARY_WITH_ACTIVATION = gpu_rule(_ELEMENTWISE, *arithmetic.BINARY_WITH_ACTIVATION, version_up_to=2)
+_UNARY = ("ABS", "COS", "EXP", "FLOOR", "LOG", "NEG", "RSQRT", "SIGN", "SIN", "SQRT", "SQUARE")
+_BINARY = ("FLOOR_DIV", "FLOOR_MOD", "MAXIMUM", "MINIMUM", "POW", "SQUARED_DIFFERENCE")
+_COMPARISONS = ("EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL", "NOT_EQUAL")
+_SELECTIONS = ("SELECT", "SELECT_V2")
+_REDUCTIONS = ("REDUCE_MAX", "REDUCE_MIN", "REDUCE_PROD", "SUM")
 
 
 def _each_smaller(node: NodeView) -> str | None:
@@ -49,8 +52,6 @@ def _each_smaller(node: NodeView) -> str | None:
 
 
 _BROADCAST = arithmetic.PLAIN_BROADCAST.from_release(SINCE_1_1)
-
-# Comparisons
 
 
 def _consumer_gives_no_float(node: NodeView) -> str | None:
@@ -75,8 +76,6 @@ _COMPARISON = gpu_rule(
     outputs=BOOL,
 )
 
-# Selection
-
 
 def _condition_of_another_shape(node: NodeView) -> str | None:
     condition, shape = node.input(0).shape, node.output(0).shape
@@ -87,7 +86,6 @@ def _condition_of_another_shape(node: NodeView) -> str | None:
 
 
 def _select(check: Check[object]) -> Check[object]:
-    """Return a check with the message that most checks of SELECT share."""
     values = "as output or constant, scalar."
     return saying_by_release(
         check,
@@ -149,19 +147,16 @@ _SELECT = gpu_rule(
 )
 
 
-# Building the model
-
 _WITH_ACTIVATION = frozenset({"ADD", "DIV", "MUL", "SUB"})
 
 
 def parse_one_operand(reader: NodeReader) -> None:
     """Parse a unary operator (``ElementwiseOperationParser``)."""
     _check_operands(reader, runtime=1, constant=0)
-    reader.add_one_to_one(reader.view.op)
+    reader.add_complete(reader.view.op)
 
 
-def parse_two_operands(reader: NodeReader) -> None:
-    """Parse a binary operator with at most one constant operand (``ElementwiseOperationParser``)."""
+def _parse_two_operands(reader: NodeReader) -> None:
     operation = reader.add(reader.view.op)
     if _has_operands(reader, runtime=2, constant=0):
         _add_runtime_operands(reader, operation)
@@ -174,10 +169,7 @@ def parse_two_operands(reader: NodeReader) -> None:
 
 
 def _has_operands(reader: NodeReader, runtime: int, constant: int) -> bool:
-    """Return whether a node has this many runtime operands and constants, and one result (``VerifyInputsConstsOutputs``).
-
-    An omitted operand is counted as a constant.
-    """
+    # An omitted operand is counted as a constant (``VerifyInputsConstsOutputs``).
     node, count = reader.view.node, runtime_input_count(reader.view)
     return count == runtime and len(node.inputs) - count == constant and len(node.outputs) == 1
 
@@ -217,8 +209,7 @@ def _add_constant_operand(reader: NodeReader, operation: Operation) -> None:
     reader.read(constant, layout, elements)
 
 
-def parse_select(reader: NodeReader) -> None:
-    """Parse SELECT or SELECT_V2 (``SelectV2OperationParser``)."""
+def _parse_select(reader: NodeReader) -> None:
     operation = reader.add("SELECT_V2")
     reader.add_input(operation, 0)
     for position in (1, 2):
@@ -234,20 +225,13 @@ def parse_select(reader: NodeReader) -> None:
             shape = (1, height, width, channels)
         else:
             reader.read(position, BHWC)
-            shape = bhwc(tensor)
+            shape = gpu_shape(tensor)
         constant = reader.add_constant(position, shape)
         consume(operation, constant)
     reader.add_outputs(operation)
 
 
-_REDUCTION = gpu_rule("ReduceOperationParser", *arithmetic.REDUCTION)
-
-
-# Building the model
-
-
-def parse_reduction(reader: NodeReader) -> None:
-    """Parse a reduction (``ReduceOperationParser``). If keep_dims is off, add a RESHAPE."""
+def _parse_reduction(reader: NodeReader) -> None:
     operation = reader.add(reader.view.op)
     shape = reader.add_input(operation, 0).shape
     for axis in _axes(reader):
@@ -258,9 +242,8 @@ def parse_reduction(reader: NodeReader) -> None:
         reader.add_reshaped_output(operation, shape, 0)
 
 
-def parse_mean(reader: NodeReader) -> None:
-    """Parse MEAN (``MeanOperationParser``)."""
-    reader.add_one_to_one("MEAN").attributes = frozenset(_axes(reader))
+def _parse_mean(reader: NodeReader) -> None:
+    reader.add_complete("MEAN").attributes = frozenset(_axes(reader))
 
 
 def _axes(reader: NodeReader) -> list[int]:
@@ -271,24 +254,15 @@ def _axes(reader: NodeReader) -> list[int]:
 
 
 RULES = {
-    "ABS": _UNARY,
+    **dict.fromkeys(_UNARY, gpu_rule(_ELEMENTWISE, *arithmetic.UNARY, version_up_to=2)),
+    **dict.fromkeys(_BINARY, gpu_rule(_ELEMENTWISE, *arithmetic.BINARY, version_up_to=2)),
+    **dict.fromkeys(("DIV", "SUB"), gpu_rule(_ELEMENTWISE, *arithmetic.BINARY_WITH_ACTIVATION, version_up_to=2)),
+    **dict.fromkeys(_COMPARISONS, _COMPARISON),
+    **dict.fromkeys(_SELECTIONS, _SELECT),
+    **dict.fromkeys(_REDUCTIONS, gpu_rule("ReduceOperationParser", *arithmetic.REDUCTION)),
     "ADD": gpu_rule(_ELEMENTWISE, arithmetic.ADD_OPERANDS, _BROADCAST, version_up_to=2),
     "ADD_N": gpu_rule(_ELEMENTWISE, arithmetic.ADD_N, version_up_to=2),
-    "COS": _UNARY,
-    "DIV": _BINARY_WITH_ACTIVATION,
-    "EQUAL": _COMPARISON,
-    "EXP": _UNARY,
-    "FLOOR": _UNARY,
-    "FLOOR_DIV": _BINARY,
-    "FLOOR_MOD": _BINARY,
-    "GREATER": _COMPARISON,
-    "GREATER_EQUAL": _COMPARISON,
-    "LESS": _COMPARISON,
-    "LESS_EQUAL": _COMPARISON,
-    "LOG": _UNARY,
     "LOGICAL_AND": gpu_rule(_ELEMENTWISE, *arithmetic.BINARY, version_up_to=2, inputs=BOOL, outputs=BOOL),
-    "MAXIMUM": _BINARY,
-    "MINIMUM": _BINARY,
     "MUL": gpu_rule(
         _ELEMENTWISE,
         arithmetic.MUL_OPERANDS,
@@ -299,18 +273,6 @@ RULES = {
         KNOWN_ACTIVATION,
         version_up_to=3,
     ),
-    "NEG": _UNARY,
-    "NOT_EQUAL": _COMPARISON,
-    "POW": _BINARY,
-    "RSQRT": _UNARY,
-    "SELECT": _SELECT,
-    "SELECT_V2": _SELECT,
-    "SIGN": _UNARY,
-    "SIN": _UNARY,
-    "SQRT": _UNARY,
-    "SQUARE": _UNARY,
-    "SQUARED_DIFFERENCE": _BINARY,
-    "SUB": _BINARY_WITH_ACTIVATION,
     "CUMSUM": gpu_rule(
         "CumsumOperationParser",
         *arithmetic.CUMSUM,
@@ -318,50 +280,15 @@ RULES = {
         cases=(COMPATIBILITY, COMPATIBILITY.with_symbol("CheckCumsumGpuDelegateCompatibility")),
     ),
     "MEAN": gpu_rule("MeanOperationParser", *arithmetic.MEAN),
-    "REDUCE_MAX": _REDUCTION,
-    "REDUCE_MIN": _REDUCTION,
-    "REDUCE_PROD": _REDUCTION,
-    "SUM": _REDUCTION,
 }
 
-PARSERS: Mapping[str, Parser] = {
-    "ABS": parse_one_operand,
-    "ADD": parse_two_operands,
-    "ADD_N": parse_two_operands,
-    "COS": parse_one_operand,
-    "DIV": parse_two_operands,
-    "EQUAL": parse_two_operands,
-    "EXP": parse_one_operand,
-    "FLOOR": parse_one_operand,
-    "FLOOR_DIV": parse_two_operands,
-    "FLOOR_MOD": parse_two_operands,
-    "GREATER": parse_two_operands,
-    "GREATER_EQUAL": parse_two_operands,
-    "LESS": parse_two_operands,
-    "LESS_EQUAL": parse_two_operands,
-    "LOG": parse_one_operand,
-    "LOGICAL_AND": parse_two_operands,
-    "MAXIMUM": parse_two_operands,
-    "MINIMUM": parse_two_operands,
-    "MUL": parse_two_operands,
-    "NEG": parse_one_operand,
-    "NOT_EQUAL": parse_two_operands,
-    "POW": parse_two_operands,
-    "RSQRT": parse_one_operand,
-    "SELECT": parse_select,
-    "SELECT_V2": parse_select,
-    "SIGN": parse_one_operand,
-    "SIN": parse_one_operand,
-    "SQRT": parse_one_operand,
-    "SQUARE": parse_one_operand,
-    "SQUARED_DIFFERENCE": parse_two_operands,
-    "SUB": parse_two_operands,
-    "CUMSUM": parse_one_to_one,
-    "MEAN": parse_mean,
-    "REDUCE_MAX": parse_reduction,
-    "REDUCE_MIN": parse_reduction,
-    "REDUCE_PROD": parse_reduction,
-    "SUM": parse_reduction,
-}
-TWO_OPERANDS = frozenset(op for op, parser in PARSERS.items() if parser is parse_two_operands)
+TWO_OPERANDS = frozenset((*_BINARY, *_COMPARISONS, "ADD", "ADD_N", "DIV", "LOGICAL_AND", "MUL", "SUB"))
 """The elementwise operators whose kernel reads two values at the position of the result."""
+PARSERS: Mapping[str, Parser] = {
+    **dict.fromkeys(_UNARY, parse_one_operand),
+    **dict.fromkeys(TWO_OPERANDS, _parse_two_operands),
+    **dict.fromkeys(_SELECTIONS, _parse_select),
+    **dict.fromkeys(_REDUCTIONS, _parse_reduction),
+    "CUMSUM": parse_one_to_one,
+    "MEAN": _parse_mean,
+}

@@ -6,7 +6,7 @@ The full form of an LSTM has weights for each gate. The basic form has one weigh
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ....releases.catalogue import parse_release
 from ...gpu_compatibility import layers
@@ -18,16 +18,24 @@ from ...gpu_compatibility.checks import (
     is_full_lstm,
     runtime_input_count,
 )
-from ..build.model import GATE_SUM, Value, build_error, consume
-from ..build.reader import HW, LINEAR, OHWI, NodeReader, Parser, bhwc, parse_one_to_one, with_size
-from .checks import gpu_rule
+from ..model import (
+    GATE_SUM,
+    HW,
+    LINEAR,
+    OHWI,
+    NodeReader,
+    Parser,
+    Value,
+    build_error,
+    consume,
+    gpu_shape,
+    parse_one_to_one,
+    with_size,
+)
+from . import gpu_rule
 
-# Building the model
-
-_INPUT_TO_INPUT_WEIGHTS = 1
-_CELL_TO_FORGET_WEIGHTS = 10
-_PROJECTION_WEIGHTS = 16
-_PROJECTION_BIAS = 17
+_INPUT_TO_INPUT_WEIGHTS, _CELL_TO_FORGET_WEIGHTS = 1, 10
+_PROJECTION_WEIGHTS, _PROJECTION_BIAS = 16, 17
 _FORGET_NORMALIZATION = 21
 _NO_PEEPHOLE = -1
 
@@ -35,8 +43,7 @@ _BASIC_DEPTH_IS_CHECKED = parse_release("litert-2.1.6")
 """From this release on, the last dimension of a basic LSTM's fourth result must be a multiple of 4."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Gate:
+class _Gate(NamedTuple):
     input_weights: int
     recurrent_weights: int
     peephole: int
@@ -50,12 +57,9 @@ _CELL_GATE = _Gate(3, 7, _NO_PEEPHOLE, 14, 22)
 _OUTPUT_GATE = _Gate(4, 8, 11, 15, 23)
 
 
-def parse_lstm(reader: NodeReader) -> None:
-    """Parse an LSTM of either form, full or basic."""
-    if is_full_lstm(reader.view):
-        _parse_full(reader)
-    else:
-        _parse_basic(reader)
+def _parse_lstm(reader: NodeReader) -> None:
+    parse = _parse_full if is_full_lstm(reader.view) else _parse_basic
+    parse(reader)
 
 
 def _parse_basic(reader: NodeReader) -> None:
@@ -115,10 +119,7 @@ def _build_gate(reader: NodeReader, gate: _Gate, output_state: Value, cell_state
 
 
 def _read_weights(reader: NodeReader, position: int, bias: int | None = None) -> None:
-    """Read weights and a bias (``GetFullyConnectedNode``).
-
-    Upstream copies INT8 weights with a single scale, without converting them to float.
-    """
+    # Upstream copies INT8 weights with a single scale, without converting them to float (``GetFullyConnectedNode``).
     weights = reader.view.input(position)
     if weights.type == "INT8" and weights.quantization is None:
         raise build_error("gpu-build-unscaled-constant", weights)
@@ -131,35 +132,23 @@ def _read_weights(reader: NodeReader, position: int, bias: int | None = None) ->
         reader.read_bias(bias)
 
 
-# Building the model
-
-
-def parse_conv_2d(reader: NodeReader) -> None:
-    """Parse CONV_2D (``Conv2DOperationParser``).
-
-    Upstream divides a grouped convolution into a SPLIT, convolutions and a CONCAT. This parser adds a single operation.
-    """
+def _parse_conv_2d(reader: NodeReader) -> None:
+    # Upstream divides a grouped convolution into a SPLIT, convolutions and a CONCAT. This parser adds a single operation.
     view = reader.view
-    channels = bhwc(view.input(0))[3]
+    channels = gpu_shape(view.input(0))[3]
     has_runtime_weights = runtime_input_count(view) != 1
-    weights = bhwc(view.input(1)) if has_runtime_weights else reader.read(1, OHWI)
+    weights = gpu_shape(view.input(1)) if has_runtime_weights else reader.read(1, OHWI)
     reader.read_bias(2)
-    if has_runtime_weights:
-        if channels != weights[3]:
-            raise build_error("gpu-build-shape", view.input(1), needed=f"{channels} input channels, without groups")
-        operation = reader.add("CONVOLUTION_2D")
-        reader.add_input(operation, 0)
-        reader.add_input(operation, 1)
-    else:
-        operation = reader.add("CONVOLUTION_2D", channels // weights[3] if weights[3] else None)
-        reader.add_input(operation, 0)
-    reader.add_outputs(operation)
+    if has_runtime_weights and channels != weights[3]:
+        raise build_error("gpu-build-shape", view.input(1), needed=f"{channels} input channels, without groups")
+    operation = reader.add_complete("CONVOLUTION_2D", *((0, 1) if has_runtime_weights else (0,)))
+    if not has_runtime_weights and weights[3]:
+        operation.attributes = channels // weights[3]
     reader.fuse_activation(operation)
 
 
-def parse_depthwise_conv_2d(reader: NodeReader) -> None:
-    """Parse DEPTHWISE_CONV_2D (``DepthwiseConvolutionOperationParser``)."""
-    operation = reader.add_one_to_one("DEPTHWISE_CONVOLUTION")
+def _parse_depthwise_conv_2d(reader: NodeReader) -> None:
+    operation = reader.add_complete("DEPTHWISE_CONVOLUTION")
     if runtime_input_count(reader.view) == 2:
         reader.add_input(operation, 1)
     else:
@@ -171,8 +160,7 @@ def parse_depthwise_conv_2d(reader: NodeReader) -> None:
         raise build_error("gpu-build-runtime-operand", reader.view.input(1))
 
 
-def parse_transpose_conv(reader: NodeReader) -> None:
-    """Parse TRANSPOSE_CONV (``TransposeConvBuiltinOperationParser``)."""
+def _parse_transpose_conv(reader: NodeReader) -> None:
     operation = reader.add("CONVOLUTION_TRANSPOSED")
     reader.add_input(operation, 2)
     reader.add_outputs(operation)
@@ -191,23 +179,11 @@ _POOL = gpu_rule(
 )
 
 
-# Building the model
+def _parse_pool(reader: NodeReader) -> None:
+    reader.fuse_activation(reader.add_complete("POOLING_2D"))
 
 
-def parse_pool(reader: NodeReader) -> None:
-    """Parse pooling (``Pooling2DOperationParser``)."""
-    operation = reader.add_one_to_one("POOLING_2D")
-    reader.fuse_activation(operation)
-
-
-# Building the model
-
-
-# Building the model
-
-
-def parse_fully_connected(reader: NodeReader) -> None:
-    """Parse FULLY_CONNECTED (``FullyConnectedOperationParser``)."""
+def _parse_fully_connected(reader: NodeReader) -> None:
     if runtime_input_count(reader.view) == 2:
         _parse_runtime_weights(reader)
         return
@@ -228,7 +204,7 @@ def _parse_runtime_weights(reader: NodeReader) -> None:
     operation = reader.add("CONVOLUTION_2D")
     reader.add_input(operation, 0)
     reader.add_input(operation, 1)
-    result, shape = with_size(bhwc(view.input(0)), 3, bhwc(view.input(1))[0]), bhwc(view.output(0))
+    result, shape = with_size(gpu_shape(view.input(0)), 3, gpu_shape(view.input(1))[0]), gpu_shape(view.output(0))
     if result == shape:
         reader.add_outputs(operation)
     else:
@@ -237,23 +213,17 @@ def _parse_runtime_weights(reader: NodeReader) -> None:
     reader.fuse_activation(operation)
 
 
-def parse_batch_matmul(reader: NodeReader) -> None:
-    """Parse BATCH_MATMUL (``BatchedMatMulOperationParser``).
-
-    If the second operand is constant, add a convolution instead of a matrix product.
-    """
+def _parse_batch_matmul(reader: NodeReader) -> None:
+    # If the second operand is constant, upstream adds a convolution instead of a matrix product.
     runtime = runtime_input_count(reader.view)
     if runtime == 2:
-        operation = reader.add("BATCHED_MATMUL")
-        reader.add_input(operation, 0)
-        reader.add_input(operation, 1)
-        reader.add_outputs(operation)
+        reader.add_complete("BATCHED_MATMUL", 0, 1)
         return
     if runtime != 1 or not reader.is_constant(1) or reader.view.input(1).rank != 2:
         raise build_error(
             "gpu-build-shape", reader.view.input(1), needed="a constant of rank 2, or two operands that are not constant"
         )
-    reader.add_one_to_one("CONVOLUTION_2D")
+    reader.add_complete("CONVOLUTION_2D")
     reader.read(1, HW)
 
 
@@ -272,18 +242,13 @@ CUSTOM_RULES = {
 }
 
 
-# Building the model
-
-
-def parse_transpose_conv_bias(reader: NodeReader) -> None:
-    """Parse Convolution2DTransposeBias (``TransposeConvCustomOperationParser``)."""
-    reader.add_one_to_one("CONVOLUTION_TRANSPOSED")
+def _parse_transpose_conv_bias(reader: NodeReader) -> None:
+    reader.add_complete("CONVOLUTION_TRANSPOSED")
     reader.read(1, OHWI)
     reader.read_bias(2)
 
 
-def parse_pool_with_argmax(reader: NodeReader) -> None:
-    """Parse pooling with indices as the second result (``Pooling2DOperationParser``)."""
+def _parse_pool_with_argmax(reader: NodeReader) -> None:
     operation = reader.add("POOLING_2D")
     reader.add_input(operation, 0)
     reader.add_output(operation, 0)
@@ -292,21 +257,11 @@ def parse_pool_with_argmax(reader: NodeReader) -> None:
     reader.add_output(operation, 1)
 
 
-def parse_unpool(reader: NodeReader) -> None:
-    """Parse unpooling (``Unpooling2DOperationParser``)."""
-    _add_two_operands(reader, "MAX_UNPOOLING_2D")
+def _parse_two_operands(kind: str) -> Parser:
+    def parse(reader: NodeReader) -> None:
+        reader.add_complete(kind, 0, 1)
 
-
-def parse_resampler(reader: NodeReader) -> None:
-    """Parse Resampler (``ResamplerOperationParser``)."""
-    _add_two_operands(reader, "RESAMPLER")
-
-
-def _add_two_operands(reader: NodeReader, kind: str) -> None:
-    operation = reader.add(kind)
-    reader.add_input(operation, 0)
-    reader.add_input(operation, 1)
-    reader.add_outputs(operation)
+    return parse
 
 
 RULES = {
@@ -319,8 +274,7 @@ RULES = {
         cases=(COMPATIBILITY, COMPATIBILITY.with_symbol("CheckDepthwiseConvGpuDelegateCompatibility")),
     ),
     "TRANSPOSE_CONV": gpu_rule("TransposeConvBuiltinOperationParser", *layers.TRANSPOSE_CONV, version_up_to=3),
-    "AVERAGE_POOL_2D": _POOL,
-    "MAX_POOL_2D": _POOL,
+    **dict.fromkeys(("AVERAGE_POOL_2D", "MAX_POOL_2D"), _POOL),
     "RESIZE_BILINEAR": gpu_rule("Resize2DOperationParser", *layers.RESIZE_BILINEAR, version_up_to=3),
     "RESIZE_NEAREST_NEIGHBOR": gpu_rule("Resize2DOperationParser", *layers.RESIZE_NEAREST_NEIGHBOR, version_up_to=3),
     "BATCH_MATMUL": gpu_rule("BatchedMatMulOperationParser", *layers.BATCH_MATMUL),
@@ -328,18 +282,16 @@ RULES = {
 }
 
 PARSERS: Mapping[str, Parser] = {
-    "LSTM": parse_lstm,
-    "CONV_2D": parse_conv_2d,
-    "DEPTHWISE_CONV_2D": parse_depthwise_conv_2d,
-    "TRANSPOSE_CONV": parse_transpose_conv,
-    "AVERAGE_POOL_2D": parse_pool,
-    "MAX_POOL_2D": parse_pool,
-    "RESIZE_BILINEAR": parse_one_to_one,
-    "RESIZE_NEAREST_NEIGHBOR": parse_one_to_one,
-    "BATCH_MATMUL": parse_batch_matmul,
-    "FULLY_CONNECTED": parse_fully_connected,
-    "Convolution2DTransposeBias": parse_transpose_conv_bias,
-    "MaxPoolingWithArgmax2D": parse_pool_with_argmax,
-    "MaxUnpooling2D": parse_unpool,
-    "Resampler": parse_resampler,
+    "LSTM": _parse_lstm,
+    "CONV_2D": _parse_conv_2d,
+    "DEPTHWISE_CONV_2D": _parse_depthwise_conv_2d,
+    "TRANSPOSE_CONV": _parse_transpose_conv,
+    **dict.fromkeys(("AVERAGE_POOL_2D", "MAX_POOL_2D"), _parse_pool),
+    **dict.fromkeys(("RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR"), parse_one_to_one),
+    "BATCH_MATMUL": _parse_batch_matmul,
+    "FULLY_CONNECTED": _parse_fully_connected,
+    "Convolution2DTransposeBias": _parse_transpose_conv_bias,
+    "MaxPoolingWithArgmax2D": _parse_pool_with_argmax,
+    "MaxUnpooling2D": _parse_two_operands("MAX_UNPOOLING_2D"),
+    "Resampler": _parse_two_operands("RESAMPLER"),
 }

@@ -12,21 +12,29 @@ from ....rules.rule import Check
 from ....rules.vocabulary import operand_count, rank, refused_if
 from ...gpu_compatibility import arithmetic
 from ...gpu_compatibility.checks import COMPATIBILITY, runtime_operands, saying_by_release
-from ..build.model import Operation, Shape, Value, build_error, consume, produce
-from ..build.reader import BHWC, HW, INT32_VALUES, LINEAR, NodeReader, Parser, bhwc, gpu_axis, parse_one_to_one, with_size
-from .checks import INT32, SINCE_1_1, SINCE_2_1_6, gpu_rule
+from ..model import (
+    BHWC,
+    HW,
+    INT32_VALUES,
+    LINEAR,
+    NodeReader,
+    Operation,
+    Parser,
+    Shape,
+    Value,
+    build_error,
+    consume,
+    gpu_axis,
+    gpu_shape,
+    parse_one_to_one,
+    produce,
+    with_size,
+)
+from . import INT32, SINCE_1_1, SINCE_2_1_6, gpu_rule
 
-# Building the model
 
-
-def parse_reshape(reader: NodeReader) -> None:
-    """Parse RESHAPE (``ReshapeOperationParser``)."""
-    reader.add_identity(0)
-
-
-def parse_transpose(reader: NodeReader) -> None:
-    """Parse TRANSPOSE (``TransposeOperationParser``)."""
-    reader.add_one_to_one("TRANSPOSE")
+def _parse_transpose(reader: NodeReader) -> None:
+    reader.add_complete("TRANSPOSE")
     (size,) = reader.read(1, LINEAR, INT32_VALUES)
     if size not in (2, 3, 4):
         raise build_error("gpu-build-shape", reader.view.input(1), needed="2 to 4 elements")
@@ -35,16 +43,11 @@ def parse_transpose(reader: NodeReader) -> None:
 _INPUT = operand(0, "input")
 
 
-# Building the model
 _AXIS_NAMES = ("batch", "height", "width", "channels")
 
 
-def parse_slice(reader: NodeReader) -> None:
-    """Parse SLICE (``SliceOperationParser``).
-
-    If the input has rank 4, three starts apply to height, width and channels. If the input has rank 3, three starts apply to
-    batch, width and channels.
-    """
+def _parse_slice(reader: NodeReader) -> None:
+    # With rank 4, three starts apply to height, width and channels. With rank 3, they apply to batch, width and channels.
     operation, shape = _add_slice(reader)
     starts, sizes = reader.integers(1), reader.integers(2)
     rank = reader.view.input(0).rank
@@ -62,11 +65,8 @@ def parse_slice(reader: NodeReader) -> None:
     _finish_slice(operation, begin, ends, [1, 1, 1, 1])
 
 
-def parse_strided_slice(reader: NodeReader) -> None:
-    """Parse STRIDED_SLICE (``StridedSliceOperationParser``).
-
-    Three starts apply to height, width and channels, for every rank of the input.
-    """
+def _parse_strided_slice(reader: NodeReader) -> None:
+    # Three starts apply to height, width and channels, for every rank of the input.
     operation, shape = _add_slice(reader)
     count = len(reader.integers(1))
     if count not in (3, 4):
@@ -111,8 +111,6 @@ def _finish_slice(operation: Operation, starts: list[int], ends: list[int], stri
     operation.attributes = (tuple(starts), tuple(ends), tuple(strides))
 
 
-# Building the model
-
 _BATCH, _HEIGHT, _WIDTH, _CHANNELS = range(4)
 _INT32_BYTES = 4
 
@@ -122,14 +120,13 @@ def _joined_values(reader: NodeReader) -> list[Value]:
     for position in range(len(reader.view.node.inputs)):
         if reader.is_constant(position):
             reader.read(position, BHWC)
-            values.append(reader.add_constant(position, bhwc(reader.view.input(position))))
+            values.append(reader.add_constant(position, gpu_shape(reader.view.input(position))))
         else:
             values.append(reader.value(position))
     return values
 
 
-def parse_concatenation(reader: NodeReader) -> None:
-    """Parse CONCATENATION (``ConcatenationOperationParser``). Repeated operands are copied first."""
+def _parse_concatenation(reader: NodeReader) -> None:
     values = _joined_values(reader)
     joined: set[Value] = set()
     for position, value in enumerate(values):
@@ -155,15 +152,14 @@ def _joined_axis(values: Sequence[Value], result: Shape) -> int:
     return _BATCH
 
 
-def parse_pack(reader: NodeReader) -> None:
-    """Parse PACK as a CONCAT of reshaped operands (``PackOperationParser``)."""
+def _parse_pack(reader: NodeReader) -> None:
     if len(reader.view.node.inputs) == 1:
         reader.add_identity(0)
         return
     values = _joined_values(reader)
     result = reader.view.output(0)
     axis = gpu_axis(result, reader.view.options.axis)
-    shape = with_size(bhwc(result), axis, 1)
+    shape = with_size(gpu_shape(result), axis, 1)
     for position, value in enumerate(values):
         if value.shape != shape:
             reshape = reader.add("RESHAPE", shape)
@@ -176,31 +172,20 @@ def parse_pack(reader: NodeReader) -> None:
         consume(operation, value)
 
 
-def parse_unpack(reader: NodeReader) -> None:
-    """Parse UNPACK as a SPLIT with reshaped results (``UnpackOperationParser``)."""
+def _parse_unpack(reader: NodeReader) -> None:
     options = reader.view.options
     if options.num == 1:
         reader.add_identity(0)
         return
     source = reader.view.input(0)
-    shape = with_size(bhwc(source), gpu_axis(source, options.axis), 1)
+    shape = with_size(gpu_shape(source), gpu_axis(source, options.axis), 1)
     operation = reader.add("SPLIT")
     reader.add_input(operation, 0)
     for position in range(len(reader.view.node.outputs)):
-        if bhwc(reader.view.output(position)) == shape:
+        if gpu_shape(reader.view.output(position)) == shape:
             reader.add_output(operation, position)
         else:
             reader.add_reshaped_output(operation, shape, position)
-
-
-def parse_split(reader: NodeReader) -> None:
-    """Parse SPLIT (``SplitOperationParser``)."""
-    _split(reader, data=1, axis=0)
-
-
-def parse_split_v(reader: NodeReader) -> None:
-    """Parse SPLIT_V (``SplitVOperationParser``)."""
-    _split(reader, data=0, axis=2)
 
 
 def _split(reader: NodeReader, data: int, axis: int) -> None:
@@ -220,23 +205,15 @@ def _split(reader: NodeReader, data: int, axis: int) -> None:
 _PAD = gpu_rule("PadOperationParser", *arithmetic.PAD, version_up_to=2)
 
 
-# Building the model
-
-
-def parse_pad(reader: NodeReader) -> None:
-    """Parse PAD and similar operators (``PadOperationParser``)."""
-    operation = reader.add_one_to_one("PAD")
+def _parse_pad(reader: NodeReader) -> None:
+    operation = reader.add_complete("PAD")
     rows, _ = reader.read(1, HW, INT32_VALUES)
     paddings = reader.view.value(reader.view.input(1))
     # If there are three rows, upstream sets the padding of the batch to 1.
     operation.attributes = rows == 3 or (paddings is not None and any(as_list(paddings[:2])))
 
 
-# Building the model
-
-
-def parse_gather(reader: NodeReader) -> None:
-    """Parse GATHER (``GatherOperationParser``)."""
+def _parse_gather(reader: NodeReader) -> None:
     gpu_axis(reader.view.input(0), reader.view.options.axis)
     operation = reader.add("GATHER")
     reader.add_input(operation, 0)
@@ -245,9 +222,6 @@ def parse_gather(reader: NodeReader) -> None:
     else:
         reader.add_input(operation, 1)
     reader.add_outputs(operation)
-
-
-# Building the model
 
 
 def _mask(check: Check[object], says: str) -> Check[object]:
@@ -319,21 +293,16 @@ RULES = {
 }
 
 PARSERS: Mapping[str, Parser] = {
-    "DEPTH_TO_SPACE": parse_one_to_one,
-    "RESHAPE": parse_reshape,
-    "SPACE_TO_DEPTH": parse_one_to_one,
-    "TRANSPOSE": parse_transpose,
-    "SLICE": parse_slice,
-    "STRIDED_SLICE": parse_strided_slice,
-    "CONCATENATION": parse_concatenation,
-    "PACK": parse_pack,
-    "SPLIT": parse_split,
-    "SPLIT_V": parse_split_v,
-    "UNPACK": parse_unpack,
-    "MIRROR_PAD": parse_pad,
-    "PAD": parse_pad,
-    "PADV2": parse_pad,
-    "GATHER": parse_gather,
-    "ONE_HOT": parse_one_to_one,
-    "TILE": parse_one_to_one,
+    **dict.fromkeys(("DEPTH_TO_SPACE", "SPACE_TO_DEPTH", "ONE_HOT", "TILE"), parse_one_to_one),
+    **dict.fromkeys(("MIRROR_PAD", "PAD", "PADV2"), _parse_pad),
+    "RESHAPE": lambda reader: reader.add_identity(0),
+    "TRANSPOSE": _parse_transpose,
+    "SLICE": _parse_slice,
+    "STRIDED_SLICE": _parse_strided_slice,
+    "CONCATENATION": _parse_concatenation,
+    "PACK": _parse_pack,
+    "SPLIT": lambda reader: _split(reader, data=1, axis=0),
+    "SPLIT_V": lambda reader: _split(reader, data=0, axis=2),
+    "UNPACK": _parse_unpack,
+    "GATHER": _parse_gather,
 }

@@ -12,7 +12,8 @@ from ....model import schema
 from ....model.model import Tensor
 from ....model.numbers import FlatNumbers, fact_of, fulfill
 from ....releases.catalogue import parse_release
-from ..target import Bhwc, are_groups_split, axes_of, bhwc, filled, groups_of
+from ...gpu_compatibility import Bhwc, axes_of, bhwc, filled
+from ..target import are_groups_split, groups_of
 from .rule import Affected, GraphPart, is_never_negative, is_positive, number_rule, vector
 
 _BROADCASTING = (
@@ -56,7 +57,7 @@ def moved(tensor: Tensor, result: Tensor) -> Affected | None:
 def constant_layout(constant: Tensor) -> Bhwc:
     """Return the sizes of a constant operand along the GPU's axes.
 
-    Float and quantized constants are aligned to the last axis. Other constants of several elements keep their own axes.
+    Float and quantized constants are aligned to the last axis. Other constants of several elements keep their axes.
     """
     if constant.element_count == 1:
         return Bhwc(1, 1, 1, 1)
@@ -142,7 +143,6 @@ def _negative_base(node: NodeView, part: GraphPart) -> Affected | None:
 
 
 def _are_exact(powers: FlatNumbers) -> bool:
-    """Return whether all powers are even integers or 3."""
     return fulfill(powers, lambda power: (power % 2 == 0) | (power == _CUBE))
 
 
@@ -262,7 +262,7 @@ def _mask(node: NodeView, part: GraphPart) -> Affected | None:
 
 
 def _is_behind_product(tensor: Tensor, part: GraphPart) -> bool:
-    """Return whether a BATCH_MATMUL computes a tensor, perhaps before a multiplication by one number."""
+    # The product may be multiplied by one number.
     writer = part.writer(tensor)
     if writer is not None and writer.op in ("MUL", "DIV") and writer.input(1).is_constant and writer.input(1).element_count == 1:
         writer = part.writer(writer.input(0))

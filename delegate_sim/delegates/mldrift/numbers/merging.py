@@ -9,8 +9,8 @@ from collections import Counter
 
 from ....graph.graph import NodeView, fused_activation
 from ....model.model import Tensor
+from ...gpu_compatibility import is_linear
 from ..rules.checks import integers
-from ..target import is_linear
 from .rule import Affected, GraphPart, NumberRule, number_rule
 
 _REDUCTIONS = ("SUM", "MEAN", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_PROD")
@@ -43,7 +43,7 @@ def _maximum_of_sum(node: NodeView, part: GraphPart) -> Affected | None:
 
 
 def _is_part_of_image(node: NodeView) -> bool:
-    """Return whether a node is a pool whose window is smaller or larger than its input."""
+    # The window of a pool may be smaller or larger than its input.
     options = node.options
     return node.op == "AVERAGE_POOL_2D" and (options.filter_height, options.filter_width) != node.input(0).shape[1:3]
 
@@ -81,10 +81,7 @@ def is_merged_after_weights(node: NodeView, part: GraphPart) -> bool:
 
 
 def _has_mergeable_weights(node: NodeView) -> bool:
-    """Return whether a node has float weights, or INT8 weights of a convolution that ML Drift widens, and no activation.
-
-    ML Drift turns a convolution with INT8 weights of height 1 and width 1 into a matrix product, and keeps its weights.
-    """
+    # ML Drift turns a convolution with INT8 weights of height 1 and width 1 into a matrix product, and keeps its weights.
     weights = node.input(1)
     is_weighted = node.op in _WEIGHTED and (node.op != "BATCH_MATMUL" or weights.rank == 2)
     is_widened = node.op in _CONVOLUTIONS and weights.type == "INT8" and node.output(0).type == "FLOAT32"
@@ -199,10 +196,9 @@ def runtime_operand(node: NodeView) -> Tensor | None:
 
 
 def _first_appended(node: NodeView, part: GraphPart) -> int | None:
-    """Return the elementwise node that is appended first to the kernel which computes an elementwise node.
+    """Return the first elementwise node that is appended to the kernel of a node; None if the kernel begins with one.
 
-    The kernel begins with a node of another kind, such as a convolution. None if it begins with an elementwise node or has a
-    fused activation.
+    None also if the kernel begins with a node with a fused activation.
     """
     passed: list[int] = []
     first: int | None = None
@@ -221,9 +217,9 @@ def _first_appended(node: NodeView, part: GraphPart) -> int | None:
 
 
 def _kernel_before(node: NodeView, part: GraphPart) -> NodeView | None:
-    """Return the node that computes the operand of an elementwise node, without nodes that are removed or merged into weights.
+    """Return the node before an elementwise node, without nodes that are removed or merged into weights.
 
-    None if the operand has other readers, is an output or enters the part: the elementwise node then begins a kernel.
+    None if the elementwise node begins a kernel: its operand has other readers, is an output or enters the part.
     """
     source, last = runtime_operand(node), node.node.index
     while source is not None and part.only_reader(source) is not None and not part.is_output(source):

@@ -9,8 +9,8 @@ from ....graph.graph import NodeView
 from ....model import schema
 from ....model.model import Tensor
 from ....releases.catalogue import parse_release
+from ...gpu_compatibility import axes_of, bhwc
 from ..rules.checks import integers
-from ..target import axes_of, bhwc
 from .rule import Affected, GraphPart, is_never_negative, number_rule, pad_value, paddings, vector
 
 _ALL = ("PAD", "PADV2", "MIRROR_PAD")

@@ -22,10 +22,7 @@ BACKEND = "webgpu"
 
 
 class GraphPart:
-    """The delegated part of a graph, from which ML Drift builds its own model.
-
-    ``outputs`` are the results that leave the part: outputs of the graph, and tensors that nodes on the CPU read.
-    """
+    """The delegated part of a graph. ``outputs`` are its results that outputs of the graph or nodes on the CPU read."""
 
     def __init__(self, graph: Graph, subset: Subset) -> None:
         self.graph = graph
@@ -95,10 +92,10 @@ RiskFinder = Callable[[NodeView, GraphPart], Affected | None]
 
 @dataclass(frozen=True, slots=True)
 class NumberRule:
-    """A condition under which accepted nodes compute other numbers than the CPU.
+    """A condition under which accepted nodes compute other numbers than the CPU. Its texts are in ``kinds.json``.
 
     ``condition`` and ``result`` are sentences: when the numbers are wrong, and what comes out instead. ``cure`` says how to
-    change the model, and ``hint`` says it briefly. ``message`` is the template of the message. These texts are in ``kinds.json``.
+    change the model, and ``hint`` says it briefly. ``message`` is the template of the message.
     """
 
     name: str
@@ -115,10 +112,7 @@ class NumberRule:
     depends_on_values: bool = False
     """Whether the numbers are wrong only for some values."""
     is_before_backend: bool = False
-    """Whether the cause precedes the kernels of a backend: ML Drift's reader of the model, or its changes of the graph.
-
-    The cause then applies to all backends. Other conditions were seen only on ``BACKEND``.
-    """
+    """Whether the cause precedes the kernels, and so applies to all backends. Others were seen only on ``BACKEND``."""
     fixed_in: Release | None = None
     """The first release without the problem, or None."""
     only_on: str = ""
@@ -167,10 +161,7 @@ class NumberRule:
         return self.fixed_in is None or not release.is_at_least(self.fixed_in)
 
     def risk(self, found: Affected, node: int | None, doubt: str = "") -> Refusal:
-        """Return the refusal about what the rule found in a node.
-
-        ``doubt`` says why it is not known whether the condition holds for the target. It is empty if this is known.
-        """
+        """Return the refusal about a node. ``doubt`` says why it is not known whether the condition holds, or is empty."""
         refusal = self.kind.failure(found.tensor, node, **found.values)
         if doubt:
             refusal = refusal.within("", f"; {doubt}")

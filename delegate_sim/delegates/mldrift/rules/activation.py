@@ -9,37 +9,29 @@ from ....graph.graph import NodeView
 from ....model import schema
 from ....refusal import Refusal
 from ....rules.kinds import NEIGHBOR, OPERATOR, QUANTIZATION, RANK, SHAPE
-from ....rules.vocabulary import check, where
-from ...gpu_compatibility import arithmetic
+from ....rules.vocabulary import check, refused_if, where
+from ...gpu_compatibility import arithmetic, bhwc, is_linear
 from ...gpu_compatibility.checks import COMPATIBILITY, Found, asked, runtime_input_count, runtime_operands
-from ..target import BATCH, CONSTANT_TYPE, BuildProblems, bhwc, is_linear, name_of
+from ..target import BATCH, CONSTANT_TYPE, BuildProblems, name_of, problem_if
+from . import ANY_NUMBERS, USUAL_TENSORS, parsed_by, tensors
 from .arithmetic import unary
 from .checks import (
-    ANY_NUMBERS,
-    BFLOAT16,
     RANKED_RESULT,
     RESULTS,
-    RESULTS_BEFORE_2_1_5,
-    RESULTS_FROM_2_1_5,
-    SINCE_2_1_5,
-    SINCE_2_2,
-    USUAL_TENSORS,
     Checks,
     available,
     before,
     exact_inputs,
     float_constant,
     has_data,
-    inputs_at_least,
-    inputs_at_most,
+    input_count,
     other_inputs,
-    parsed_by,
     readable,
     results,
     runtime_inputs,
     since,
-    tensors,
     version_up_to,
+    with_results,
 )
 
 _ONE_RUNTIME_INPUT: Checks = (results(1), runtime_inputs(1), other_inputs(0))
@@ -47,11 +39,9 @@ _ONE_RUNTIME_INPUT: Checks = (results(1), runtime_inputs(1), other_inputs(0))
 _RELU = parsed_by(
     "ReLUOperationParser",
     *version_up_to(2),
-    *before(SINCE_2_1_5, *exact_inputs(1, 0, 1)),
-    *since(SINCE_2_2, *_ONE_RUNTIME_INPUT),
-    *RESULTS_FROM_2_1_5,
-    *readable(0),
-    *RESULTS_BEFORE_2_1_5,
+    *before("litert-2.1.5", *exact_inputs(1, 0, 1)),
+    *since("litert-2.2.0", *_ONE_RUNTIME_INPUT),
+    *with_results(*readable(0)),
 )
 _NOT_KNOWN = check(
     OPERATOR,
@@ -84,31 +74,25 @@ _PRELU = parsed_by(
     *version_up_to(1),
     available(0),
     *readable(0),
-    *where(_is_linear_alpha, "one value for each channel", *float_constant(1, "linear")),
     *where(
         _is_linear_alpha,
         "one value for each channel",
+        *float_constant(1, "linear"),
         asked(SHAPE, "an alpha with one element for each input channel", _alpha_channels),
     ),
-    *where(lambda node: not _is_linear_alpha(node), "one value for each element", *float_constant(1, "image")),
     *where(
         lambda node: not _is_linear_alpha(node),
         "one value for each element",
+        *float_constant(1, "image"),
         asked(SHAPE, "an alpha with the shape of the input, without the batch", _alpha_image),
     ),
     *RESULTS,
 )
 
 
-# Building the model
-
-
-def _slopes_of_batches(node: NodeView) -> Iterator[Refusal]:
-    if bhwc(node.input(0).shape).b > 1 and not is_linear(node.input(1).shape):
-        yield BATCH.failure(node.input(0))
-
-
-WEBGPU_PROBLEMS: BuildProblems = {"PRELU": _slopes_of_batches}
+WEBGPU_PROBLEMS: BuildProblems = {
+    "PRELU": problem_if(BATCH, 0, lambda node: bhwc(node.input(0).shape).b > 1 and not is_linear(node.input(1).shape))
+}
 
 
 def _is_computed(node: NodeView) -> bool:
@@ -121,57 +105,41 @@ def _constant_rank(node: NodeView) -> Found | None:
     return None if 2 <= tensor.rank <= 4 else Found(f"a constant of rank {tensor.rank}", message)
 
 
-def _has_parameters(node: NodeView) -> bool:
-    return node.input(0).quantization is not None
-
-
-def _without_parameters(node: NodeView) -> Found | None:
-    if node.input(0).quantization is not None:
-        return None
-    return Found("an input without quantization parameters", "Dequantize for Densify is not supported")
-
-
-def _scales(node: NodeView) -> Found | None:
-    message = "Unsupported quantization scale size"
-    return Found("one scale per channel", message) if node.input(0).is_per_channel else None
-
-
+_WITH_PARAMETERS = refused_if(
+    NEIGHBOR,
+    "an input with quantization parameters, not the output of a DENSIFY",
+    lambda node: node.input(0).quantization is None,
+    "an input without quantization parameters",
+).saying("Dequantize for Densify is not supported")
 _DEQUANTIZE = parsed_by(
     "DequantizeOperationParser",
     *version_up_to(3),
     *arithmetic.DEQUANTIZE,
-    *RESULTS_FROM_2_1_5,
-    *where(
-        lambda node: runtime_input_count(node) == 0,
-        "of a constant",
-        available(0),
-        asked(RANK, "a constant of rank 2 to 4", _constant_rank),
-        *where(lambda node: node.input(0).rank == 2, "of rank 2", *float_constant(0, "matrix")),
-        *where(lambda node: node.input(0).rank == 3, "of rank 3", *float_constant(0, "image")),
-        *where(lambda node: node.input(0).rank == 4, "of rank 4", *float_constant(0, "any")),
-    ),
-    *since(
-        SINCE_2_2,
+    *with_results(
+        *where(
+            lambda node: not _is_computed(node),
+            "of a constant",
+            available(0),
+            asked(RANK, "a constant of rank 2 to 4", _constant_rank),
+            *where(lambda node: node.input(0).rank == 2, "of rank 2", *float_constant(0, "matrix")),
+            *where(lambda node: node.input(0).rank == 3, "of rank 3", *float_constant(0, "image")),
+            *where(lambda node: node.input(0).rank == 4, "of rank 4", *float_constant(0, "any")),
+        ),
         *where(
             _is_computed,
             "of a runtime input",
-            asked(NEIGHBOR, "an input with quantization parameters, not the output of a DENSIFY", _without_parameters),
+            *since("litert-2.2.0", _WITH_PARAMETERS),
+            refused_if(QUANTIZATION, "one scale", lambda node: node.input(0).is_per_channel, "one scale per channel").saying(
+                "Unsupported quantization scale size"
+            ),
+            *before(
+                "litert-2.2.0",
+                *where(lambda node: node.input(0).quantization is not None, "with quantization parameters", *readable(0)),
+            ),
+            *since("litert-2.2.0", *readable(0)),
         ),
     ),
-    *where(
-        _is_computed,
-        "of a runtime input",
-        asked(QUANTIZATION, "one scale", _scales),
-        *before(SINCE_2_2, *where(_has_parameters, "with quantization parameters", *readable(0))),
-        *since(SINCE_2_2, *readable(0)),
-    ),
-    *RESULTS_BEFORE_2_1_5,
 )
-
-
-def _unscaled_result(node: NodeView) -> Found | None:
-    message = "Encountered Quantize output with no quant params"
-    return None if node.output(0).quantization is not None else Found("an output without quantization parameters", message)
 
 
 def _element_bits(name: str) -> int:
@@ -180,11 +148,7 @@ def _element_bits(name: str) -> int:
 
 
 def _reshaped_bits(node: NodeView) -> Found | None:
-    """Return a refusal of a BITCAST if the shapes do not match the element sizes.
-
-    If the element sizes differ, the tensor of the narrower type must have an additional last dimension. The size of this
-    dimension is the ratio of the element sizes.
-    """
+    # The narrower tensor must have an additional last dimension, whose size is the ratio of the element sizes.
     source, result = node.input(0), node.output(0)
     wide, narrow = (source, result) if _element_bits(source.type) >= _element_bits(result.type) else (result, source)
     description = f"{source.type} {list(source.shape)} to {result.type} {list(result.shape)}"
@@ -212,51 +176,45 @@ RULES = {
     "ELU": unary(USUAL_TENSORS),
     "GELU": unary(USUAL_TENSORS, version=3),
     "HARD_SWISH": parsed_by("HardSwishOperationParser", runtime_operands(1, 1), *readable(0), *RESULTS),
-    "LEAKY_RELU": _RELU,
-    "LOGISTIC": unary(tensors(*BFLOAT16)),
+    **dict.fromkeys(("LEAKY_RELU", "RELU", "RELU6", "RELU_N1_TO_1"), _RELU),
+    **dict.fromkeys(("LOGISTIC", "TANH"), unary(tensors("BFLOAT16"))),
     "PRELU": _PRELU,
-    "RELU": _RELU,
-    "RELU6": _RELU,
     "RELU_0_TO_1": parsed_by(
         "ReLUOperationParser",
         *version_up_to(2),
-        *since(SINCE_2_1_5, _NOT_KNOWN.saying("Not supported op RELU_0_TO_1").from_source(COMPATIBILITY.with_branch("default"))),
+        *since(
+            "litert-2.1.5", _NOT_KNOWN.saying("Not supported op RELU_0_TO_1").from_source(COMPATIBILITY.with_branch("default"))
+        ),
         *exact_inputs(1, 0, 1),
-        *RESULTS_FROM_2_1_5,
-        *readable(0),
-        *RESULTS_BEFORE_2_1_5,
+        *with_results(*readable(0)),
     ),
-    "RELU_N1_TO_1": _RELU,
     "SOFTMAX": parsed_by(
         "SoftmaxOperationParser",
         *version_up_to(4, older=2),
         *arithmetic.SOFTMAX,
-        *before(SINCE_2_2, other_inputs(0)),
-        *since(SINCE_2_2, *_ONE_RUNTIME_INPUT, *RESULTS),
+        *before("litert-2.2.0", other_inputs(0)),
+        *since("litert-2.2.0", *_ONE_RUNTIME_INPUT, *RESULTS),
         *readable(0),
-        *before(SINCE_2_2, *RESULTS),
+        *before("litert-2.2.0", *RESULTS),
     ),
-    "TANH": unary(tensors(*BFLOAT16)),
     "BITCAST": parsed_by(
         "BitcastOperationParser",
         runtime_operands(1, 1),
         asked(
             SHAPE, "input and output with the same number of bytes, and with the same dimensions except the last", _reshaped_bits
         ).from_source(COMPATIBILITY),
-        *RESULTS_FROM_2_1_5,
-        available(0),
-        *readable(0),
-        *where(lambda node: node.input(0).rank != node.output(0).rank, "of another rank", *RANKED_RESULT),
-        *RESULTS_BEFORE_2_1_5,
+        *with_results(
+            available(0),
+            *readable(0),
+            *where(lambda node: node.input(0).rank != node.output(0).rank, "of another rank", *RANKED_RESULT),
+        ),
         all_tensors=_ANY,
     ),
     "CAST": parsed_by(
         "CastOperationParser",
-        *before(SINCE_2_1_5, *exact_inputs(1, 0, 1)),
-        *since(SINCE_2_2, inputs_at_least(1), inputs_at_most(1), results(1), runtime_inputs(1), other_inputs(0)),
-        *RESULTS_FROM_2_1_5,
-        *readable(0),
-        *RESULTS_BEFORE_2_1_5,
+        *before("litert-2.1.5", *exact_inputs(1, 0, 1)),
+        *since("litert-2.2.0", input_count(1), input_count(1, is_most=True), results(1), runtime_inputs(1), other_inputs(0)),
+        *with_results(*readable(0)),
         all_tensors=_ANY,
     ),
     "DEQUANTIZE": _DEQUANTIZE,
@@ -265,21 +223,19 @@ RULES = {
         *version_up_to(2),
         *arithmetic.QUANTIZE,
         *readable(0),
-        asked(QUANTIZATION, "an output with quantization parameters", _unscaled_result),
+        refused_if(
+            QUANTIZATION,
+            "an output with quantization parameters",
+            lambda node: node.output(0).quantization is None,
+            "an output without quantization parameters",
+        ).saying("Encountered Quantize output with no quant params"),
         *RESULTS,
     ),
 }
 
 
-# Building the model
-
-
 def _undequantized(node: NodeView) -> Iterator[Refusal]:
-    """Yield problems of DEQUANTIZE: a runtime INT4 input, or a constant of rank 2 or 3 with several batches.
-
-    The first dimension of the constant is the batch, but ML Drift creates constants of rank 2 and 3 without a batch
-    (``DequantizeOperationParser::ReadConstTensor``).
-    """
+    # ML Drift creates constants of rank 2 and 3 without a batch (``DequantizeOperationParser::ReadConstTensor``).
     source = node.input(0)
     if source.type == "INT4" and not source.is_constant:
         yield CONSTANT_TYPE.failure(source)

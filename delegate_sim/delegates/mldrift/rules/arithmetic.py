@@ -12,7 +12,7 @@ from ....refusal import Refusal
 from ....rules.kinds import BROADCAST, CONSTANT, NEIGHBOR, OPERATOR, RANK, TENSOR_TYPE
 from ....rules.rule import Check, OpRule
 from ....rules.vocabulary import check, refused_if, where
-from ...gpu_compatibility import arithmetic
+from ...gpu_compatibility import arithmetic, bhwc, is_linear
 from ...gpu_compatibility.checks import (
     COMPATIBILITY,
     FLOAT,
@@ -20,67 +20,51 @@ from ...gpu_compatibility.checks import (
     TWO_OPERANDS,
     Found,
     asked,
+    case,
     joined,
     operand_pairs,
     runtime_input_count,
     shapes,
 )
-from ..target import BATCH, BuildProblems, bhwc, is_linear, unread_constants
+from ..target import BATCH, BuildProblems, problem_if, unread_constants
+from . import ANY_NUMBERS, SIGNED, SOURCE, UNSIGNED, USUAL_TENSORS, only_tensors, parsed_by, tensors
 from .checks import (
-    ANY_NUMBERS,
-    BFLOAT16,
-    BOOL,
     COUNTS,
     FUSABLE_ELEMENTWISE,
     READABLE_RESULT,
     RESULTS,
-    RESULTS_BEFORE_2_1_5,
-    RESULTS_FROM_2_1_5,
-    SIGNED,
-    SINCE_2_3,
-    SOURCE,
-    UNSIGNED,
-    USUAL_TENSORS,
     Checks,
     before,
     exact_inputs,
-    only_tensors,
     other_inputs,
-    parsed_by,
     positive_rank,
     readable,
     runtime_or_constant,
     since,
-    tensors,
     version_up_to,
+    with_results,
 )
 
-PARSER = "ElementwiseOperationParser"
+_COMPARISONS = ("EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL", "NOT_EQUAL")
+_PARSER = "ElementwiseOperationParser"
 
-_USUAL = USUAL_TENSORS
-_FLOATS = tensors(*BFLOAT16)
+_FLOATS = tensors("BFLOAT16")
 _INTEGERS = tensors(*SIGNED)
-FLOATS_AND_INTEGERS = tensors(*BFLOAT16, *SIGNED)
-_COMPARED = tensors(inputs=(*SIGNED, *UNSIGNED), outputs=BOOL)
-_LOGICAL = only_tensors((*BOOL, *SIGNED), (*BOOL, *SIGNED))
+FLOATS_AND_INTEGERS = tensors("BFLOAT16", *SIGNED)
+_COMPARED = tensors(inputs=(*SIGNED, *UNSIGNED), outputs=("BOOL",))
+_LOGICAL = only_tensors(("BOOL", *SIGNED), ("BOOL", *SIGNED))
 
 
 @functools.cache
 def unary(all_tensors: Checks, *, version: int = 2) -> OpRule[Any]:
     """Return the rule of a unary operator."""
     return parsed_by(
-        PARSER,
+        _PARSER,
         *version_up_to(version),
         *arithmetic.UNARY,
-        *RESULTS_FROM_2_1_5,
-        *exact_inputs(1, 0, 1),
-        *readable(0),
-        *RESULTS_BEFORE_2_1_5,
+        *with_results(*exact_inputs(1, 0, 1), *readable(0)),
         all_tensors=all_tensors,
     )
-
-
-# Two operands
 
 
 def _has_two_runtime_operands(node: NodeView) -> bool:
@@ -105,12 +89,10 @@ def _not_broadcastable(node: NodeView) -> str | None:
     return None if fits else shapes(node)
 
 
-_BROADCASTABLE = check(
-    BROADCAST, "shapes that broadcast: aligned at the last dimension, with equal sizes or a size of 1", _not_broadcastable
-).saying("Inputs dimensions sizes don't match, broadcasting isn't applicable.")
-
 _BROADCAST: Checks = (
-    _BROADCASTABLE,
+    check(
+        BROADCAST, "shapes that broadcast: aligned at the last dimension, with equal sizes or a size of 1", _not_broadcastable
+    ).saying("Inputs dimensions sizes don't match, broadcasting isn't applicable."),
     positive_rank("operands", lambda node: node.inputs[:2]),
     *READABLE_RESULT,
     positive_rank("output", lambda node: (node.output(0),)),
@@ -157,16 +139,22 @@ def _unusable(node: NodeView) -> str | None:
     return f"a constant of rank {constant.rank}"
 
 
-def _one_constant() -> Check[object]:
-    needed = "a constant that is not sparse and has at most rank 4; a single element must be float, INT32 or quantized"
-    return check(CONSTANT, needed, _unusable).saying("Can't parse inputs with const tensors.").from_source(_IN_FUNCTION)
+_ONE_CONSTANT = (
+    check(
+        CONSTANT,
+        "a constant that is not sparse and has at most rank 4; a single element must be float, INT32 or quantized",
+        _unusable,
+    )
+    .saying("Can't parse inputs with const tensors.")
+    .from_source(_IN_FUNCTION)
+)
 
 
 def _dump(tensor: Tensor) -> str:
     return f"{{\n  type: {tensor.type}\n  data: {{...}}\n  dims: {joined(tensor.shape)}\n}}"
 
 
-def _problem_of(name: str, tensor: Tensor) -> Found | None:
+def _unusable_of_two(name: str, tensor: Tensor) -> Found | None:
     if tensor.sparsity is not None:
         return Found("a sparse constant", f"{name}: sparse constant tensor {_dump(tensor)}")
     if tensor.rank > _MAX_RANK:
@@ -181,7 +169,7 @@ def _two_constants(name: str) -> Checks:
     """Require two constants of the same type and of the output's rank. ``name`` is ML Drift's name of the operator."""
 
     def unusable(node: NodeView) -> Found | None:
-        return _problem_of(name, node.input(0)) or _problem_of(name, node.input(1))
+        return _unusable_of_two(name, node.input(0)) or _unusable_of_two(name, node.input(1))
 
     def types(node: NodeView) -> Found | None:
         one, other = node.input(0).type, node.input(1).type
@@ -196,10 +184,11 @@ def _two_constants(name: str) -> Checks:
         return Found(f"constants of rank {first} and {second}, output of rank {result}", message)
 
     needed = "constants of rank at most 4 that are FLOAT32, FLOAT16, INT32, BOOL or quantized"
-    return (
-        asked(CONSTANT, needed, unusable).from_source(_IN_FUNCTION),
-        asked(TENSOR_TYPE, "constants of one type", types).from_source(_IN_FUNCTION),
-        asked(RANK, "constants with the rank of the output", ranks).from_source(_IN_FUNCTION),
+    return case(
+        asked(CONSTANT, needed, unusable),
+        asked(TENSOR_TYPE, "constants of one type", types),
+        asked(RANK, "constants with the rank of the output", ranks),
+        source=_IN_FUNCTION,
     )
 
 
@@ -209,19 +198,19 @@ def _constant_operands(name: str) -> Checks:
             lambda node: not _has_two_runtime_operands(node) and not _has_two_constants(node),
             "if the inputs are neither two runtime tensors nor two constants",
             *exact_inputs(1, 1, 1),
-            _one_constant(),
+            _ONE_CONSTANT,
         ),
         *where(
             _has_two_constants,
             "for two constants",
-            *before(SINCE_2_3, other_inputs(1).from_source(COUNTS)),
-            *since(SINCE_2_3, *_two_constants(name)),
+            *before("litert-2.3.0", other_inputs(1).from_source(COUNTS)),
+            *since("litert-2.3.0", *_two_constants(name)),
         ),
     )
 
 
 _THREE_PAIRS = operand_pairs(((2, 0), (1, 1), (0, 2)), f"{TWO_OPERANDS}; or 2 constant inputs and 1 output")
-PAIRS: Checks = (*before(SINCE_2_3, *arithmetic.BINARY), *since(SINCE_2_3, _THREE_PAIRS))
+PAIRS: Checks = (*before("litert-2.3.0", *arithmetic.BINARY), *since("litert-2.3.0", _THREE_PAIRS))
 
 
 def binary(
@@ -235,17 +224,12 @@ def binary(
     """Return the rule of a binary operator. ``name`` appears in the messages about two constants."""
     counts = first or PAIRS
     own = (*_two_runtime_operands(may_be_one=may_be_one), *_constant_operands(name), *last)
-    return parsed_by(
-        PARSER, *(version or version_up_to(2)), *counts, *RESULTS_FROM_2_1_5, *own, *RESULTS_BEFORE_2_1_5, all_tensors=all_tensors
-    )
+    return parsed_by(_PARSER, *(version or version_up_to(2)), *counts, *with_results(*own), all_tensors=all_tensors)
 
 
 _ACTIVATED: Checks = (*PAIRS, KNOWN_ACTIVATION)
-
 _XOR = check(OPERATOR, "an operator on the GPU compatibility list", lambda node: f"{node.op}, which is not on the list")
 
-
-# Selection
 
 _SELECT = parsed_by(
     "SelectV2OperationParser",
@@ -262,6 +246,9 @@ _SELECT = parsed_by(
 )
 
 RULES = {
+    **dict.fromkeys(("CEIL", "EXP", "FLOOR", "LOG", "ROUND", "RSQRT", "SQRT"), unary(_FLOATS)),
+    **dict.fromkeys(("COS", "NEG", "SIGN", "SIN"), unary(FLOATS_AND_INTEGERS)),
+    **{op: binary(op.lower(), all_tensors=_COMPARED) for op in _COMPARISONS},
     "ABS": unary(FLOATS_AND_INTEGERS, version=5),
     "ADD": binary(
         "add",
@@ -272,27 +259,17 @@ RULES = {
         last=(FUSABLE_ELEMENTWISE,),
         all_tensors=FLOATS_AND_INTEGERS,
     ),
-    "ADD_N": binary("add", arithmetic.ADD_N, version=version_up_to(6, older=2), may_be_one=True, all_tensors=_USUAL),
+    "ADD_N": binary("add", arithmetic.ADD_N, version=version_up_to(6, older=2), may_be_one=True, all_tensors=USUAL_TENSORS),
     "ATAN2": binary("atan2", all_tensors=FLOATS_AND_INTEGERS),
     "BITWISE_XOR": parsed_by(
-        PARSER,
+        _PARSER,
         *version_up_to(2),
         _XOR.saying("Not supported op BITWISE_XOR").from_source(COMPATIBILITY.with_branch("default")),
         all_tensors=_LOGICAL,
     ),
-    "CEIL": unary(_FLOATS),
-    "COS": unary(FLOATS_AND_INTEGERS),
     "DIV": binary("div", *_ACTIVATED, last=(FUSABLE_ELEMENTWISE,), all_tensors=FLOATS_AND_INTEGERS),
-    "EQUAL": binary("equal", all_tensors=_COMPARED),
-    "EXP": unary(_FLOATS),
-    "FLOOR": unary(_FLOATS),
     "FLOOR_DIV": binary("floor_div", version=version_up_to(3), all_tensors=_INTEGERS),
     "FLOOR_MOD": binary("floor_mod", all_tensors=_INTEGERS),
-    "GREATER": binary("greater", all_tensors=_COMPARED),
-    "GREATER_EQUAL": binary("greater_equal", all_tensors=_COMPARED),
-    "LESS": binary("less", all_tensors=_COMPARED),
-    "LESS_EQUAL": binary("less_equal", all_tensors=_COMPARED),
-    "LOG": unary(_FLOATS),
     "LOGICAL_AND": binary("logical_and", all_tensors=_LOGICAL),
     "LOGICAL_NOT": unary(_LOGICAL),
     "LOGICAL_OR": binary("logical_or", all_tensors=_LOGICAL),
@@ -308,24 +285,14 @@ RULES = {
         last=(FUSABLE_ELEMENTWISE,),
         all_tensors=FLOATS_AND_INTEGERS,
     ),
-    "NEG": unary(FLOATS_AND_INTEGERS),
-    "NOT_EQUAL": binary("not_equal", all_tensors=_COMPARED),
     "POW": binary("pow", all_tensors=_FLOATS),
     "RIGHT_SHIFT": binary("shift_right", all_tensors=_INTEGERS),
-    "ROUND": unary(_FLOATS),
-    "RSQRT": unary(_FLOATS),
     "SELECT": _SELECT,
     "SELECT_V2": _SELECT,
-    "SIGN": unary(FLOATS_AND_INTEGERS),
-    "SIN": unary(FLOATS_AND_INTEGERS),
-    "SQRT": unary(_FLOATS),
-    "SQUARE": unary(_USUAL),
-    "SQUARED_DIFFERENCE": binary("squared_diff", all_tensors=_USUAL),
+    "SQUARE": unary(USUAL_TENSORS),
+    "SQUARED_DIFFERENCE": binary("squared_diff", all_tensors=USUAL_TENSORS),
     "SUB": binary("subtract", *_ACTIVATED, last=(FUSABLE_ELEMENTWISE,), all_tensors=FLOATS_AND_INTEGERS),
 }
-
-
-# Building the model
 
 
 def unread_operands(node: NodeView) -> Iterator[Refusal]:
@@ -333,22 +300,15 @@ def unread_operands(node: NodeView) -> Iterator[Refusal]:
     return unread_constants(node, [position for position in (0, 1) if node.input(position).element_count > 1])
 
 
-def _unread_selected(node: NodeView) -> Iterator[Refusal]:
-    return unread_constants(node, (0, 1, 2))
-
-
-def _batches_of_condition(node: NodeView) -> Iterator[Refusal]:
-    if bhwc(node.input(0).shape).b > 1 == bhwc(node.output(0).shape).b:
-        yield BATCH.failure(node.input(0))
-
-
 _WITH_TWO_OPERANDS = (
-    "ADD ADD_N ATAN2 DIV EQUAL FLOOR_DIV FLOOR_MOD GREATER GREATER_EQUAL LESS LESS_EQUAL MAXIMUM MINIMUM MUL NOT_EQUAL POW "
-    "RIGHT_SHIFT SQUARED_DIFFERENCE SUB"
+    *("ADD", "ADD_N", "ATAN2", "DIV", "FLOOR_DIV", "FLOOR_MOD", "MAXIMUM", "MINIMUM", "MUL", "POW", "RIGHT_SHIFT"),
+    *("SQUARED_DIFFERENCE", "SUB", *_COMPARISONS),
 )
+_SELECTIONS = ("SELECT", "SELECT_V2")
 BUILD_PROBLEMS: BuildProblems = {
-    **dict.fromkeys(_WITH_TWO_OPERANDS.split(), unread_operands),
-    "SELECT": _unread_selected,
-    "SELECT_V2": _unread_selected,
+    **dict.fromkeys(_WITH_TWO_OPERANDS, unread_operands),
+    **dict.fromkeys(_SELECTIONS, lambda node: unread_constants(node, (0, 1, 2))),
 }
-WEBGPU_PROBLEMS: BuildProblems = {"SELECT": _batches_of_condition, "SELECT_V2": _batches_of_condition}
+WEBGPU_PROBLEMS: BuildProblems = dict.fromkeys(
+    _SELECTIONS, problem_if(BATCH, 0, lambda node: bhwc(node.input(0).shape).b > 1 == bhwc(node.output(0).shape).b)
+)

@@ -7,20 +7,23 @@ Source: the parsers in ``ml_drift_delegate/delegate/composite``, such as ``MoeEx
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ....graph.graph import NodeView
 from ....model.model import Tensor
 from ....model.precompiled import FlexbufferMap, custom_options
 from ....rules.kinds import ATTRIBUTE, CONSTANT, OPERAND_COUNT, RANK, SHAPE, TENSOR_TYPE
 from ....rules.operands import counted
-from ....rules.rule import Check, Source
+from ....rules.rule import LITERT, Check, Source
 from ....rules.vocabulary import check, operand_count, where
-from ...gpu_compatibility.checks import FLOAT, Found, asked
-from ..target import Bhwc, bhwc
-from .checks import COMPOSITE, RESULTS, SINCE_2_1_5, SOURCE, Checks, available, before, float_constant, readable, since
+from ...gpu_compatibility import Bhwc, bhwc
+from ...gpu_compatibility.checks import FLOAT, Found, asked, case
+from . import SOURCE
+from .checks import RESULTS, Checks, available, before, float_constant, readable, since
 
-# With constants
+COMPOSITE = Source(LITERT, "ml_drift_delegate/delegate/composite/custom_parsers.cc", "CustomOperationParserFactory::Create")
+
+COMPOSITE = Source(LITERT, "ml_drift_delegate/delegate/composite/custom_parsers.cc", "CustomOperationParserFactory::Create")
 
 
 def _has_entry(position: int) -> Callable[[NodeView], bool]:
@@ -51,14 +54,7 @@ def normalization(all_results: Checks = RESULTS, *, with_bias: bool) -> Checks:
     return (*readable(0), *all_results, available(0), *_factor(1, "Scale"), *bias)
 
 
-RMS_NORM: Checks = tuple(
-    [
-        check.from_source(check.source or SOURCE.with_symbol("CompositeRmsNormParser::IsSupported"))
-        for check in normalization(with_bias=False)
-    ]
-)
-
-# odml.group_norm normalizes over groups or over all channels.
+RMS_NORM: Checks = case(*normalization(with_bias=False), source=SOURCE.with_symbol("CompositeRmsNormParser::IsSupported"))
 
 
 def attributes(node: NodeView) -> FlexbufferMap:
@@ -72,26 +68,13 @@ def attributes(node: NodeView) -> FlexbufferMap:
 _AXES = "_TENSOR_V1_reduction_axes"
 
 
-def is_group_norm(node: NodeView) -> bool:
-    """Return whether ``odml.group_norm`` normalizes over groups.
+def _says_axes(node: NodeView) -> bool:
+    return attributes(node).has(_AXES)
 
-    Without a ``sub_type``, the composite normalizes over groups only if it has the attribute with the axes.
-    """
+
+def _is_group_norm(node: NodeView) -> bool:
     values = attributes(node)
     return not values.integer("sub_type") if values.has("sub_type") else values.has(_AXES)
-
-
-def is_layer_norm(node: NodeView) -> bool:
-    """Return whether ``odml.group_norm`` normalizes over all channels."""
-    return not is_group_norm(node)
-
-
-def says_no_axes(node: NodeView) -> bool:
-    """Return whether ``odml.group_norm`` lacks the attribute with the axes.
-
-    Before LiteRT 2.1.5, a composite without this attribute normalizes over all channels.
-    """
-    return not says_axes(node)
 
 
 def _too_deep(name: str) -> Check[object]:
@@ -110,11 +93,8 @@ def _unlike_last(position: int, bad_rank: str, unlike: str) -> Checks:
 
     def size(node: NodeView) -> Found | None:
         shape, other = node.input(0).shape, node.input(position).shape
-        return (
-            None
-            if shape[-1:] == other
-            else Found(f"shape {list(shape)} of input 0 and {list(other)} of input {position}", unlike)
-        )
+        description = f"shape {list(shape)} of input 0 and {list(other)} of input {position}"
+        return None if shape[-1:] == other else Found(description, unlike)
 
     checks = (
         asked(RANK, f"input {position} of rank 1", rank),
@@ -127,11 +107,6 @@ def _reduced(node: NodeView) -> list[int]:
     return attributes(node).part(_AXES).integers("TENSOR_DATA")
 
 
-def says_axes(node: NodeView) -> bool:
-    """Return whether a composite has the attribute with the axes to reduce."""
-    return attributes(node).has(_AXES)
-
-
 def _expected_axes(name: str, expected_of: Callable[[NodeView], list[int]]) -> Checks:
     def find(node: NodeView) -> Found | None:
         axes, expected = _reduced(node), expected_of(node)
@@ -141,15 +116,11 @@ def _expected_axes(name: str, expected_of: Callable[[NodeView], list[int]]) -> C
         message = f"{name} has unexpected reduction axes. Expected axes [{one}] but got [{other}]"
         return Found(f"reduction over axes {axes}", message)
 
-    return where(says_axes, "if given", asked(ATTRIBUTE, "a reduction over the expected axes", find))
+    return where(_says_axes, "if given", asked(ATTRIBUTE, "a reduction over the expected axes", find))
 
 
 def _axes_of_groups(node: NodeView) -> list[int]:
-    """Return the axes that a normalization over groups must reduce.
-
-    If the composite has a ``sub_type``, all axes except the batch are reduced. Otherwise (in old files), only the last axis is
-    reduced.
-    """
+    # Old files have no ``sub_type``, and reduce only the last axis. Others reduce all axes except the batch.
     rank = node.input(0).rank
     return list(range(1, rank)) if attributes(node).has("sub_type") else [rank - 1]
 
@@ -186,8 +157,7 @@ _ATTRIBUTES_OF_GROUPS: Checks = (
     has_attribute("GroupNorm", "num_groups"),
     has_attribute("GroupNorm", "epsilon"),
 )
-_OLD_AXES = asked(ATTRIBUTE, "a reduction over the last axis", _old_axes)
-_OLD_GROUPS: Checks = (*_SIZES_OF_GROUPS, _OLD_AXES, *_ATTRIBUTES_OF_GROUPS)
+_OLD_GROUPS: Checks = (*_SIZES_OF_GROUPS, asked(ATTRIBUTE, "a reduction over the last axis", _old_axes), *_ATTRIBUTES_OF_GROUPS)
 _GROUPS: Checks = (*_SIZES_OF_GROUPS, *_expected_axes("GroupNorm", _axes_of_groups), *_ATTRIBUTES_OF_GROUPS)
 _CHANNELS: Checks = (
     _too_deep("LayerNorm"),
@@ -196,34 +166,38 @@ _CHANNELS: Checks = (
     has_attribute("LayerNorm", "epsilon"),
     *_expected_axes("LayerNorm", lambda node: [node.input(0).rank - 1]),
 )
-_PLACES = tuple(SOURCE.with_symbol(f"Composite{name}NormParser::IsSupported") for name in ("Group", "Layer"))
 
 
-def _two_norms(over_groups: Checks, over_channels: Checks) -> Checks:
-    groups, channels = _PLACES
-    return (*[check.from_source(groups) for check in over_groups], *[check.from_source(channels) for check in over_channels])
+def _two_norms(groups: Checks, channels: Checks) -> Checks:
+    places = [SOURCE.with_symbol(f"Composite{name}NormParser::IsSupported") for name in ("Group", "Layer")]
+    return tuple([check.from_source(place) for place, checks in zip(places, (groups, channels), strict=True) for check in checks])
 
 
+# ``odml.group_norm`` normalizes over groups or over all channels. Before LiteRT 2.1.5, the attribute with the axes decides. Later
+# releases look at ``sub_type`` first.
 GROUP_NORM: Checks = (
     *before(
-        SINCE_2_1_5, *_two_norms(where(says_axes, "with axes", *_OLD_GROUPS), where(says_no_axes, "without axes", *_CHANNELS))
+        "litert-2.1.5",
+        *_two_norms(
+            where(_says_axes, "with axes", *_OLD_GROUPS), where(lambda node: not _says_axes(node), "without axes", *_CHANNELS)
+        ),
     ),
     *since(
-        SINCE_2_1_5, *_two_norms(where(is_group_norm, "over groups", *_GROUPS), where(is_layer_norm, "over channels", *_CHANNELS))
+        "litert-2.1.5",
+        *_two_norms(
+            where(_is_group_norm, "over groups", *_GROUPS),
+            where(lambda node: not _is_group_norm(node), "over channels", *_CHANNELS),
+        ),
     ),
 )
 
-
-_PLACE = Source(
-    COMPOSITE.repository, "ml_drift_delegate/delegate/composite/moe_experts_parser.cc", "MoeExpertsOperationParser::IsSupported"
-)
+_PLACE = Source(LITERT, "ml_drift_delegate/delegate/composite/moe_experts_parser.cc", "MoeExpertsOperationParser::IsSupported")
 _FLOAT_INPUTS, _QUANTIZED_INPUTS = 7, 10
 _REQUIRED = ("num_experts", "num_active_experts", "model_dim", "hidden_dim", "weight_type")
 _TYPES = {"fp32": "", "int8": "INT8", "int4": "INT4"}
 
 
-@dataclass(frozen=True, slots=True)
-class _Sizes:
+class _Sizes(NamedTuple):
     experts: int
     active: int
     model: int
@@ -250,13 +224,13 @@ def _read(node: NodeView) -> _Sizes | Found:
     weights = options.text("weight_type") or ""
     if weights not in _TYPES:
         return Found(f"weight_type {weights}", f"moe unsupported weight_type: {weights}")
-    numbers = [options.integer(key) or 0 for key in _REQUIRED[:4]]
-    return _plausible(_Sizes(numbers[0], numbers[1], numbers[2], numbers[3], _TYPES[weights]), "")
+    experts, active, model, hidden = (options.integer(key) or 0 for key in _REQUIRED[:4])
+    return _plausible(_Sizes(experts, active, model, hidden, _TYPES[weights]), "")
 
 
 def _plausible(sizes: _Sizes, how: str) -> _Sizes | Found:
-    if min(sizes.experts, sizes.active, sizes.model, sizes.hidden) <= 0:
-        return Found("sizes of 0", f"moe {how or ''}dimensions must be positive.")
+    if min(sizes[:4]) <= 0:
+        return Found("sizes of 0", f"moe {how}dimensions must be positive.")
     if sizes.active > sizes.experts:
         return Found("more active experts than experts", f"moe {how}num_active_experts must be <= num_experts.")
     return sizes
@@ -332,16 +306,15 @@ def _not_constant(positions: tuple[int, ...], message: str) -> Check[object]:
 _NAMES = ("ff_gate_weight", "ff1_weight", "linear_weight")
 
 
-def _weight_shape(node: NodeView, position: int, name: str) -> Found | None:
-    sizes = _sizes(node)
-    out, into = (sizes.model, sizes.hidden) if name == _NAMES[2] else (sizes.hidden, sizes.model)
-    return _unlike(node.input(position), Bhwc(out, sizes.experts, 1, into), name)
-
-
-def _weight_shapes(positions: tuple[int, int, int]) -> Check[object]:
+def _weight_shapes(*positions: int) -> Check[object]:
     def find(node: NodeView) -> Found | None:
-        refusals = (_weight_shape(node, position, name) for position, name in zip(positions, _NAMES, strict=True))
-        return next((refusal for refusal in refusals if refusal is not None), None)
+        sizes = _sizes(node)
+        for position, name in zip(positions, _NAMES, strict=True):
+            out, into = (sizes.model, sizes.hidden) if name == _NAMES[2] else (sizes.hidden, sizes.model)
+            refusal = _unlike(node.input(position), Bhwc(out, sizes.experts, 1, into), name)
+            if refusal is not None:
+                return refusal
+        return None
 
     return asked(SHAPE, "weights of shape [outputs, num_experts, 1, inputs]", find)
 
@@ -376,36 +349,33 @@ def _scale(position: int, name: str, *, is_each: bool) -> Check[object]:
 
 _FLOATS: Checks = (
     _not_constant((3, 4, 5, 6), "moe v1 expects constant weights and scales."),
-    _weight_shapes((3, 4, 5)),
+    _weight_shapes(3, 4, 5),
     _scale(6, "per_expert_scale", is_each=False),
 )
 _QUANTIZED: Checks = (
     asked(TENSOR_TYPE, "constant, symmetrically quantized weights of the type in weight_type", _weight_types),
-    _weight_shapes((3, 5, 7)),
+    _weight_shapes(3, 5, 7),
     _not_constant((4, 6, 8, 9), "moe v1 expects constant int8 scales."),
     _scale(4, "ff_gate_scale", is_each=True),
     _scale(6, "ff1_scale", is_each=True),
     _scale(8, "linear_scale", is_each=True),
     _scale(9, "per_expert_scale", is_each=False),
 )
-_COUNTED: Checks = (
+EXPERTS: Checks = case(
     asked(ATTRIBUTE, "the attributes of the experts, or shapes from which they can be inferred", _unreadable).from_source(
         _PLACE.with_symbol("ReadAttributesOrInfer", "TfLiteContext")
     ),
     asked(OPERAND_COUNT, "7 inputs with float weights, or 10 inputs with quantized weights", _other_count),
     operand_count(outputs=1).saying("moe expects 1 output."),
-)
-_SHAPED: Checks = (
+    *readable(0),
+    *readable(1),
+    *readable(2),
+    *RESULTS,
     asked(SHAPE, "an input of shape [1, 1, sequence, model_dim]", _source_shape),
     _chosen_shape(1, "top_weights"),
     asked(TENSOR_TYPE, "INT32 indices", _index_type),
     _chosen_shape(2, "top_indices"),
     *where(lambda node: not _sizes(node).weights, "with float weights", *_FLOATS),
     *where(lambda node: bool(_sizes(node).weights), "with quantized weights", *_QUANTIZED),
-)
-EXPERTS: Checks = tuple(
-    [
-        check if check.source else check.from_source(_PLACE)
-        for check in (*_COUNTED, *readable(0), *readable(1), *readable(2), *RESULTS, *_SHAPED)
-    ]
+    source=_PLACE,
 )

@@ -10,7 +10,7 @@ from ....refusal import Refusal
 from ....releases.catalogue import parse_release
 from ....rules.kinds import CONSTANT, OPERAND_COUNT, RANK
 from ....rules.vocabulary import check, operand_count, refused_if, where
-from ...gpu_compatibility import layers
+from ...gpu_compatibility import bhwc, layers
 from ...gpu_compatibility.checks import is_full_lstm, runtime_input_count
 from ..target import (
     BATCH,
@@ -22,37 +22,33 @@ from ..target import (
     BuildProblems,
     FormerProblems,
     are_groups_split,
-    bhwc,
     blockwise_weights,
     groups_of,
     unread_constants,
 )
+from . import parsed_by, quantized_weights, tensors
 from .checks import (
-    BFLOAT16,
     FUSABLE,
     FUSED,
     ONE_OR_TWO_RUNTIME_INPUTS,
     READABLE_RESULT,
     RESULTS,
-    RESULTS_BEFORE_2_1_5,
-    RESULTS_FROM_2_1_5,
-    SINCE_2_2,
     Checks,
     available,
     float_constant,
-    parsed_by,
-    quantized_weights,
     readable,
     results,
     since,
-    tensors,
     version_up_to,
+    with_results,
 )
 
 
-def has_runtime_weights(node: NodeView) -> bool:
-    """Return whether the weights are computed at run time."""
-    return runtime_input_count(node) == 2
+def _has_runtime_inputs(number: int) -> Callable[[NodeView], bool]:
+    return lambda node: runtime_input_count(node) == number
+
+
+_has_runtime_weights = _has_runtime_inputs(2)
 
 
 def _is_convertible(node: NodeView) -> bool:
@@ -70,23 +66,7 @@ _CONSTANT_INPUT = refused_if(
     "compute the input at run time, or fold the operator",
 ).saying("input must be a runtime tensor")
 
-_POOL = parsed_by(
-    "Pooling2DOperationParser",
-    *version_up_to(2),
-    *layers.POOL_2D,
-    *RESULTS_FROM_2_1_5,
-    *readable(0),
-    FUSABLE,
-    *RESULTS_BEFORE_2_1_5,
-)
-
-
-def _has_runtime_inputs(number: int) -> Callable[[NodeView], bool]:
-    return lambda node: runtime_input_count(node) == number
-
-
-def _second_not_constant(node: NodeView) -> str | None:
-    return None if node.input(1).is_constant else "a constant as the first input"
+_POOL = parsed_by("Pooling2DOperationParser", *version_up_to(2), *layers.POOL_2D, *with_results(*readable(0), FUSABLE))
 
 
 def _second_rank(node: NodeView) -> str | None:
@@ -97,25 +77,22 @@ _CASE = "Not supported batched mat mul case:"
 _ONE_CONSTANT = (
     *readable(0),
     available(1),
-    check(CONSTANT, "the constant as the second input", _second_not_constant, "swap the inputs").saying(
-        f"{_CASE} non-constant tensor"
-    ),
+    refused_if(
+        CONSTANT,
+        "the constant as the second input",
+        lambda node: not node.input(1).is_constant,
+        "a constant as the first input",
+        "swap the inputs",
+    ).saying(f"{_CASE} non-constant tensor"),
     check(RANK, "a constant of rank 2 to 4", _second_rank).saying(f"{_CASE} second input has unsupported rank"),
     *where(lambda node: node.input(1).rank == 2, "of rank 2", *float_constant(1, "matrix")),
     *where(lambda node: node.input(1).rank in (3, 4), "of rank 3 or 4", *float_constant(1, "any")),
 )
 
 
-def _quantization_of_weights(kind: str | None) -> Callable[[NodeView], bool]:
-    def holds(node: NodeView) -> bool:
-        quantization = node.input(1).quantization
-        kind_found = None if quantization is None or quantization.kind not in ("affine", "blockwise") else quantization.kind
-        return kind_found == kind
-
-    return holds
-
-
-# Building the model
+def _weights_kind(node: NodeView) -> str:
+    quantization = node.input(1).quantization
+    return "" if quantization is None else quantization.kind
 
 
 _FEW_ROWS = 8
@@ -147,22 +124,18 @@ def _unusable_weights(node: NodeView) -> Iterator[Refusal]:
         yield CONSTANT_READ.failure(weights)
 
 
-def _rows_as_batches(node: NodeView) -> Iterator[Refusal]:
-    """Yield a problem if a matrix product with quantized weights treats more than ``_FEW_ROWS`` rows as batches."""
-    weights, source, result = node.input(1), bhwc(node.input(0).shape), bhwc(node.output(0).shape)
-    is_quantized = weights.is_constant and weights.quantization is not None and weights.quantization.is_affine
-    if is_quantized and source.b == 1 and result.b > 1 and source.h * source.w > _FEW_ROWS:
-        yield replace(BATCH.failure(node.output(0)), hint="keep the dimensions of the input, and reshape the result")
-
-
 _BIAS, _TRANSPOSE_CONV_BIAS = 2, 3
 
 
 def _fully_connected(node: NodeView) -> Iterator[Refusal]:
     yield from unread_constants(node, (_BIAS,))
     yield from _unusable_weights(node)
-    # The same line was seen with OpenCL on a Mali GPU (LiteRT issue 9277), and with WebGPU.
-    yield from _rows_as_batches(node)
+    # A product with quantized weights reads more than ``_FEW_ROWS`` rows as batches. The same line was seen with OpenCL on a
+    # Mali GPU (LiteRT issue 9277), and with WebGPU.
+    weights, source, result = node.input(1), bhwc(node.input(0).shape), bhwc(node.output(0).shape)
+    is_quantized = weights.is_constant and weights.quantization is not None and weights.quantization.is_affine
+    if is_quantized and source.b == 1 and result.b > 1 and source.h * source.w > _FEW_ROWS:
+        yield replace(BATCH.failure(node.output(0)), hint="keep the dimensions of the input, and reshape the result")
 
 
 _OUTPUT_STATE, _CELL_STATE = 18, 19
@@ -173,14 +146,12 @@ def _has_operand(position: int) -> Callable[[NodeView], bool]:
     return lambda node: position < len(node.node.inputs) and node.node.input(position) >= 0
 
 
-def _needs_floats(position: int) -> Callable[[NodeView], bool]:
-    """Return a condition that is False for INT8 weights with one scale. ML Drift does not convert such weights to float."""
-    return lambda node: node.input(position).type != "INT8" or node.input(position).is_per_channel
-
-
 def _weights(position: int) -> Checks:
-    words = "unless it is INT8 with one scale"
-    return (available(position), *where(_needs_floats(position), words, *float_constant(position, "matrix")))
+    def is_read(node: NodeView) -> bool:
+        # ML Drift does not convert INT8 weights with one scale to float.
+        return node.input(position).type != "INT8" or node.input(position).is_per_channel
+
+    return (available(position), *where(is_read, "unless it is INT8 with one scale", *float_constant(position, "matrix")))
 
 
 def _gate(source: int, recurrent_weights: int, bias: int, normalization: int, peephole: int | None) -> Checks:
@@ -229,7 +200,7 @@ def _split_groups(node: NodeView) -> Iterator[Refusal]:
 
 def _depthwise(node: NodeView) -> Iterator[Refusal]:
     yield from unread_constants(node, (_BIAS,))
-    if has_runtime_weights(node) and not node.input(1).is_constant and node.options.depth_multiplier != 1:
+    if _has_runtime_weights(node) and not node.input(1).is_constant and node.options.depth_multiplier != 1:
         yield WEIGHTS.failure(node.input(1))
 
 
@@ -238,41 +209,40 @@ RULES = {
         "Conv2DOperationParser",
         *version_up_to(6),
         *layers.CONV_2D,
-        *RESULTS_FROM_2_1_5,
-        available(0),
-        *readable(0),
-        _CONSTANT_INPUT,
-        available(1),
-        *where(_is_convertible, "with quantized 1x1 weights", quantized_weights(1)),
-        *since(SINCE_2_2, *where(has_runtime_weights, "with weights computed at run time", *readable(1))),
-        *FUSED,
-        *RESULTS_BEFORE_2_1_5,
-        all_tensors=tensors(*BFLOAT16),
+        *with_results(
+            available(0),
+            *readable(0),
+            _CONSTANT_INPUT,
+            available(1),
+            *where(_is_convertible, "with quantized 1x1 weights", quantized_weights(1)),
+            *since("litert-2.2.0", *where(_has_runtime_weights, "with weights computed at run time", *readable(1))),
+            *FUSED,
+        ),
+        all_tensors=tensors("BFLOAT16"),
     ),
     "DEPTHWISE_CONV_2D": parsed_by(
         "DepthwiseConvolutionOperationParser",
         *version_up_to(6),
         *layers.DEPTHWISE_CONV_2D,
-        *RESULTS_FROM_2_1_5,
-        *readable(0),
-        *where(has_runtime_weights, "with weights computed at run time", *readable(1)),
-        ONE_OR_TWO_RUNTIME_INPUTS.saying("Unsupported Depthwise Convolution case."),
-        *where(lambda node: runtime_input_count(node) == 1, "with constant weights", *float_constant(1, "filter")),
-        *FUSED,
-        *RESULTS_BEFORE_2_1_5,
+        *with_results(
+            *readable(0),
+            *where(_has_runtime_weights, "with weights computed at run time", *readable(1)),
+            ONE_OR_TWO_RUNTIME_INPUTS.saying("Unsupported Depthwise Convolution case."),
+            *where(_has_runtime_inputs(1), "with constant weights", *float_constant(1, "filter")),
+            *FUSED,
+        ),
     ),
     "TRANSPOSE_CONV": parsed_by(
         "TransposeConvBuiltinOperationParser",
         *version_up_to(3),
         *layers.TRANSPOSE_CONV,
         *readable(2),
-        *RESULTS_FROM_2_1_5,
-        *where(has_runtime_weights, "with 2 runtime inputs", *readable(1)),
-        *where(lambda node: not has_runtime_weights(node), "without 2 runtime inputs", *float_constant(1, "filter")),
-        *RESULTS_BEFORE_2_1_5,
+        *with_results(
+            *where(_has_runtime_weights, "with 2 runtime inputs", *readable(1)),
+            *where(lambda node: not _has_runtime_weights(node), "without 2 runtime inputs", *float_constant(1, "filter")),
+        ),
     ),
-    "AVERAGE_POOL_2D": _POOL,
-    "MAX_POOL_2D": _POOL,
+    **dict.fromkeys(("AVERAGE_POOL_2D", "MAX_POOL_2D"), _POOL),
     "RESIZE_BILINEAR": parsed_by("Resize2DOperationParser", *version_up_to(3), *layers.RESIZE_BILINEAR, *readable(0), *RESULTS),
     "RESIZE_NEAREST_NEIGHBOR": parsed_by(
         "Resize2DOperationParser", *version_up_to(3), *layers.RESIZE_NEAREST_NEIGHBOR, *readable(0), *RESULTS
@@ -281,33 +251,33 @@ RULES = {
         "BatchedMatMulOperationParser",
         *layers.BATCH_MATMUL,
         results(1),
-        *RESULTS_FROM_2_1_5,
-        *where(_has_runtime_inputs(1), "for 1 runtime input", *_ONE_CONSTANT),
-        *where(_has_runtime_inputs(2), "for 2 runtime inputs", *readable(0), *readable(1)),
-        ONE_OR_TWO_RUNTIME_INPUTS.saying(f"{_CASE} too many inputs"),
-        *RESULTS_BEFORE_2_1_5,
+        *with_results(
+            *where(_has_runtime_inputs(1), "for 1 runtime input", *_ONE_CONSTANT),
+            *where(_has_runtime_inputs(2), "for 2 runtime inputs", *readable(0), *readable(1)),
+            ONE_OR_TWO_RUNTIME_INPUTS.saying(f"{_CASE} too many inputs"),
+        ),
     ),
     "FULLY_CONNECTED": parsed_by(
         "FullyConnectedOperationParser",
         *version_up_to(14),
         *layers.FULLY_CONNECTED,
-        *RESULTS_FROM_2_1_5,
-        available(0),
-        *readable(0),
-        available(1),
-        *where(_quantization_of_weights("affine"), "with quantized weights", quantized_weights(1)),
-        *where(_quantization_of_weights(None), "with other weights", *readable(1)),
-        *FUSED,
-        *RESULTS_BEFORE_2_1_5,
+        *with_results(
+            available(0),
+            *readable(0),
+            available(1),
+            *where(lambda node: _weights_kind(node) == "affine", "with quantized weights", quantized_weights(1)),
+            *where(lambda node: _weights_kind(node) not in ("affine", "blockwise"), "with other weights", *readable(1)),
+            *FUSED,
+        ),
     ),
     "LSTM": parsed_by(
         "LSTMOperationParser",
         *version_up_to(4),
         *layers.LSTM,
-        *RESULTS_FROM_2_1_5,
-        *where(is_full_lstm, "in the full form", *_FULL),
-        *where(layers.is_basic, "in the basic form", *_BASIC),
-        *RESULTS_BEFORE_2_1_5,
+        *with_results(
+            *where(is_full_lstm, "in the full form", *_FULL),
+            *where(lambda node: not is_full_lstm(node), "in the basic form", *_BASIC),
+        ),
     ),
 }
 
@@ -318,7 +288,5 @@ BUILD_PROBLEMS: BuildProblems = {
     "FULLY_CONNECTED": _fully_connected,
     "TRANSPOSE_CONV": lambda node: unread_constants(node, (_TRANSPOSE_CONV_BIAS,)),
 }
-
 FORMER_PROBLEMS: FormerProblems = {"BATCH_MATMUL": (parse_release("litert-2.1.5"), _few_rows)}
-
 UNSHARED_PROBLEMS: BuildProblems = {"FULLY_CONNECTED": blockwise_weights}

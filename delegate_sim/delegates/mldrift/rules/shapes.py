@@ -23,40 +23,31 @@ from ..target import (
     FormerProblems,
     blockwise_weights,
     constants_read,
+    problem_if,
     unread_constants,
 )
+from . import ANY_NUMBERS, SIGNED, USUAL_INPUTS, only_tensors, parsed_by, quantized_weights, tensors
 from .checks import (
-    ANY_NUMBERS,
-    BFLOAT16,
-    BOOL,
     INPUT_AXES,
-    INT32,
     RANKED_RESULT,
     RESULTS,
     RESULTS_BEFORE_2_1_5,
     RESULTS_FROM_2_1_5,
-    SIGNED,
-    SINCE_2_2,
-    SINCE_2_3,
-    USUAL_INPUTS,
     Checks,
     available,
     axes,
     before,
     float_constant,
-    inputs_at_least,
+    input_count,
     integer_constant,
     integers,
-    only_tensors,
     other_inputs,
-    parsed_by,
-    quantized_weights,
     readable,
     results,
     runtime_inputs,
     since,
-    tensors,
     version_up_to,
+    with_results,
 )
 
 _AFTER_AXES = (
@@ -65,16 +56,8 @@ _AFTER_AXES = (
     *where(lambda node: not node.options.keep_dims, "without keep_dims", *RANKED_RESULT),
     *RESULTS,
 )
-_LOGICAL = parsed_by("ReduceOperationParser", *arithmetic.REDUCTION, *_AFTER_AXES, all_tensors=only_tensors(BOOL, BOOL))
+_LOGICAL = parsed_by("ReduceOperationParser", *arithmetic.REDUCTION, *_AFTER_AXES, all_tensors=only_tensors(("BOOL",), ("BOOL",)))
 _REDUCTION = parsed_by("ReduceOperationParser", *arithmetic.REDUCTION, *_AFTER_AXES, all_tensors=tensors(*SIGNED))
-
-
-# Building the model
-
-
-def _unusable_axis(node: NodeView) -> Iterator[Refusal]:
-    if any(not 0 <= axis + 4 - node.input(0).rank < 4 for axis in integers(node, 1)[:1]):
-        yield AXES.failure(node.input(1))
 
 
 def _permutation(node: NodeView) -> str | None:
@@ -83,37 +66,18 @@ def _permutation(node: NodeView) -> str | None:
 
 
 _ANY = tensors(*ANY_NUMBERS)
+_PADDINGS: Checks = (*readable(0), *integer_constant(1, "matrix"))
+_PAD = parsed_by("PadOperationParser", *version_up_to(5), *arithmetic.PAD, *with_results(*_PADDINGS), all_tensors=_ANY)
 
 
-# Building the model
-
-
-def _negative_axes(node: NodeView) -> Iterator[Refusal]:
-    if any(axis < 0 for axis in integers(node, 1)):
-        yield AXES.failure(node.input(1))
-
-
-_PADDINGS: Checks = (*RESULTS_FROM_2_1_5, *readable(0), *integer_constant(1, "matrix"))
-
-
-_PAD = parsed_by("PadOperationParser", *version_up_to(5), *arithmetic.PAD, *_PADDINGS, *RESULTS_BEFORE_2_1_5, all_tensors=_ANY)
-
-
-# Building the model
-
-
-def _unread_value(node: NodeView) -> Iterator[Refusal]:
+def _has_unread_value(node: NodeView) -> bool:
     value = node.input(2)
-    if value.is_constant and (value.type == "INT32" or (value.type == "INT8" and value.quantization is None)):
-        yield CONSTANT_TYPE.failure(value)
+    return value.is_constant and (value.type == "INT32" or (value.type == "INT8" and value.quantization is None))
 
 
 def _more_than_one(node: NodeView) -> str | None:
     count = node.input(1).element_count
     return None if count == 1 else f"k of {count} elements"
-
-
-# Lookups
 
 
 def _other_type(node: NodeView) -> Found | None:
@@ -126,14 +90,12 @@ _RANK_SAYS, _TYPE_SAYS = "Only support 1D indices", "Only accept INT32 indices"
 _GATHER = parsed_by(
     "GatherOperationParser",
     _COUNT,
-    saying_by_release(_ONE_DIMENSION, f"{_RANK_SAYS}\n", {SINCE_2_2: _RANK_SAYS}),
-    saying_by_release(_INT32_INDICES, f"{_TYPE_SAYS}\n", {SINCE_2_2: _TYPE_SAYS}),
+    saying_by_release(_ONE_DIMENSION, f"{_RANK_SAYS}\n", {"litert-2.2.0": _RANK_SAYS}),
+    saying_by_release(_INT32_INDICES, f"{_TYPE_SAYS}\n", {"litert-2.2.0": _TYPE_SAYS}),
     *readable(0),
     *readable(1),
-    *RESULTS_FROM_2_1_5,
-    asked(TENSOR_TYPE, "the same type in input and output", _other_type),
-    *RESULTS_BEFORE_2_1_5,
-    all_tensors=tensors(*BFLOAT16, *ANY_NUMBERS),
+    *with_results(asked(TENSOR_TYPE, "the same type in input and output", _other_type)),
+    all_tensors=tensors("BFLOAT16", *ANY_NUMBERS),
 )
 
 
@@ -173,11 +135,8 @@ _EMBEDDING_LOOKUP = parsed_by(
         asked(SHAPE, "ids of rank 1, and an output with the table's shape except for the first dimension", _looked_up),
     ),
     *RESULTS,
-    all_tensors=tensors(inputs=INT32),
+    all_tensors=tensors(inputs=("INT32",)),
 )
-
-
-# Building the model
 
 
 def _unusable_table(node: NodeView) -> Iterator[Refusal]:
@@ -187,26 +146,19 @@ def _unusable_table(node: NodeView) -> Iterator[Refusal]:
         yield WEIGHTS.failure(table)
 
 
-_VECTOR = 4
-
-
-def _few_channels(node: NodeView) -> Iterator[Refusal]:
-    if element_count(node.input(0).shape[-1:]) < _VECTOR:
-        yield CHANNELS.failure(node.input(0))
-
-
 def _deep_indices(node: NodeView) -> str | None:
     shape = node.input(0).shape
     return f"indices of shape {list(shape)}" if len(shape) >= 4 and shape[3] != 1 else None
 
 
+_VECTOR = 4
 _ONE_HOT = parsed_by(
     "OneHotOperationParser",
     *version_up_to(1),
-    *before(SINCE_2_2, *arithmetic.ONE_HOT, *RESULTS_FROM_2_1_5),
+    *before("litert-2.2.0", *arithmetic.ONE_HOT, *RESULTS_FROM_2_1_5),
     *since(
-        SINCE_2_2,
-        inputs_at_least(4),
+        "litert-2.2.0",
+        input_count(4),
         results(1),
         *RESULTS,
         available(0),
@@ -215,11 +167,8 @@ _ONE_HOT = parsed_by(
     ),
     *readable(0),
     *RESULTS_BEFORE_2_1_5,
-    all_tensors=tensors(inputs=INT32),
+    all_tensors=tensors(inputs=("INT32",)),
 )
-
-
-# Building the model
 
 
 def _unusable_values(node: NodeView) -> Iterator[Refusal]:
@@ -229,38 +178,25 @@ def _unusable_values(node: NodeView) -> Iterator[Refusal]:
             yield WEIGHTS.failure(node.input(position))
 
 
-def _several_constant_indices(node: NodeView) -> Iterator[Refusal]:
-    if node.input(1).is_constant and node.input(1).element_count > 1:
-        yield INDICES.failure(node.input(1))
-
-
 RULES = {
     "ARG_MAX": parsed_by(
         "ArgMaxOperationParser",
         results(1),
-        *before(SINCE_2_2, other_inputs(1)),
-        *since(SINCE_2_2, runtime_inputs(1), other_inputs(1)),
-        *RESULTS_FROM_2_1_5,
-        *integer_constant(1, "scalar"),
-        available(0),
-        axes("the input", lambda node: node.input(0), lambda node: integers(node, 1)[:1]),
-        *readable(0),
-        *RESULTS_BEFORE_2_1_5,
-        all_tensors=only_tensors(USUAL_INPUTS, INT32, (SINCE_2_3, (*USUAL_INPUTS, *INT32))),
+        *before("litert-2.2.0", other_inputs(1)),
+        *since("litert-2.2.0", runtime_inputs(1), other_inputs(1)),
+        *with_results(
+            *integer_constant(1, "scalar"),
+            available(0),
+            axes("the input", lambda node: node.input(0), lambda node: integers(node, 1)[:1]),
+            *readable(0),
+        ),
+        all_tensors=only_tensors(USUAL_INPUTS, ("INT32",), ("litert-2.3.0", (*USUAL_INPUTS, "INT32"))),
     ),
-    "CUMSUM": parsed_by(
-        "CumsumOperationParser", *version_up_to(1), *arithmetic.CUMSUM, *RESULTS_FROM_2_1_5, *readable(0), *RESULTS_BEFORE_2_1_5
-    ),
+    "CUMSUM": parsed_by("CumsumOperationParser", *version_up_to(1), *arithmetic.CUMSUM, *with_results(*readable(0))),
     "MEAN": parsed_by("ReduceOperationParser", *arithmetic.MEAN, *_AFTER_AXES),
-    "REDUCE_ALL": _LOGICAL,
-    "REDUCE_ANY": _LOGICAL,
-    "REDUCE_MAX": _REDUCTION,
-    "REDUCE_MIN": _REDUCTION,
-    "REDUCE_PROD": _REDUCTION,
-    "SUM": _REDUCTION,
-    "DEPTH_TO_SPACE": parsed_by(
-        "DepthToSpaceOperationParser", *arithmetic.BLOCKS, *RESULTS_FROM_2_1_5, *readable(0), *RESULTS_BEFORE_2_1_5
-    ),
+    **dict.fromkeys(("REDUCE_ALL", "REDUCE_ANY"), _LOGICAL),
+    **dict.fromkeys(("REDUCE_MAX", "REDUCE_MIN", "REDUCE_PROD", "SUM"), _REDUCTION),
+    "DEPTH_TO_SPACE": parsed_by("DepthToSpaceOperationParser", *arithmetic.BLOCKS, *with_results(*readable(0))),
     "RESHAPE": parsed_by(
         "ReshapeOperationParser", *version_up_to(1), runtime_operands(1, 1), *readable(0), *RESULTS, all_tensors=_ANY
     ),
@@ -271,30 +207,26 @@ RULES = {
         results(1),
         runtime_inputs(1),
         other_inputs(0),
-        *RESULTS_FROM_2_1_5,
-        *readable(0),
-        *RESULTS_BEFORE_2_1_5,
+        *with_results(*readable(0)),
     ),
     "TRANSPOSE": parsed_by(
         "TransposeOperationParser",
         *version_up_to(9, older=5),
         runtime_operands(1, 1),
         *readable(0),
-        *RESULTS_FROM_2_1_5,
-        *integer_constant(1, "linear"),
-        check(SHAPE, "a permutation of 2 to 4 dimensions", _permutation).saying("Permutation for transpose is invalid."),
-        *RESULTS_BEFORE_2_1_5,
+        *with_results(
+            *integer_constant(1, "linear"),
+            check(SHAPE, "a permutation of 2 to 4 dimensions", _permutation).saying("Permutation for transpose is invalid."),
+        ),
         all_tensors=_ANY,
     ),
-    "MIRROR_PAD": parsed_by("PadOperationParser", *version_up_to(5), *arithmetic.MIRROR_PAD, *_PADDINGS, *RESULTS_BEFORE_2_1_5),
+    "MIRROR_PAD": parsed_by("PadOperationParser", *version_up_to(5), *arithmetic.MIRROR_PAD, *with_results(*_PADDINGS)),
     "PAD": _PAD,
     "PADV2": parsed_by(
         "PadOperationParser",
         *version_up_to(5),
         *arithmetic.PAD,
-        *_PADDINGS,
-        *where(lambda node: len(node.node.inputs) == 3, "with a value", *float_constant(2, "scalar")),
-        *RESULTS_BEFORE_2_1_5,
+        *with_results(*_PADDINGS, *where(lambda node: len(node.node.inputs) == 3, "with a value", *float_constant(2, "scalar"))),
         all_tensors=_ANY,
     ),
     "TOPK_V2": parsed_by(
@@ -307,7 +239,7 @@ RULES = {
         check(CONSTANT, "k of one element", _more_than_one).saying("TopK k must be scalar."),
         operand_count(outputs=2).saying("TopK requires 2 output tensors"),
         *RESULTS,
-        all_tensors=tensors(outputs=INT32),
+        all_tensors=tensors(outputs=("INT32",)),
     ),
     "EMBEDDING_LOOKUP": _EMBEDDING_LOOKUP,
     "GATHER": _GATHER,
@@ -316,16 +248,16 @@ RULES = {
 }
 
 BUILD_PROBLEMS: BuildProblems = {
-    "CUMSUM": _unusable_axis,
-    "TRANSPOSE": _negative_axes,
-    "PADV2": _unread_value,
+    "CUMSUM": problem_if(AXES, 1, lambda node: any(not 0 <= axis + 4 - node.input(0).rank < 4 for axis in integers(node, 1)[:1])),
+    "TRANSPOSE": problem_if(AXES, 1, lambda node: any(axis < 0 for axis in integers(node, 1))),
+    "PADV2": problem_if(CONSTANT_TYPE, 2, _has_unread_value),
     "EMBEDDING_LOOKUP": _unusable_table,
     "GATHER": lambda node: unread_constants(node, (0, 1)),
     "ONE_HOT": _unusable_values,
 }
-
-FORMER_PROBLEMS: FormerProblems = {"GATHER": (parse_release("litert-2.3.0"), _several_constant_indices)}
-
+_SEVERAL_INDICES = problem_if(INDICES, 1, lambda node: node.input(1).is_constant and node.input(1).element_count > 1)
+FORMER_PROBLEMS: FormerProblems = {"GATHER": (parse_release("litert-2.3.0"), _SEVERAL_INDICES)}
 UNSHARED_PROBLEMS: BuildProblems = {"EMBEDDING_LOOKUP": blockwise_weights}
-
-WEBGPU_PROBLEMS: BuildProblems = {"TOPK_V2": _few_channels}
+WEBGPU_PROBLEMS: BuildProblems = {
+    "TOPK_V2": problem_if(CHANNELS, 0, lambda node: element_count(node.input(0).shape[-1:]) < _VECTOR)
+}

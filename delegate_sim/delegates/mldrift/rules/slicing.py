@@ -1,4 +1,4 @@
-"""Operators that read or write slices.
+"""Operators that read or write slices, and joining and splitting.
 
 For SLICE and STRIDED_SLICE, ML Drift computes the size of the slice and compares it with the shape of the output.
 """
@@ -11,37 +11,43 @@ from dataclasses import replace
 from ....graph.graph import NodeView
 from ....model.schema import type_number
 from ....refusal import Refusal
-from ....rules.kinds import CONSTANT, OPERAND_VALUE, RANK, SHAPE, TENSOR_TYPE
+from ....rules.kinds import CONSTANT, OPERAND_COUNT, OPERAND_VALUE, RANK, SHAPE, TENSOR_TYPE
 from ....rules.operands import operand
 from ....rules.rule import Check
-from ....rules.vocabulary import check, operand_count, rank, refused_if, typed
-from ...gpu_compatibility import arithmetic
+from ....rules.vocabulary import check, operand_count, rank, refused_if, typed, where
+from ...gpu_compatibility import Bhwc, arithmetic, axes_of, bhwc, filled
 from ...gpu_compatibility.checks import Found, asked, case
-from ..target import COPIED_INPUT, Bhwc, BuildProblems, axes_of, bhwc, constants_read, filled
+from ..target import COPIED_INPUT, BuildProblems, constants_read, unread_constants
+from . import ANY_NUMBERS, parsed_by, tensors
 from .checks import (
-    ANY_NUMBERS,
+    FUSED,
     INPUT_AXES,
-    INT32,
+    RANKED_RESULT,
     READABLE_RESULT,
     RESULTS,
-    RESULTS_BEFORE_2_1_5,
     RESULTS_FROM_2_1_5,
     available,
-    inputs_at_least,
+    axes,
+    before,
+    input_count,
     integer_constant,
     integers,
-    parsed_by,
+    one_scale,
+    other_inputs,
+    ranked,
     readable,
-    tensors,
+    readable_tensor,
+    runtime_inputs,
+    runtime_or_constant,
+    since,
     version_up_to,
+    with_results,
 )
 
 _ANY = tensors(*ANY_NUMBERS)
 
 _ZERO, _ONE = Bhwc(0, 0, 0, 0), Bhwc(1, 1, 1, 1)
 _WITHOUT_BATCH = (1, 2, 3)
-
-# SLICE
 
 
 def _other_count(node: NodeView) -> Found | None:
@@ -61,10 +67,7 @@ def _unlike_rank(node: NodeView) -> Found | None:
 
 
 def _slice(node: NodeView) -> tuple[Bhwc, Bhwc]:
-    """Return the start and the end of a SLICE.
-
-    A size of -1 extends the slice to the end of the input. A negative end counts from the end of the input.
-    """
+    """Return the start and the end. A size of -1 extends to the end of the input. A negative end counts from there."""
     rank, source = node.input(0).rank, bhwc(node.input(0).shape)
     starts, sizes = tuple(integers(node, 1)), tuple(integers(node, 2))
     named = _WITHOUT_BATCH if rank == 4 and len(starts) == 3 else axes_of(rank)
@@ -84,35 +87,28 @@ _SAYS = ("Output batch don't match", "Output height doesn't match", "Output widt
 def _unlike_output(node: NodeView) -> Found | None:
     begin, end = _slice(node)
     result = bhwc(node.output(0).shape)
-    for axis, message in enumerate(_SAYS):
-        if end[axis] - begin[axis] != result[axis]:
-            return Found(
-                f"a slice from {list(begin)} to {list(end)} and an output of shape {list(node.output(0).shape)}", message
-            )
-    return None
+    description = f"a slice from {list(begin)} to {list(end)} and an output of shape {list(node.output(0).shape)}"
+    messages = [message for axis, message in enumerate(_SAYS) if end[axis] - begin[axis] != result[axis]]
+    return Found(description, messages[0]) if messages else None
 
 
 _SLICE = parsed_by(
     "SliceOperationParser",
     *version_up_to(8, older=2),
-    inputs_at_least(3),
-    *RESULTS_FROM_2_1_5,
-    *readable(0),
-    refused_if(CONSTANT, "an input that is not constant", lambda node: node.input(0).is_constant, "a constant input").saying(
-        "Constant input is not supported."
+    input_count(3),
+    *with_results(
+        *readable(0),
+        refused_if(CONSTANT, "an input that is not constant", lambda node: node.input(0).is_constant, "a constant input").saying(
+            "Constant input is not supported."
+        ),
+        *integer_constant(1, "linear"),
+        *integer_constant(2, "linear"),
+        asked(SHAPE, "the same number of starts and sizes", _other_count),
+        asked(SHAPE, "one start for each dimension of the input (the batch is optional with rank 4)", _unlike_rank),
+        asked(SHAPE, "an output with the size of the slice", _unlike_output),
     ),
-    *integer_constant(1, "linear"),
-    *integer_constant(2, "linear"),
-    asked(SHAPE, "the same number of starts and sizes", _other_count),
-    asked(SHAPE, "one start for each dimension of the input (the batch is optional with rank 4)", _unlike_rank),
-    asked(SHAPE, "an output with the size of the slice", _unlike_output),
-    *RESULTS_BEFORE_2_1_5,
     all_tensors=_ANY,
 )
-
-# STRIDED_SLICE
-
-_MISMATCH = "STRIDED_SLICE input/params dimensions mismatch."
 
 
 def _other_rank(words: str, count: Callable[[NodeView], int]) -> Check[object]:
@@ -121,31 +117,26 @@ def _other_rank(words: str, count: Callable[[NodeView], int]) -> Check[object]:
         return None if rank in (starts, starts + 1) else f"{starts} starts for an input of rank {rank}"
 
     demand = check(SHAPE, "one start for each dimension of the input, or for each dimension except the first", find)
-    return replace(demand.saying(_MISMATCH), applies=words)
+    return replace(demand.saying("STRIDED_SLICE input/params dimensions mismatch."), applies=words)
 
 
 def _masked(mask: int, rank: int) -> tuple[bool, ...]:
-    """For each of the four axes, return whether its bit is set in a mask (``UpdateMask``).
-
-    The bits are numbered by the input's dimensions, even if there are fewer starts than dimensions.
-    """
+    # The bits are numbered by the input's dimensions, even if there are fewer starts (``UpdateMask``).
     axes = axes_of(rank)
     return tuple([any(mask >> bit & 1 and axis == position for bit, axis in enumerate(axes)) for position in range(4)])
 
 
-def _named_with_batch(count: int) -> tuple[int, ...]:
-    return axes_of(count) if count <= 4 else ()
-
-
-def _named_without_batch(count: int) -> tuple[int, ...]:
+def _named(count: int, *, has_batch: bool) -> tuple[int, ...]:
+    if has_batch:
+        return axes_of(count) if count <= 4 else ()
     return _WITHOUT_BATCH[3 - count :] if count <= 3 else ()
 
 
 def _strided(node: NodeView) -> tuple[Bhwc, Bhwc, Bhwc]:
     source, rank = bhwc(node.input(0).shape), node.input(0).rank
-    named = _named_with_batch if rank == node.input(1).element_count else _named_without_batch
+    has_batch = rank == node.input(1).element_count
     begin, end, strides = (
-        filled(base, named(node.input(position).element_count), tuple(integers(node, position)))
+        filled(base, _named(node.input(position).element_count, has_batch=has_batch), tuple(integers(node, position)))
         for position, base in ((1, _ZERO), (2, source), (3, _ONE))
     )
     begin, end = _from_end(begin, source), _from_end(end, source)
@@ -155,14 +146,12 @@ def _strided(node: NodeView) -> tuple[Bhwc, Bhwc, Bhwc]:
     return begin, end, strides
 
 
-def _zero_strides(node: NodeView) -> str | None:
-    strides = _strided(node)[2]
-    return f"strides {list(strides)}" if 0 in strides else None
+def _strides_that(are_wrong: Callable[[Bhwc], bool]) -> Callable[[NodeView], str | None]:
+    def find(node: NodeView) -> str | None:
+        strides = _strided(node)[2]
+        return f"strides {list(strides)}" if are_wrong(strides) else None
 
-
-def _negative_strides(node: NodeView) -> str | None:
-    strides = _strided(node)[2]
-    return f"strides {list(strides)}" if min(strides) < 0 else None
+    return find
 
 
 def _divided(length: int, stride: int) -> int:
@@ -191,25 +180,23 @@ _STRIDED_SLICE = parsed_by(
     _other_rank("counted by the number of starts", lambda node: node.input(1).element_count),
     *integer_constant(2, "linear"),
     *integer_constant(3, "linear"),
-    check(OPERAND_VALUE, "strides other than 0", _zero_strides).saying("stride values must be non-zero"),
-    check(OPERAND_VALUE, "positive strides", _negative_strides).saying("Reverse slices are not supported."),
+    check(OPERAND_VALUE, "strides other than 0", _strides_that(lambda strides: 0 in strides)).saying(
+        "stride values must be non-zero"
+    ),
+    check(OPERAND_VALUE, "positive strides", _strides_that(lambda strides: min(strides) < 0)).saying(
+        "Reverse slices are not supported."
+    ),
     check(SHAPE, "an output with the size of the slice", _unlike_strided_output).saying("Output shape mismatch"),
     *RESULTS,
     all_tensors=_ANY,
 )
 
-# DYNAMIC_UPDATE_SLICE
 
-
-def _says_types(node: NodeView) -> str:
-    one, other = (type_number(node.input(position).type) for position in (0, 1))
-    start = "Array to update and updated slice must have the same data type, but got: array to update: "
-    return f"{start}{one}, updated slice: {other}"
-
-
-def _other_update_type(node: NodeView) -> str | None:
+def _other_update_type(node: NodeView) -> Found | None:
     one, other = node.input(0).type, node.input(1).type
-    return None if one == other else f"{one} input and {other} update"
+    start = "Array to update and updated slice must have the same data type, but got: array to update: "
+    message = f"{start}{type_number(one)}, updated slice: {type_number(other)}"
+    return None if one == other else Found(f"{one} input and {other} update", message)
 
 
 def _other_update_rank(node: NodeView) -> Found | None:
@@ -219,10 +206,7 @@ def _other_update_rank(node: NodeView) -> Found | None:
 
 
 def _mapped(node: NodeView, position: int) -> Bhwc:
-    """Return the batch, height, width and channels of an operand (``MapAxis``).
-
-    The dimensions of the operand become the last axes. All axes before these axes have size 1.
-    """
+    # The dimensions of the operand become the last axes (``MapAxis``).
     sizes = node.input(position).shape
     return filled(Bhwc(1, 1, 1, 1), tuple(range(4))[4 - len(sizes) :], sizes)
 
@@ -250,48 +234,148 @@ _DYNAMIC_UPDATE_SLICE = parsed_by(
     "DynamicUpdateSliceOperationParser",
     *case(
         operand_count(3).saying("DynamicUpdateSlice requires 3 inputs."),
-        check(TENSOR_TYPE, "the same type in input and update", _other_update_type).saying(_says_types),
+        asked(TENSOR_TYPE, "the same type in input and update", _other_update_type),
         rank(_STARTS, 1).saying(lambda node: f"Start indices must be 1D, but got: {node.input(2).rank}"),
-        typed(_STARTS, INT32).saying("start_indices must be of type int32."),
+        typed(_STARTS, ("INT32",)).saying("start_indices must be of type int32."),
         asked(RANK, "the same rank in input and update", _other_update_rank),
     ),
-    *RESULTS_FROM_2_1_5,
-    available(0),
-    available(1),
-    available(2),
-    refused_if(
-        CONSTANT, "start indices that are not constant", lambda node: node.input(2).is_constant, "constant start indices"
-    ).saying("start_indices must be a runtime tensor"),
-    *readable(0),
-    _mappable(0, "operand"),
-    *readable(1),
-    _mappable(1, "update"),
-    asked(SHAPE, "an update no larger than the input", _too_large),
-    *readable(2),
-    _mappable(2, "start_indices"),
-    *READABLE_RESULT,
-    _mappable(None, "output"),
-    *RESULTS_BEFORE_2_1_5,
-    all_tensors=tensors(*ANY_NUMBERS, inputs=INT32),
+    *with_results(
+        available(0),
+        available(1),
+        available(2),
+        refused_if(
+            CONSTANT, "start indices that are not constant", lambda node: node.input(2).is_constant, "constant start indices"
+        ).saying("start_indices must be a runtime tensor"),
+        *readable(0),
+        _mappable(0, "operand"),
+        *readable(1),
+        _mappable(1, "update"),
+        asked(SHAPE, "an update no larger than the input", _too_large),
+        *readable(2),
+        _mappable(2, "start_indices"),
+        *READABLE_RESULT,
+        _mappable(None, "output"),
+    ),
+    all_tensors=tensors(*ANY_NUMBERS, inputs=("INT32",)),
+)
+
+
+def _axis_is_hidden(first: Bhwc, other: Bhwc, axis: int) -> bool:
+    return all(first[position] != other[position] for position in range(4) if position != axis)
+
+
+def _no_axis(node: NodeView) -> str | None:
+    # An input hides an axis if it differs from the first input along all three other axes (``GetAxis``).
+    if not node.node.inputs:
+        return None
+    first, *others = [bhwc(tensor.shape) for tensor in node.inputs]
+    if all(any(_axis_is_hidden(first, other, axis) for other in others) for axis in (0, 1, 2, 3)):
+        return f"shapes {', '.join(str(list(tensor.shape)) for tensor in node.inputs)}"
+    return None
+
+
+def _all_given(node: NodeView) -> Found | None:
+    missing = next((position for position, index in enumerate(node.node.inputs) if index < 0), None)
+    return None if missing is None else Found(f"no input {missing}", f"input #{missing} tensor is not available")
+
+
+_CONCATENATION = parsed_by(
+    "ConcatenationOperationParser",
+    *version_up_to(6, older=2),
+    *with_results(
+        asked(OPERAND_COUNT, "all inputs", _all_given),
+        *readable_tensor("an input", lambda node: node.inputs),
+        check(SHAPE, "inputs with the shape of the first input, except for one dimension", _no_axis).saying(
+            "Couldn't find an axis to concatenate by."
+        ),
+        *FUSED,
+    ),
+    all_tensors=tensors(*ANY_NUMBERS),
+)
+
+
+def _has_other_inputs(node: NodeView) -> bool:
+    return len(node.node.inputs) != 1
+
+
+def _is_split(node: NodeView) -> bool:
+    return int(node.options.num_splits) != 1
+
+
+_SPLIT = parsed_by(
+    "SplitOperationParser",
+    *where(lambda node: not _is_split(node), "into one part", *RESULTS, *readable(0)),
+    *where(
+        _is_split,
+        "into several parts",
+        available(1),
+        available(0),
+        axes("the input", lambda node: node.input(1), lambda node: integers(node, 0)[:1]),
+        *readable(1),
+        *RESULTS,
+    ),
+)
+_SPLIT_V = parsed_by(
+    "SplitVOperationParser",
+    *before("litert-2.2.0", other_inputs(2)),
+    runtime_inputs(1),
+    *since("litert-2.2.0", other_inputs(2)),
+    *with_results(
+        *readable(0),
+        *where(
+            _is_split,
+            "into several parts",
+            available(0),
+            available(2),
+            axes("the input", lambda node: node.input(0), lambda node: integers(node, 2)[:1]),
+        ),
+    ),
+)
+
+
+def _has_several_parts(node: NodeView) -> bool:
+    return int(node.options.num) != 1
+
+
+_UNPACK = parsed_by(
+    "UnpackOperationParser",
+    *where(lambda node: not _has_several_parts(node), "into one part", *readable(0), *RESULTS),
+    *where(
+        _has_several_parts,
+        "into several parts",
+        available(0),
+        *ranked(0),
+        axes("the input", lambda node: node.input(0), lambda node: (node.options.axis,)),
+        one_scale(0),
+        *RESULTS,
+    ),
 )
 
 RULES = {
     "DYNAMIC_UPDATE_SLICE": _DYNAMIC_UPDATE_SLICE,
     "REVERSE_V2": parsed_by(
-        "ReverseOperationParser",
-        *arithmetic.MEAN,
-        *readable(0),
-        *RESULTS_FROM_2_1_5,
-        INPUT_AXES,
-        *RESULTS_BEFORE_2_1_5,
-        all_tensors=_ANY,
+        "ReverseOperationParser", *arithmetic.MEAN, *readable(0), *with_results(INPUT_AXES), all_tensors=_ANY
     ),
     "SLICE": _SLICE,
     "STRIDED_SLICE": _STRIDED_SLICE,
+    "CONCATENATION": _CONCATENATION,
+    "PACK": parsed_by(
+        "PackOperationParser",
+        *where(lambda node: not _has_other_inputs(node), "of one input", *readable(0), *RESULTS),
+        *where(
+            _has_other_inputs,
+            "of several inputs",
+            *RESULTS_FROM_2_1_5,
+            *runtime_or_constant(),
+            axes("the output", lambda node: node.output(0), lambda node: (node.options.axis,)),
+            *before("litert-2.1.5", *RANKED_RESULT),
+        ),
+        all_tensors=tensors(*ANY_NUMBERS),
+    ),
+    "SPLIT": _SPLIT,
+    "SPLIT_V": _SPLIT_V,
+    "UNPACK": _UNPACK,
 }
-
-
-# Building the model
 
 
 def _copied_input(node: NodeView) -> Iterator[Refusal]:
@@ -303,4 +387,12 @@ def _copied_input(node: NodeView) -> Iterator[Refusal]:
         yield COPIED_INPUT.failure(source)
 
 
-BUILD_PROBLEMS: BuildProblems = {"DYNAMIC_UPDATE_SLICE": lambda node: constants_read(node, 0, 1), "STRIDED_SLICE": _copied_input}
+BUILD_PROBLEMS: BuildProblems = {
+    "DYNAMIC_UPDATE_SLICE": lambda node: constants_read(node, 0, 1),
+    "STRIDED_SLICE": _copied_input,
+    "CONCATENATION": lambda node: unread_constants(node, range(len(node.node.inputs))),
+    "PACK": lambda node: unread_constants(node, range(len(node.node.inputs)) if _has_other_inputs(node) else ()),
+    # If there is only one part, ML Drift reads the axis as data.
+    "SPLIT": lambda node: constants_read(node, 1 if _is_split(node) else 0),
+    "UNPACK": lambda node: constants_read(node, *((0,) if _has_several_parts(node) else ())),
+}

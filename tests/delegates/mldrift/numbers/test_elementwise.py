@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from delegate_sim.delegates.gpu_compatibility import Bhwc, bhwc
 from delegate_sim.delegates.mldrift.numbers.elementwise import is_read_elsewhere
-from delegate_sim.delegates.mldrift.target import Bhwc, bhwc
 from delegate_sim.model import schema
 from tests.support.delegates.mldrift_numbers import model_of, risks_of, zeros
 

@@ -1,4 +1,4 @@
-"""Rules of the family ``slicing``, against ``model_builder.cc``.
+"""Rules of the families ``slicing`` and ``joining``, against ``model_builder.cc``.
 
 Each case is a node, and what ML Drift says of it, None where it takes the node.
 """
@@ -52,6 +52,21 @@ CASES = [
         [CUT, F, arena("INT32", 4)],
         [CUT],
     ),
+    Case("CONCATENATION", None, [F, G], [arena("FLOAT32", 1, 4, 4, 16)]),
+    Case("CONCATENATION", "Couldn't find an axis to concatenate by.", [F, arena("FLOAT32", 2, 5, 5, 9)], [G]),
+    Case("CONCATENATION", too_new(2, 3), [F, G], [G], version=3, release="litert-2.1.5"),
+    Case("PACK", None, [MATRIX, arena("FLOAT32", 2, 8)], [arena("FLOAT32", 2, 2, 8)], {"axis": -3}),
+    Case("PACK", AXIS, [MATRIX, MATRIX], [arena("FLOAT32", 2, 2, 8)], {"axis": 3}),
+    Case("PACK", None, [MATRIX], [arena("FLOAT32", 1, 2, 8)], {"axis": 9}),
+    Case("UNPACK", None, [F], [G, G], {"num": 2, "axis": 1}),
+    Case("UNPACK", AXIS, [F], [G, G], {"num": 2, "axis": 4}),
+    Case("UNPACK", None, [F], [G], {"num": 1, "axis": 4}),
+    Case("SPLIT", None, [ints(3), F], [G, G], {"num_splits": 2}),
+    Case("SPLIT", AXIS, [ints(-5), F], [G, G], {"num_splits": 2}),
+    Case("SPLIT", None, [ints(9), F], [G], {"num_splits": 1}),
+    Case("SPLIT_V", None, [F, ints(4, 4), ints(3)], [G, G], {"num_splits": 2}),
+    Case("SPLIT_V", AXIS, [F, ints(4, 4), ints(4)], [G, G], {"num_splits": 2}),
+    Case("SPLIT_V", "Expected 2 const input tensor(s), but node has 1 const input(s).", [F, ints(4)], [G], {"num_splits": 1}),
 ]
 
 

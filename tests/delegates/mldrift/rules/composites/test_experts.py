@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from delegate_sim.delegates.mldrift.rules import RULES
-from delegate_sim.delegates.mldrift.target import MlDriftTarget
+from delegate_sim.delegates.decision import ReleaseOnly
+from delegate_sim.delegates.mldrift.delegate import RULES
 from delegate_sim.model.model import Quantization
 from delegate_sim.releases.catalogue import NEWEST
 from tests.support.graphs import arena, constant, node_view
@@ -33,7 +33,7 @@ QUANTIZED = [SOURCE, *CHOSEN, weights(INTO), SCALE_IN, weights(INTO), SCALE_IN, 
 
 
 def said(inputs, outputs=(SOURCE,)):
-    verdict = RULES.validate(node_view("moe", inputs, list(outputs), custom=True), MlDriftTarget(NEWEST))
+    verdict = RULES.validate(node_view("moe", inputs, list(outputs), custom=True), ReleaseOnly(NEWEST))
     return verdict.reasons[0].kind if verdict.reasons else None
 
 

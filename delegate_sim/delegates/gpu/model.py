@@ -1,29 +1,139 @@
-"""Read the operands of nodes for the parsers.
+"""The delegate's own model of a partition, reduced to the parts that can fail to build, and the reader of a node's operands.
 
-Source: ``ObjectReader`` (``delegates/gpu/common/object_reader.cc`` and ``.h``) and ``model_builder_helper.cc`` in the same
-folder. Where the real delegate would crash, this module raises Refused with a problem code.
+Where the real delegate would crash, the reader raises Refused with a problem code.
+
+Source: ``GraphFloat32`` (``delegates/gpu/common/model.cc``), ``ObjectReader`` (``object_reader.cc`` and ``.h``) and
+``model_builder_helper.cc`` in the same folder.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
-from ....foundation.late_numpy import np
-from ....graph.graph import Graph, NodeView, fused_activation
-from ....model.model import Tensor
-from ....model.numbers import as_list
-from ....refusal import Effect, Refused
-from ....releases.catalogue import NEWEST, Release
-from ...gpu_compatibility.checks import ACTIVATIONS
-from .model import DEQUANTIZED_TYPES, GpuModel, Operation, Shape, Value, build_error, consume, produce
+from ...foundation.late_numpy import np
+from ...graph.graph import Graph, NodeView, fused_activation
+from ...model.model import Tensor
+from ...model.numbers import as_list
+from ...refusal import Effect, Refused
+from ...releases.catalogue import NEWEST, Release
+from ...rules.kinds import kinds_in
+from ..gpu_compatibility import Bhwc, axes_of, bhwc, filled, is_linear
+from ..gpu_compatibility.checks import ACTIVATIONS
 
-_QUANTIZED_TYPES = frozenset({"INT8", "UINT8"})
-_SPARSE_TYPES = frozenset({"FLOAT32", "FLOAT16"})
+KINDS = kinds_in("delegates/gpu", "failures", is_shared=True)
+"""The kind of each failure, by its code."""
 
 
-@dataclass(frozen=True, slots=True)
-class Elements:
+def build_error(code: str, tensor: Tensor | None = None, node: int | None = None, **values: Any) -> Refused:
+    """Return the exception for a failed step of the build. ``values`` fill the placeholders of its message."""
+    return Refused(KINDS[code].failure(tensor, node, **values))
+
+
+def predicted_error(code: str, node: int | None = None, **values: Any) -> Refused:
+    """Return the exception for a step after the build that is predicted to fail."""
+    return Refused(replace(build_error(code, None, node, **values).refusal, is_predicted=True))
+
+
+QUANTIZE_AND_DEQUANTIZE = "QUANTIZE_AND_DEQUANTIZE"
+"""An operation that rounds floats to the possible values of a quantized tensor. On the GPU, all tensors are float."""
+GATE_SUM = "LSTM_GATE_SUM"
+"""The ADD in each gate of an LSTM. Upstream creates this ADD without attributes."""
+
+DEQUANTIZED_TYPES = frozenset({"INT8", "UINT8", "INT32"})
+"""The types of constants that the delegate converts to float with a scale and a zero point."""
+
+Shape = tuple[int, int, int, int]
+"""The sizes of batch, height, width and channels."""
+
+
+@dataclass(eq=False, slots=True)
+class Value:
+    """A value that operations read or write. ``tensor`` is the tensor in the graph; None for an intermediate value."""
+
+    shape: Shape
+    tensor: Tensor | None = None
+    is_quantized: bool = False
+    producer: Operation | None = None
+    consumers: dict[Operation, int] = field(default_factory=dict)
+    """The operations that read the value, in order, with the position of the value among their operands."""
+
+
+@dataclass(eq=False, slots=True)
+class Operation:
+    """One operation. ``kind`` is the delegate's name of the operation. ``node`` is the index of the original node."""
+
+    kind: str
+    node: int
+    attributes: Any = None
+    inputs: list[Value] = field(default_factory=list)
+    outputs: list[Value] = field(default_factory=list)
+
+    def reads(self, value: Value) -> bool:
+        """Return whether a value is one of the operands. An operation reads each value only once."""
+        return self in value.consumers
+
+    def input(self, position: int) -> Value:
+        """Return the operand at a position. Raises Refused if there is no such operand."""
+        if position >= len(self.inputs):
+            raise build_error("gpu-build-missing-operand", node=self.node)
+        return self.inputs[position]
+
+    def output(self, position: int) -> Value:
+        """Return the result at a position. Raises Refused if there is no such result."""
+        if position >= len(self.outputs):
+            raise build_error("gpu-build-output-count", node=self.node, found=len(self.outputs))
+        return self.outputs[position]
+
+
+@dataclass(eq=False, slots=True)
+class GpuModel:
+    """Operations in running order, and the values that leave the partition."""
+
+    operations: list[Operation] = field(default_factory=list)
+    known_outputs: set[Value] = field(default_factory=set)
+
+    def add(self, kind: str, node: int, attributes: Any = None) -> Operation:
+        """Add an operation (``NewNode``)."""
+        operation = Operation(kind, node, attributes)
+        self.operations.append(operation)
+        return operation
+
+    def is_output(self, value: Value) -> bool:
+        """Return whether a value leaves the partition or has no consumers (``IsGraphOutput``)."""
+        return not value.consumers or value in self.known_outputs
+
+
+def produce(operation: Operation, value: Value) -> None:
+    """Set the operation that computes a value (``SetProducer``)."""
+    if value.producer is operation:
+        raise build_error("gpu-build-repeated-operand", value.tensor)
+    if operation.reads(value):
+        raise build_error("gpu-build-in-place", value.tensor)
+    if value.producer is not None:
+        value.producer.outputs.remove(value)
+    value.producer = operation
+    operation.outputs.append(value)
+
+
+def consume(operation: Operation, value: Value) -> None:
+    """Add a value to the operands of an operation (``AddConsumer``)."""
+    if value.producer is operation:
+        raise build_error("gpu-build-in-place", value.tensor)
+    if operation.reads(value):
+        raise build_error("gpu-build-repeated-operand", value.tensor)
+    value.consumers[operation] = len(operation.inputs)
+    operation.inputs.append(value)
+
+
+def replace_input(operation: Operation, old: Value, new: Value) -> None:
+    """Replace an operand by a value that the operation does not read yet (``ReplaceInput``)."""
+    place = new.consumers[operation] = old.consumers.pop(operation)
+    operation.inputs[place] = new
+
+
+class Elements(NamedTuple):
     """An element type that a parser reads, and the tensor types that can be converted to it (``CreateVectorCopyData``)."""
 
     name: str
@@ -35,22 +145,13 @@ INT32_VALUES = Elements(
     "INT32", frozenset({"FLOAT32", "INT32", "UINT8", "INT64", "BOOL", "INT16", "INT8", "FLOAT64", "UINT64", "UINT32", "UINT16"})
 )
 BOOL_VALUES = Elements("BOOL", INT32_VALUES.types)
-_INT32_BYTES = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """A layout of constants (``SetAllDimensions``).
-
-    ``sizes`` takes a shape, and returns the sizes in this layout, or None if the shape does not fit the layout.
-    """
+class Layout(NamedTuple):
+    """A layout of constants (``SetAllDimensions``). ``sizes`` returns a shape's sizes in this layout, or None if it has none."""
 
     name: str
     sizes: Callable[[tuple[int, ...]], tuple[int, ...] | None]
-
-
-def _linear(shape: tuple[int, ...]) -> tuple[int, ...] | None:
-    return shape[-1:] if shape and all(size == 1 for size in shape[:-1]) else None
 
 
 def _hwc(shape: tuple[int, ...]) -> tuple[int, ...] | None:
@@ -60,28 +161,18 @@ def _hwc(shape: tuple[int, ...]) -> tuple[int, ...] | None:
 
 
 SCALAR = Layout("one element", lambda shape: () if all(size == 1 for size in shape) else None)
-LINEAR = Layout("size 1 in all dimensions except the last", _linear)
+LINEAR = Layout("size 1 in all dimensions except the last", lambda shape: shape[-1:] if is_linear(shape) else None)
 HW = Layout("rank 2", lambda shape: shape if len(shape) == 2 else None)
 HWC = Layout("rank 3, or rank 4 with a batch of 1", _hwc)
 OHWI = Layout("rank 4", lambda shape: shape if len(shape) == 4 else None)
 BHWC = OHWI
 
 
-def bhwc(tensor: Tensor) -> Shape:
+def gpu_shape(tensor: Tensor) -> Bhwc:
     """Return a tensor's shape on the GPU (``ExtractTensorShape``)."""
-    match tensor.shape:
-        case (batch,):
-            return batch, 1, 1, 1
-        case (batch, channels):
-            return batch, 1, 1, channels
-        case (batch, width, channels):
-            return batch, 1, width, channels
-        case (batch, height, width, channels):
-            return batch, height, width, channels
-    raise build_error("gpu-build-rank", tensor)
-
-
-_AXES = {1: (0,), 2: (0, 3), 3: (0, 2, 3), 4: (0, 1, 2, 3)}
+    if not 1 <= tensor.rank <= 4:
+        raise build_error("gpu-build-rank", tensor)
+    return bhwc(tensor.shape)
 
 
 def gpu_axis(tensor: Tensor, index: int) -> int:
@@ -89,16 +180,14 @@ def gpu_axis(tensor: Tensor, index: int) -> int:
     position = index + tensor.rank if index < 0 else index
     if not 0 <= position < tensor.rank:
         raise build_error("gpu-build-axis", tensor, axis=index)
-    if tensor.rank not in _AXES:
+    if tensor.rank > 4:
         raise build_error("gpu-build-rank", tensor)
-    return _AXES[tensor.rank][position]
+    return axes_of(tensor.rank)[position]
 
 
-def with_size(shape: Shape, axis: int, size: int) -> Shape:
+def with_size(shape: Shape, axis: int, size: int) -> Bhwc:
     """Return a copy of a shape with ``size`` along one axis."""
-    changed = list(shape)
-    changed[axis] = size
-    return changed[0], changed[1], changed[2], changed[3]
+    return filled(Bhwc(*shape), (axis,), (size,))
 
 
 @dataclass(eq=False, slots=True)
@@ -129,18 +218,13 @@ class Values:
         tensor = self.graph.tensors[index]
         if tensor.is_constant:
             raise build_error("gpu-build-constant-operand", tensor)
-        is_quantized = tensor.type in _QUANTIZED_TYPES and self.allow_quant_ops
-        value = Value(bhwc(tensor), tensor, is_quantized)
-        if is_quantized:
-            _check_quantization(tensor)
+        is_quantized = tensor.type in ("INT8", "UINT8") and self.allow_quant_ops
+        value = Value(gpu_shape(tensor), tensor, is_quantized)
+        if is_quantized and (tensor.quantization is None or not tensor.quantization.is_affine):
+            raise build_error("gpu-build-quantization", tensor, found="without scale and zero point")
+        if is_quantized and tensor.is_per_channel:
+            raise build_error("gpu-build-quantization", tensor, found="quantized per channel")
         return value
-
-
-def _check_quantization(tensor: Tensor) -> None:
-    if tensor.quantization is None or not tensor.quantization.is_affine:
-        raise build_error("gpu-build-quantization", tensor, found="without scale and zero point")
-    if tensor.is_per_channel:
-        raise build_error("gpu-build-quantization", tensor, found="quantized per channel")
 
 
 @dataclass(eq=False, slots=True)
@@ -176,10 +260,11 @@ class NodeReader:
         for position in range(len(self.view.node.outputs)):
             self.add_output(operation, position)
 
-    def add_one_to_one(self, kind: str) -> Operation:
-        """Add an operation that reads the first operand and writes all results."""
+    def add_complete(self, kind: str, *positions: int) -> Operation:
+        """Add an operation that reads the operands at ``positions``, by default the first, and writes all results."""
         operation = self.add(kind)
-        self.add_input(operation, 0)
+        for position in positions or (0,):
+            self.add_input(operation, position)
         self.add_outputs(operation)
         return operation
 
@@ -187,15 +272,13 @@ class NodeReader:
         """Add an intermediate result of this shape to an operation. Then add a RESHAPE from this result to the node's result."""
         between = Value(shape)
         produce(operation, between)
-        reshape = self.add("RESHAPE", bhwc(self.view.output(position)))
+        reshape = self.add("RESHAPE", gpu_shape(self.view.output(position)))
         consume(reshape, between)
         self.add_output(reshape, position)
 
     def add_identity(self, position: int) -> None:
         """Add a RESHAPE that gives an operand the shape of the first result."""
-        operation = self.add("RESHAPE")
-        self.add_input(operation, position)
-        self.add_outputs(operation)
+        operation = self.add_complete("RESHAPE", position)
         operation.attributes = operation.output(0).shape
 
     def add_constant(self, position: int, shape: Shape) -> Value:
@@ -250,8 +333,8 @@ class NodeReader:
 
 
 def _check_elements(tensor: Tensor, elements: Elements) -> None:
-    types = elements.types if tensor.sparsity is None else _SPARSE_TYPES
-    is_whole = elements is not INT32_VALUES or tensor.byte_size % _INT32_BYTES == 0
+    types = elements.types if tensor.sparsity is None else ("FLOAT32", "FLOAT16")
+    is_whole = elements is not INT32_VALUES or tensor.byte_size % 4 == 0
     if tensor.type not in types or not is_whole:
         raise build_error("gpu-build-constant-type", tensor, wanted=elements.name)
     if elements is FLOAT_VALUES and tensor.type in DEQUANTIZED_TYPES and tensor.quantization is None:
@@ -266,4 +349,4 @@ Parser = Callable[[NodeReader], None]
 
 def parse_one_to_one(reader: NodeReader) -> None:
     """Parse an operator that needs only its first operand and its results."""
-    reader.add_one_to_one(reader.view.op)
+    reader.add_complete(reader.view.op)

@@ -4,6 +4,10 @@ Source: ``BuildFinalModel`` (``delegates/gpu/common/model_builder.cc``). ``Deleg
 calls this function when a kernel is initialized. The next step, shader compilation, is assumed to succeed, except for
 operations without a shader. OpenCL has a kernel for all operations, OpenGL not.
 
+Of the transformations of the model (``ApplyGeneralTransformations``,
+``delegates/gpu/common/transformations/model_transformations.cc``), only those that can fail or that remove constants are
+simulated. The others, such as the merging of an addition with a convolution, do not affect them.
+
 Source for OpenGL: ``Registry`` (``delegates/gpu/gl/kernels/registry.cc``), ``GenerateCode`` of the shaders in the same folder,
 and ``CheckBatchSizeForAllValues`` (``gl/api.cc``). These checks are read in the sources of TensorFlow 2.14 and of LiteRT of
 August 2026, which have the same conditions. They are not recorded.
@@ -15,17 +19,33 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 
-from ....graph.graph import Graph, NodeView
-from ....graph.partition import Subset
-from ....model.schema import FAMILY_OF
-from ....refusal import Refusal, Refused
-from ....releases.catalogue import NEWEST, Release
-from ...gpu_compatibility.checks import CELL_STATE, OUTPUT_STATE, is_full_lstm
-from .model import GpuModel, Operation, Shape, Value, build_error, clean_up, predicted_error
-from .reader import LINEAR, SCALAR, NodeReader, Parser, Values
-
-__all__ = ["build_partition"]
-
+from ...graph.graph import Graph, NodeView
+from ...graph.partition import Subset
+from ...model.model import Tensor
+from ...model.numbers import bounds
+from ...model.schema import FAMILY_OF
+from ...refusal import NodeIndex, Refusal, Refused
+from ...releases.catalogue import NEWEST, Release
+from ..gpu_compatibility.checks import CELL_STATE, OUTPUT_STATE, is_full_lstm
+from .model import (
+    DEQUANTIZED_TYPES,
+    GATE_SUM,
+    LINEAR,
+    QUANTIZE_AND_DEQUANTIZE,
+    SCALAR,
+    GpuModel,
+    NodeReader,
+    Operation,
+    Parser,
+    Shape,
+    Value,
+    Values,
+    build_error,
+    consume,
+    predicted_error,
+    produce,
+    replace_input,
+)
 
 _HEIGHT, _WIDTH, _CHANNELS = 1, 2, 3
 _AREA = frozenset({_HEIGHT, _WIDTH})
@@ -59,7 +79,7 @@ def _is_pixel(shape: Shape) -> bool:
 
 
 def _is_broadcast(first: Shape, second: Shape) -> bool:
-    """Return whether a shader reads the second value as one pixel for all pixels of the first."""
+    # A shader then reads the second value as one pixel for all pixels of the first.
     return first == second or (_is_pixel(second) and first[_CHANNELS] == second[_CHANNELS])
 
 
@@ -147,8 +167,136 @@ _LIMITS: Mapping[str, Callable[[Operation], str | None]] = {
 """For an operation with a shader, a function that returns what the shader needs and the operation lacks, or None."""
 
 
+_NO_STARTS = (0, 0, 0, 0)
+_NO_STRIDES = (1, 1, 1, 1)
+_BATCH = 0
+
+
+def clean_up(model: GpuModel, graph: Graph) -> None:
+    """Apply the transformations in order."""
+    kinds = {operation.kind for operation in model.operations}
+    _round_quantized_values(model)
+    if not kinds.isdisjoint(("RESHAPE", "SLICE")):
+        _remove_identities(model)
+    if not kinds.isdisjoint(("CONSTANT", "DENSIFY")):
+        merged = set[Operation]()
+        for operation in model.operations:
+            if operation.kind == "CONCAT":
+                merged.update(_pad_instead_of_zeros(operation, graph))
+        for operation in model.operations:
+            if operation.kind in ("CONVOLUTION_2D", "DEPTHWISE_CONVOLUTION"):
+                merged.update(_merge_densify(operation))
+        model.operations = [operation for operation in model.operations if operation not in merged]
+    for operation in model.operations:
+        if operation.kind == GATE_SUM:
+            # ``MergeAddWithConvolution`` reads the attributes of the ADD, but this ADD has no attributes.
+            raise build_error("gpu-build-lstm", node=operation.node)
+
+
+def _round_quantized_values(model: GpuModel) -> None:
+    for operation in tuple(model.operations):
+        if operation.kind == QUANTIZE_AND_DEQUANTIZE:
+            continue
+        for value in operation.outputs:
+            if value.is_quantized and value.consumers:
+                rounding = model.add(QUANTIZE_AND_DEQUANTIZE, operation.node)
+                rounded = Value(value.shape, value.tensor)
+                produce(rounding, rounded)
+                for consumer in tuple(value.consumers):
+                    replace_input(consumer, value, rounded)
+                consume(rounding, value)
+                value.is_quantized = False
+
+
+def _remove_identities(model: GpuModel) -> None:
+    for kind in _IDENTITIES:
+        for operation in model.operations:
+            if operation.kind == kind and is_identity(operation) and not model.is_output(operation.output(0)):
+                _remove_keeping_input(operation)
+
+
+def _is_identity_slice(operation: Operation) -> bool:
+    starts, ends, strides = operation.attributes
+    shape = operation.output(0).shape
+    return bool(operation.input(0).shape == shape == ends and starts == _NO_STARTS and strides == _NO_STRIDES)
+
+
+_IDENTITIES = {"RESHAPE": lambda operation: bool(operation.input(0).shape == operation.attributes), "SLICE": _is_identity_slice}
+
+
+def is_identity(operation: Operation) -> bool:
+    """Return whether an operation changes nothing."""
+    return operation.kind in _IDENTITIES and _IDENTITIES[operation.kind](operation)
+
+
+def _remove_keeping_input(operation: Operation) -> None:
+    """Let the consumers of a result read the operand instead (``RemoveSimpleNodeKeepInput``), unless one already reads it."""
+    if len(operation.outputs) != 1:
+        raise build_error("gpu-build-output-count", node=operation.node, found=len(operation.outputs))
+    source, result = operation.input(0), operation.output(0)
+    del source.consumers[operation]
+    for consumer in tuple(result.consumers):
+        if consumer.reads(source):
+            raise build_error("gpu-build-identity", source.tensor, operation.node, consumer=NodeIndex(consumer.node))
+        replace_input(consumer, result, source)
+
+
+def _pad_instead_of_zeros(operation: Operation, graph: Graph) -> Sequence[Operation]:
+    """Replace a CONCAT that appends zeros by a PAD, and return the constant, which nothing else may read.
+
+    Source: ``MakePaddingFromZerosConcat``.
+    """
+    if len(operation.inputs) != 2:
+        return ()
+    for value in operation.inputs:
+        producer = value.producer
+        if producer is not None and producer.kind == "CONSTANT" and _is_zero(producer.attributes, graph):
+            if operation.attributes == _BATCH:
+                return ()
+            _check_only_consumer(producer, operation)
+            operation.kind, operation.attributes = "PAD", False
+            operation.inputs.remove(value)
+            return (producer,)
+    return ()
+
+
+def _is_zero(tensor: Tensor, graph: Graph) -> bool:
+    value = graph.model.constant(tensor)
+    if value is None:
+        return False
+    if tensor.type in DEQUANTIZED_TYPES and tensor.quantization is not None:
+        zero_point = tensor.quantization.zero_point
+        return not len(value) or bounds(value) == (zero_point, zero_point)
+    return not value.any()
+
+
+def _merge_densify(operation: Operation) -> Sequence[Operation]:
+    """Merge the DENSIFY of weights, which nothing else may read, and return the removed operations (``MergeDensify``)."""
+    if len(operation.inputs) != 2:
+        return ()
+    merged = []
+    producer, consumer = operation.input(1).producer, operation
+    if producer is not None and producer.kind == QUANTIZE_AND_DEQUANTIZE:
+        densify = producer.input(0).producer
+        if densify is not None and densify.kind == "DENSIFY":
+            _check_only_consumer(producer, operation)
+            merged.append(producer)
+            producer, consumer = densify, producer
+    if producer is None or producer.kind != "DENSIFY":
+        return ()
+    _check_only_consumer(producer, consumer)
+    operation.inputs.pop()
+    return (*merged, producer)
+
+
+def _check_only_consumer(operation: Operation, consumer: Operation) -> None:
+    for value in operation.outputs:
+        if any(reader is not consumer for reader in value.consumers):
+            raise build_error("gpu-build-shared-constant", value.tensor, operation.node)
+
+
 def _parser_of(view: NodeView) -> Parser:
-    rules = import_module("..rules", __package__)
+    rules = import_module(".rules", __package__)
     module = "layers" if view.node.is_custom else rules.MODULES[FAMILY_OF[view.op]]
     parsers: Mapping[str, Parser] = import_module(f".{module}", rules.__name__).PARSERS
     return parsers[view.op]
@@ -165,7 +313,10 @@ def build_partition(
     model, values = GpuModel(), Values(graph, allow_quant_ops, release)
     current: int | None = None
     try:
-        _add_boundary(model, values, graph, subset)
+        for index in subset.inputs:
+            if not graph.tensors[index].is_constant:
+                values.of(index)
+        model.known_outputs.update([values.of(index) for index in subset.outputs if not graph.tensors[index].is_constant])
         for current in subset.nodes:
             _add_node(model, values, graph.view(graph.nodes[current]))
         current = None
@@ -180,12 +331,9 @@ def build_partition(
 
 
 def _check_elementwise(model: GpuModel) -> None:
-    """Raise Refused if an elementwise operation reads several batches, but its result has one batch.
-
-    The generated kernel then has no position of the batch, so it does not compile (``CreateElementwiseTwoInput``; TensorFlow
-    issues 66712 and 57861).
-    """
-    operators: frozenset[str] = import_module("..rules.arithmetic", __package__).TWO_OPERANDS
+    # The kernel of several batches with a result of one batch has no position of the batch, so it does not compile
+    # (``CreateElementwiseTwoInput``; TensorFlow issues 66712 and 57861).
+    operators: frozenset[str] = import_module(".rules.arithmetic", __package__).TWO_OPERANDS
     for operation in model.operations:
         if operation.kind not in operators or len(operation.inputs) < 2 or operation.output(0).shape[0] != 1:
             continue
@@ -202,19 +350,10 @@ def _add_node(model: GpuModel, values: Values, view: NodeView) -> None:
     _update_variables(reader)
 
 
-def _add_boundary(model: GpuModel, values: Values, graph: Graph, subset: Subset) -> None:
-    for index in subset.inputs:
-        if not graph.tensors[index].is_constant:
-            values.of(index)
-    for index in subset.outputs:
-        if not graph.tensors[index].is_constant:
-            model.known_outputs.add(values.of(index))
-
-
 def _update_variables(reader: NodeReader) -> None:
-    """Update the variables for the two states of a full LSTM (``CopyVariableTensorOutputs``).
+    """Update the variables for the two states of a full LSTM. No other operator may read variables.
 
-    No other operator may read variables.
+    Source: ``CopyVariableTensorOutputs``.
     """
     view = reader.view
     states = [CELL_STATE, OUTPUT_STATE] if is_full_lstm(view) else []
