@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 
 from ..refusal import Refusal, Refused
-from .devices import CpuDevice, Device, operation_cost
+from .devices import Device, cpu_device, operation_cost
 from .model import NnModel, NnOperation, ReadyTracker, run_order
 from .operands import Lifetime
 from .operations.arithmetic import IF_ELSE, IF_THEN, WHILE_BODY, WHILE_CONDITION
 from .refusal import Call, ProcessAborted, refuse, rule
-from .types import AndroidRelease, OperationType, Preference, ResultCode, is_extension
+from .types import AndroidRelease, OperationType, Preference, ResultCode
 
 NO_DEVICE = rule("compilation-no-device")
 
@@ -126,15 +126,9 @@ class Plan:
         return [step for step in self.steps if isinstance(step, PlanStep)]
 
 
-def make_plan(plan: Plan, model: NnModel, devices: Sequence[Device], preference: Preference) -> None:
-    """Add the steps for a model to an empty plan. If planning raises Refused, earlier steps stay in the plan.
-
-    Upstream: partitionTheWork.
-    """
-    _StepPartitioner(plan, devices, preference).partition(model)
-
-
 class _StepPartitioner:
+    """Adds steps to an empty plan (partitionTheWork). If planning raises Refused, earlier steps stay in the plan."""
+
     def __init__(self, plan: Plan, devices: Sequence[Device], preference: Preference) -> None:
         self._plan = plan
         self._devices = devices
@@ -293,34 +287,27 @@ def compile_model(model: NnModel, devices: Sequence[Device], options: Compilatio
     if options.partitioning != Partitioning.CPU_ONLY:
         plan = Plan()
         try:
-            make_plan(plan, model, devices, options.preference)
+            _StepPartitioner(plan, devices, options.preference).partition(model)
             _finish(plan, options)
         except Refused as refused:
             refusal = refused.refusal
-            if not _may_fall_back(model, options, refusal.result):
+            is_caller_error = refusal.result in {ResultCode.UNEXPECTED_NULL, ResultCode.BAD_DATA}
+            if is_caller_error or options.partitioning == Partitioning.WITHOUT_FALLBACK or not _runs_on_cpu(model):
                 is_empty = plan.device is None and not plan.steps
                 return Compilation(refusal.result, PlanKind.EMPTY if is_empty else PlanKind.ERROR, plan, refusal=refusal)
         else:
             return Compilation(0, PlanKind.COMPOUND if plan.device is None else PlanKind.SIMPLE, plan)
-    fallback = Plan(CpuDevice(model.android), models=[model])
+    fallback = Plan(cpu_device(model.android), models=[model])
     return Compilation(0, PlanKind.SIMPLE, fallback, fell_back=True, refusal=refusal)
 
 
-def _may_fall_back(model: NnModel, options: CompilationOptions, code: int) -> bool:
-    """Return whether the CPU may run the whole model after a failure with this result code.
-
-    The CPU must not run the model after an error of the caller, if the options forbid a fallback, or if the CPU lacks an
-    operation.
-    """
-    if code in {ResultCode.UNEXPECTED_NULL, ResultCode.BAD_DATA} or options.partitioning == Partitioning.WITHOUT_FALLBACK:
-        return False
-    return not any(one.type == OperationType.OEM_OPERATION or is_extension(one.type) for one in model.operations)
+def _runs_on_cpu(model: NnModel) -> bool:
+    return all(cpu_device(model.android).supported(model))
 
 
 def _finish(plan: Plan, options: CompilationOptions) -> None:
     if plan.device is not None:
-        model = plan.models[0]
-        _check_prepared(plan.device.prepare(model, model.operations), plan.device)
+        _prepare(plan.device, plan.models[0], plan.models[0].operations)
     else:
         _find_temporary_outputs(plan)
         for step in plan.execution_steps:
@@ -360,7 +347,7 @@ def _finish_step(step: PlanStep, android: AndroidRelease) -> None:
         lacking = "output" if step.has_inputs else "input"
         subject, needed = f"step on {step.device.name}", "an input and an output"
         refuse(STEP_BOUNDARY, Call.FINISH_COMPILATION, subject, f"no {lacking}", needed, ResultCode.OP_FAILED)
-    _check_prepared(step.device.prepare(step.model, step.operations), step.device)
+    _prepare(step.device, step.model, step.operations)
     if android >= _DYNAMIC_SINCE and step.device.version.level < _DYNAMIC_LEVEL:
         _check_sizes(step, f"a known size, or a device of feature level {_DYNAMIC_LEVEL}")
 
@@ -372,7 +359,8 @@ def _check_sizes(step: PlanStep, needed: str) -> None:
         refuse(STEP_SIZES, Call.FINISH_COMPILATION, subject, "unknown size", needed, ResultCode.OP_FAILED)
 
 
-def _check_prepared(code: ResultCode, device: Device) -> None:
+def _prepare(device: Device, model: NnModel, operations: Sequence[NnOperation]) -> None:
+    code = device.prepare(model, operations)
     if code != ResultCode.NO_ERROR:
         refuse(STEP_PREPARED, Call.FINISH_COMPILATION, device.name, f"error {int(code)}", "a compiled model", code)
 

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Sequence, Set
 
 from ....nnapi_runtime.compilation import Compilation, CompilationOptions, Partitioning, PlanStep, compile_model
-from ....nnapi_runtime.devices import Costs, CpuDevice, Device, DeviceCost, DriverDevice
+from ....nnapi_runtime.devices import Costs, Device, DeviceCost, cpu_device
 from ....nnapi_runtime.model import NnModel, NnOperation
 from ....nnapi_runtime.operands import Lifetime
 from ....nnapi_runtime.types import OperationType, Preference, feature_level
@@ -40,7 +40,7 @@ def compile_partition(options: OptionValues, rejections: DriverRejections, lower
     if lowered.model is None or not lowered.is_finished:
         return None
     model = lowered.model.finish()
-    cpu = CpuDevice(model.android)
+    cpu = cpu_device(model.android)
     matching = functools.cache(matching_signatures)
     targets = target_devices(options, lowered, rejections, matching)
     devices: list[Device]
@@ -61,7 +61,7 @@ def target_devices(
     lowered: LoweredPartition,
     rejections: DriverRejections | None = None,
     matching: Callable[[NnModel, NnOperation], Set[StageSignature]] | None = None,
-) -> list[DriverDevice]:
+) -> list[Device]:
     """Return the devices that the options select, as devices of the simulated NNAPI compiler.
 
     The devices also reject the operations in ``rejections``. They share ``matching``, a cache of the signatures of operations.
@@ -78,9 +78,9 @@ def target_devices(
     described = chosen_devices(options)
     if described is None:
         name = options["accelerator_name"] or UNNAMED_DEVICE
-        return [DriverDevice(name, feature_level(device_level(options)), functools.partial(accepts, None), _CHEAP)]
+        return [Device(name, feature_level(device_level(options)), functools.partial(accepts, None), _CHEAP)]
     return [
-        DriverDevice(
+        Device(
             device.name,
             device.feature_level,
             functools.partial(accepts, device),

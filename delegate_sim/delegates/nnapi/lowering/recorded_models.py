@@ -12,7 +12,7 @@ from ....nnapi_runtime.builder import ModelBuilder
 from ....nnapi_runtime.model import NnModel, NnOperation
 from ....nnapi_runtime.operands import NnOperand
 from ....nnapi_runtime.refusal import Call
-from ....nnapi_runtime.types import MAX_FEATURE_LEVEL, AndroidRelease, OperandType, OperationType, Version, type_name
+from ....nnapi_runtime.types import MAX_FEATURE_LEVEL, AndroidRelease, OperandType, OperationType, Version, type_of
 from ....nnapi_runtime.types import feature_level as level_of
 from ....refusal import Refusal
 from ....releases.catalogue import Release
@@ -114,7 +114,7 @@ def _operand(index: int, operand: NnOperand, tensor: int | None) -> LoweredOpera
     channels = operand.channels
     return LoweredOperand(
         index,
-        type_name(operand.type),
+        str(type_of(operand.type)),
         operand.dimensions,
         operand.scale,
         operand.zero_point,
