@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import delegate_sim
-from delegate_sim.delegates.nnapi.android.device_profile import DevicesProfile
+from delegate_sim.delegates.nnapi.device_profile import DevicesProfile
 from delegate_sim.device.compare.runtime_log_check import matched_partitions, split_differences
 from delegate_sim.device.parse.compilations import RuntimeChoice, RuntimeCompilation, RuntimeLog, RuntimeStep
 from delegate_sim.device.parse.log import read_log

@@ -12,7 +12,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeAlias
 
 from ....graph.graph import Graph
 from ....model.model import Allocation, Node, Tensor
@@ -55,6 +55,10 @@ def kernel_error(code: str, node: int | None, tensor: Tensor | None = None, **va
     return Refused(kernel_failure(code, node, tensor, **values))
 
 
+ModelMaker: TypeAlias = Callable[[Callable[[Refusal], None]], ModelBuilder]
+"""A function that creates an NNAPI model builder. The builder reports rejected calls to the function in the argument."""
+
+
 class PartitionBuilder:
     """The NNAPI model of a partition while it is built.
 
@@ -66,7 +70,7 @@ class PartitionBuilder:
         graph: Graph,
         target_feature_level: int,
         runtime_feature_level: int,
-        make_model: Callable[[Callable[[Refusal], None]], ModelBuilder] | None = None,
+        make_model: ModelMaker | None = None,
         allows_dynamic: bool = False,
     ) -> None:
         self.graph = graph

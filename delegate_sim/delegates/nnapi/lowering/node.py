@@ -56,10 +56,10 @@ _NAMES: Mapping[int, str] = {
 }
 
 
-def refused_at(site: Site, refusal: Refusal, node: int, tensor: Tensor | None = None, operation: str = "") -> Refusal:
+def refused_at(site: Site, refusal: Refusal, node: int | None, tensor: Tensor | None = None, operation: str = "") -> Refusal:
     """Return a refusal by the runtime with the node that was lowered, and the line that TFLite prints for the rejected call.
 
-    If the call adds an NNAPI operation, ``operation`` is the operation's name. Otherwise, ``operation`` is empty.
+    ``node`` is None if the call is about the whole model. ``operation`` is the NNAPI operation that the call adds, or empty.
     """
     name = f" for tensor '{printable(tensor.name)}'" if site.names_tensor and tensor is not None else ""
     line = f"NN API returned error {_NAMES[refusal.result]} at line {site.line} while {site.doing}{name}."

@@ -15,7 +15,7 @@ from tests.support.delegates.nnapi_sketch import Sketch, lstm, sparse_convolutio
 def lowered(sketch, *outputs, **options):
     graph = sketch.finish(*outputs)
     values = parse_options("nnapi", DELEGATE.options, {"max_number_delegated_partitions": 0, **options})
-    from delegate_sim.delegates.nnapi.lowering.recorded_models import lowered_models
+    from delegate_sim.delegates.nnapi.driver_interface import lowered_models
 
     (subset,) = partition(graph, graph.execution_plan)
     (model,) = lowered_models(graph, [subset], values, NEWEST)

@@ -6,15 +6,15 @@ import math
 from contextlib import suppress
 from dataclasses import dataclass
 
-from .....foundation.float32 import float32, quotient
-from .....graph.graph import NodeView
-from .....model.model import Tensor
-from .....nnapi_runtime.types import OperandType
-from .....refusal import Refused
-from ...target import NNAPI_1_3, QUANTIZED_TYPES, is_constant_densify, is_runtime_float16_dequantize
-from ..builder import PartitionBuilder, kernel_error
-from ..node import CONVERT_INT8, SCALAR_AS_TENSOR, SIGNED, WIDEN, LoweredNode, OperandTraits, first_is_int8
+from ....foundation.float32 import float32, quotient
+from ....graph.graph import NodeView
+from ....model.model import Tensor
+from ....nnapi_runtime.types import OperandType
+from ....refusal import Refused
+from ..target import NNAPI_1_3, QUANTIZED_TYPES, is_constant_densify, is_runtime_float16_dequantize
 from . import NO_ACTIVATION, Lowering, Lowerings, activation_code, add_plain, first_integer
+from .builder import PartitionBuilder, kernel_error
+from .node import CONVERT_INT8, SCALAR_AS_TENSOR, SIGNED, WIDEN, LoweredNode, OperandTraits, first_is_int8
 
 _T = OperandType
 _RELU1 = 2

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
-from ....foundation.converter_attributes import DENSE_PER_TENSOR
-from ....graph.graph import Graph
-from ....nnapi_runtime.operands import OPERAND_ZERO_POINT
-from ....nnapi_runtime.refusal import RULES, Call, OperandPart, Rule
-from ....nnapi_runtime.types import OperandType, OperationType
-from ....refusal import Refusal, Stage
-from ....rules.kinds import Kind, Problem, kinds_data
-from ...options import OptionValues
-from ..lowering.partition import LoweredPartition
-from ..target import PREFIX
+from ...foundation.converter_attributes import DENSE_PER_TENSOR
+from ...graph.graph import Graph
+from ...nnapi_runtime.operands import OPERAND_ZERO_POINT
+from ...nnapi_runtime.refusal import RULES, OperandPart, Rule
+from ...nnapi_runtime.types import OperandType, OperationType
+from ...refusal import Refusal, Stage
+from ...rules.kinds import Kind, Problem, kinds_data
+from ..options import OptionValues
+from .lowering.partition import LoweredPartition
+from .target import PREFIX
 
 
 def _kind(rule: Rule, words: Mapping[str, str]) -> Kind:
@@ -78,7 +77,7 @@ def _change_of_channels(operation: str) -> str:
     )
 
 
-def refused_operand(call: Refusal, graph: Graph, lowered: LoweredPartition) -> tuple[str, int | None]:
+def _refused_operand(call: Refusal, node: int, graph: Graph, lowered: LoweredPartition) -> tuple[str, int | None]:
     """Return a description of the rejected operand, and the index of the operand's tensor or None."""
     if call.tensor is not None:
         return _named(graph, call.tensor), call.tensor
@@ -88,7 +87,7 @@ def refused_operand(call: Refusal, graph: Graph, lowered: LoweredPartition) -> t
     operations = [
         operation
         for operation in model.operations
-        if operation.tag == call.node and OperationType(operation.type).name.startswith(call.operation)
+        if operation.tag == node and OperationType(operation.type).name.startswith(call.operation)
     ]
     if not operations:
         return str(part), None
@@ -104,28 +103,35 @@ def _named(graph: Graph, index: int) -> str:
 
 
 _FURTHER_SHOWN = 10
-_OF_MODEL = frozenset({Call.IDENTIFY.short_name, Call.FINISH_MODEL.short_name, Call.FINISH_COMPILATION.short_name})
-"""Calls that are about the whole model of a partition, not about a single node."""
 
 
 def runtime_failure(
-    graph: Graph, lowered: LoweredPartition, others: Sequence[LoweredPartition], options: OptionValues
-) -> Refusal | None:
-    """Return the kernel failure for the first rejected call of a partition, or None if no call was rejected.
+    graph: Graph,
+    lowered: LoweredPartition,
+    later: Sequence[LoweredPartition],
+    options: OptionValues,
+    further: Sequence[str],
+    log_lines: Sequence[str],
+) -> Refusal:
+    """Return the kernel failure for the first rejected call of a partition.
 
-    The failure also has lines about later rejections in this partition and in ``others``.
+    The failure also has lines about later rejections in this partition and in the partitions ``later``, after ``further``.
     """
-    if not lowered.calls:
-        return None
-    calls = [call for partition in (lowered, *others) for call in _first_of_each_node(partition.calls)]
-    return refused_call_failure(graph, calls[0], lowered, options, _further(calls[1:]))
+    (node, call), *others = [item for partition in (lowered, *later) for item in _first_of_each_node(partition)]
+    return refused_call_failure(graph, call, node, lowered, options, (*further, *_further(others)), log_lines)
 
 
 def refused_call_failure(
-    graph: Graph, call: Refusal, lowered: LoweredPartition, options: OptionValues, further: tuple[str, ...] = ()
+    graph: Graph,
+    call: Refusal,
+    node: int,
+    lowered: LoweredPartition,
+    options: OptionValues,
+    further: Sequence[str] = (),
+    log_lines: Sequence[str] = (),
 ) -> Refusal:
-    """Return the kernel failure that a rejected call causes. ``further`` contains lines about later rejections."""
-    operand, tensor = refused_operand(call, graph, lowered)
+    """Return the kernel failure that a rejected call causes at a node. ``further`` contains lines about later rejections."""
+    operand, tensor = _refused_operand(call, node, graph, lowered)
     values = {
         **call.values,
         "android": options["nnapi_runtime"],
@@ -133,31 +139,34 @@ def refused_call_failure(
         "operation": f"{call.operation}: " if call.operation else "",
         "operand": operand,
     }
-    below = replace(call, node=None) if call.call in _OF_MODEL else call
     return Refusal(
         PREFIX + call.code,
         "the NNAPI runtime of Android {android} {does}: {operation}{operand}: found {found}, needed {needed}",
         change_for(call),
-        node=call.node,
+        node=node,
         tensor=tensor,
         values=values,
-        further=further,
-        below=below,
+        further=tuple(further),
+        log_lines=tuple(log_lines),
+        below=call,
     )
 
 
-def _first_of_each_node(refused: Sequence[Refusal]) -> list[Refusal]:
-    """Return the first rejected call of each node, because later rejections may be consequences of the first."""
-    first: dict[int | None, Refusal] = {}
-    for call in refused:
-        first.setdefault(call.node, call)
-    return list(first.values())
+def _first_of_each_node(lowered: LoweredPartition) -> Iterator[tuple[int, Refusal]]:
+    """Yield each node with its first rejected call, because later rejections may be consequences of the first.
+
+    A rejected call that is about the whole model counts for the last node.
+    """
+    first: dict[int, Refusal] = {}
+    for call in lowered.calls:
+        first.setdefault([*lowered.operations][-1] if call.node is None else call.node, call)
+    yield from first.items()
 
 
-def _further(calls: Sequence[Refusal]) -> tuple[str, ...]:
-    groups: dict[tuple[str, str], list[int | None]] = {}
-    for call in calls:
-        groups.setdefault((call.operation or call.call, call.message), []).append(call.node)
+def _further(calls: Sequence[tuple[int, Refusal]]) -> tuple[str, ...]:
+    groups: dict[tuple[str, str], list[int]] = {}
+    for node, call in calls:
+        groups.setdefault((call.operation or call.call, call.message), []).append(node)
     lines = [
         f"after this call is fixed, the NNAPI runtime would still reject {operation} at {_nodes(nodes)}: {message}"
         for (operation, message), nodes in groups.items()
@@ -169,7 +178,7 @@ def _further(calls: Sequence[Refusal]) -> tuple[str, ...]:
     return (*lines[:_FURTHER_SHOWN], *more)
 
 
-def _nodes(indices: Sequence[int | None]) -> str:
+def _nodes(indices: Sequence[int]) -> str:
     shown = ", ".join(map(str, indices[:_FURTHER_SHOWN]))
     more = f" and {len(indices) - _FURTHER_SHOWN:,} more" if len(indices) > _FURTHER_SHOWN else ""
     return f"node {shown}" if len(indices) == 1 else f"{len(indices):,} nodes ({shown}{more})"

@@ -13,16 +13,16 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
-from ....foundation.columns import schema_of
-from ....foundation.limits import how_to_raise, raised
-from ....foundation.parsing.invalid_value import InvalidValueError
-from ....nnapi_runtime.devices import Costs, DeviceCost
-from ....nnapi_runtime.model import NnModel, NnOperation
-from ....nnapi_runtime.types import OperandType, OperationType
-from ....nnapi_runtime.types import feature_level as level_of
-from ...driver import StageSignature
-from ...driver_profile import ProfileEntry, ProfileProblem, boolean, number, read_entries, schema, shape_lists, text, texts
-from ..target import FEATURE_LEVELS, LEVELS_BY_NAME, REFERENCE_DEVICE
+from ...foundation.columns import schema_of
+from ...foundation.limits import how_to_raise, raised
+from ...foundation.parsing.invalid_value import InvalidValueError
+from ...nnapi_runtime.devices import Costs, DeviceCost
+from ...nnapi_runtime.model import NnModel, NnOperation
+from ...nnapi_runtime.types import OperandType, OperationType
+from ...nnapi_runtime.types import feature_level as level_of
+from ..driver import StageSignature
+from ..driver_profile import ProfileEntry, ProfileProblem, boolean, number, read_entries, schema, shape_lists, text, texts
+from .target import FEATURE_LEVELS, LEVELS_BY_NAME, REFERENCE_DEVICE
 
 MOST_DEVICES = 16
 """Largest number of devices. Each device is asked about each operation, and no phone has so many."""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from .....graph.graph import NodeView
-from .....model.model import Tensor
-from .....model.numbers import as_list
-from .....nnapi_runtime.types import OperandType
-from .....refusal import Refused
-from ...target import FEATURE_LEVEL_6, QUANTIZED_TYPES
-from ..builder import PartitionBuilder, kernel_error
-from ..node import SIGNED, LoweredNode, OperandTraits, first_is_int8
+from ....graph.graph import NodeView
+from ....model.model import Tensor
+from ....model.numbers import as_list
+from ....nnapi_runtime.types import OperandType
+from ....refusal import Refused
+from ..target import FEATURE_LEVEL_6, QUANTIZED_TYPES
 from . import Lowering, Lowerings, add_integers, first_integer, first_number
+from .builder import PartitionBuilder, kernel_error
+from .node import SIGNED, LoweredNode, OperandTraits, first_is_int8
 
 
 def _add_batch_to_space(builder: PartitionBuilder, node: LoweredNode) -> None:

@@ -3,35 +3,35 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
+from types import MappingProxyType
+from typing import TypeAlias
 
-from ....nnapi_runtime.compilation import Compilation, CompilationOptions, Partitioning, PlanStep, compile_model
-from ....nnapi_runtime.devices import Costs, Device, DeviceCost, cpu_device
-from ....nnapi_runtime.model import NnModel, NnOperation
-from ....nnapi_runtime.operands import Lifetime
-from ....nnapi_runtime.types import OperationType, Preference, feature_level
-from ...driver import StageSignature
-from ...options import OptionValues
-from ...traits import StageSplit, StageStep
-from ..lowering.partition import LoweredPartition, node_of
-from ..options import asks_driver, chosen_devices, device_level
-from ..target import REFERENCE_DEVICE
+from ...nnapi_runtime.compilation import Compilation, CompilationOptions, Partitioning, compile_model
+from ...nnapi_runtime.devices import Costs, Device, DeviceCost, cpu_device
+from ...nnapi_runtime.model import NnModel, NnOperation
+from ...nnapi_runtime.operands import Lifetime
+from ...nnapi_runtime.types import OperationType, Preference, feature_level
+from ..driver import StageSignature
+from ..options import OptionValues
+from ..traits import StageSplit, StageStep
 from .device_profile import ProfiledDevice, matching_signatures
-from .runtime import DriverRejections
+from .lowering.partition import LoweredPartition, node_of
+from .options import asks_driver, chosen_devices, device_level
+from .target import REFERENCE_DEVICE
 
 UNNAMED_DEVICE = "accelerator"
 """The name of the simulated device if the options give no profile of devices."""
 
-_PREFERENCES = {
-    "low_power": Preference.LOW_POWER,
-    "fast_single_answer": Preference.FAST_SINGLE_ANSWER,
-    "sustained_speed": Preference.SUSTAINED_SPEED,
-}
 _CHEAP = Costs(default=DeviceCost(0.5, 0.5))
 """The costs of a device without a profile. The device is assumed to run every operation faster than the CPU."""
 
 
-def compile_partition(options: OptionValues, rejections: DriverRejections, lowered: LoweredPartition) -> Compilation | None:
+Rejected: TypeAlias = Mapping[int, Collection[str]]
+"""The NNAPI operations of each node that the driver rejects."""
+
+
+def compile_partition(options: OptionValues, rejected: Rejected, lowered: LoweredPartition) -> Compilation | None:
     """Compile a partition, or return None if the partition's NNAPI model is not finished.
 
     If the options specify target devices, NNAPI uses only these devices. Otherwise, NNAPI uses all devices and its own CPU
@@ -42,7 +42,7 @@ def compile_partition(options: OptionValues, rejections: DriverRejections, lower
     model = lowered.model.finish()
     cpu = cpu_device(model.android)
     matching = functools.cache(matching_signatures)
-    targets = target_devices(options, lowered, rejections, matching)
+    targets = target_devices(options, rejected, matching)
     devices: list[Device]
     if options["accelerator_name"] == REFERENCE_DEVICE:
         devices, partitioning = [cpu], Partitioning.WITHOUT_FALLBACK
@@ -50,7 +50,7 @@ def compile_partition(options: OptionValues, rejections: DriverRejections, lower
         devices, partitioning = [*targets], Partitioning.WITHOUT_FALLBACK
     else:
         devices, partitioning = [*targets, cpu], Partitioning.WITH_FALLBACK
-    preference = _PREFERENCES.get(options["execution_preference"], Preference.FAST_SINGLE_ANSWER)
+    preference = Preference[(options["execution_preference"] or "fast_single_answer").upper()]
     compilation = compile_model(model, devices, CompilationOptions(preference, partitioning))
     matching.cache_clear()  # the devices remain in the plan
     return compilation
@@ -58,16 +58,14 @@ def compile_partition(options: OptionValues, rejections: DriverRejections, lower
 
 def target_devices(
     options: OptionValues,
-    lowered: LoweredPartition,
-    rejections: DriverRejections | None = None,
+    rejected: Rejected = MappingProxyType({}),
     matching: Callable[[NnModel, NnOperation], Set[StageSignature]] | None = None,
 ) -> list[Device]:
     """Return the devices that the options select, as devices of the simulated NNAPI compiler.
 
-    The devices also reject the operations in ``rejections``. They share ``matching``, a cache of the signatures of operations.
+    The devices share ``matching``, a cache of the signatures of operations.
     """
     matching = matching or functools.cache(matching_signatures)
-    rejected = {node: rejections.of_node(node, lowered) for node in lowered.operations} if rejections is not None else {}
 
     def accepts(profile: ProfiledDevice | None, model: NnModel, operation: NnOperation) -> bool:
         names = rejected.get(node_of(operation))
@@ -100,14 +98,18 @@ def split_of(nodes: tuple[int, ...], compilation: Compilation) -> StageSplit:
         given, results = [*model.inputs], [*model.outputs]
         steps = [_step(plan.device.name, model, model.operations, given, results)]
     else:
-        steps = [_planned(step) for step in plan.execution_steps]
+        steps = [
+            _step(
+                step.device.name,
+                step.model,
+                step.in_run_order,
+                [*step.model_inputs, *step.temporary_inputs, *step.output_inputs],
+                [*step.model_outputs, *step.temporary_outputs],
+            )
+            for step in plan.execution_steps
+        ]
     error = compilation.refusal.message if compilation.fell_back and compilation.refusal is not None else ""
     return StageSplit(nodes, tuple(steps), error)
-
-
-def _planned(step: PlanStep) -> StageStep:
-    given = [*step.model_inputs, *step.temporary_inputs, *step.output_inputs]
-    return _step(step.device.name, step.model, step.in_run_order, given, [*step.model_outputs, *step.temporary_outputs])
 
 
 def _step(

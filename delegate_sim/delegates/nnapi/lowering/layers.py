@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .....graph.graph import NodeView
-from .....model.model import Node
-from .....nnapi_runtime.types import OperandType
-from ...target import NNAPI_1_3, hybrid_with_weights, is_basic_lstm, is_full_lstm, is_hybrid_lstm
-from ..builder import PartitionBuilder, kernel_error
-from ..node import CONVERT_INT8, PER_CHANNEL, REPEATED_SCALE, SIGNED, LoweredNode, OperandTraits, first_is_int8, weights_are_int8
+from ....graph.graph import NodeView
+from ....model.model import Node
+from ....nnapi_runtime.types import OperandType
+from ..target import NNAPI_1_3, hybrid_with_weights, is_basic_lstm, is_full_lstm, is_hybrid_lstm
 from . import Lowering, Lowerings, activation_code, add_integers, add_zero_bias, first_integer, padding_code
+from .builder import PartitionBuilder, kernel_error
+from .node import CONVERT_INT8, PER_CHANNEL, REPEATED_SCALE, SIGNED, LoweredNode, OperandTraits, first_is_int8, weights_are_int8
 
 _T = OperandType
 _SHARED_INPUTS = 20

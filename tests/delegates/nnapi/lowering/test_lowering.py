@@ -6,7 +6,7 @@ from importlib import import_module
 
 import pytest
 
-from delegate_sim.delegates.nnapi.lowering.operators import MODULES, driver_operations, find_lowering
+from delegate_sim.delegates.nnapi.lowering import MODULES, driver_operations, find_lowering
 from delegate_sim.delegates.nnapi.rules import RULES
 from delegate_sim.model.operator_families import FAMILY_OF
 from tests.support.delegates.nnapi_sketch import Sketch, failure, operations
@@ -14,7 +14,7 @@ from tests.support.delegates.nnapi_sketch import Sketch, failure, operations
 
 def test_every_operator_with_rules_has_a_lowering():
     assert {op for op in FAMILY_OF if find_lowering(op)} == set(RULES.rules)
-    modules = [import_module(f"delegate_sim.delegates.nnapi.lowering.operators.{module}") for module in MODULES]
+    modules = [import_module(f"delegate_sim.delegates.nnapi.lowering.{module}") for module in MODULES]
     assert sum(len(module.LOWERINGS) for module in modules) == len(RULES.rules)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import delegate_sim
-from delegate_sim.delegates.nnapi.android import device_profile
-from delegate_sim.delegates.nnapi.android.device_profile import read_devices
+from delegate_sim.delegates.nnapi import device_profile
+from delegate_sim.delegates.nnapi.device_profile import read_devices
 from fixtures.builder import ModelBuilder
 
 HEAD = 'schema = "delegate-sim/devices/1"\n'
