@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import fields
 from difflib import get_close_matches
 from typing import Any
 
@@ -20,7 +21,7 @@ from ..model.schema import enum_names, is_operator
 from ..releases.catalogue import Release, parse_release
 from ..runtime.device_targets import delegates_of_devices
 from ..version import __version__
-from .budgets import Allowance
+from .budgets import Allowance, Budgets, Tolerance
 
 _LONGEST_PATTERN = 4096
 
@@ -64,6 +65,11 @@ class ConfigurationTable:
         """Return the table under a key, or None if the key is missing."""
         self._known.append(name)
         return ConfigurationTable(self.content[name], (*self.key, name)) if name in self.content else None
+
+    def each(self) -> Iterator[tuple[str, ConfigurationTable]]:
+        """Yield the tables in this table, with their names."""
+        for name, content in self.content.items():
+            yield name, ConfigurationTable(content, (*self.key, name))
 
     def tables(self, name: str) -> list[ConfigurationTable]:
         """Return all tables with this key, written as ``[[key]]``."""
@@ -222,6 +228,33 @@ def parse_targets(value: Any, known: Collection[str]) -> tuple[str, ...]:
         if name not in known:
             raise InvalidValueError(f"there is no such target; the targets are {', '.join(known)}")
     return names
+
+
+def read_budgets(table: ConfigurationTable | None) -> Budgets:
+    """Read a table of budgets."""
+    if table is None:
+        return Budgets()
+    budgets = take_budgets(table)
+    table.finish()
+    return budgets
+
+
+def take_budgets(table: ConfigurationTable) -> Budgets:
+    """Return the budgets of a table, which may have other keys."""
+    tolerance, limits = table.table("tolerance"), Tolerance()
+    if tolerance is not None:
+        parsers = {"delegated_share": parse_share, "multiply_add_share": parse_share}
+        names = [field.name for field in fields(Tolerance)]
+        limits = Tolerance(*[tolerance.take(name.replace("_", "-"), parsers.get(name, parse_allowance)) for name in names])
+        tolerance.finish()
+    return Budgets(
+        table.take("max-partitions", parse_count),
+        table.take("min-delegated-share", parse_share),
+        table.take("max-fallback", parse_count),
+        table.take("forbid-fallback-ops", parse_operators),
+        limits,
+        table.take("min-multiply-add-share", parse_share),
+    )
 
 
 _CLAUSE = re.compile(r"\s*(?:(==|!=|<=|>=|<|>)\s*)?(\d{1,9}(?:\.\d{1,9})*)\s*")

@@ -12,7 +12,7 @@ from ..foundation.printable import suggestion
 from ..foundation.work_budget import spend_steps
 from ..micro.target import EXPLAINED as MICRO
 from ..results.report.findings import ERROR, NOTE, Finding
-from .code_explanations import GATE
+from . import GATE
 from .configuration_table import ConfigurationProblem, ConfigurationTable, parse_model_patterns, parse_targets, parse_text
 from .results import FAILED, PASSED, Case
 

@@ -9,8 +9,8 @@ import pytest
 
 from delegate_sim.errors import LimitError
 from delegate_sim.foundation import work_budget
-from delegate_sim.gate.baseline import packing
-from delegate_sim.gate.baseline.packing import ranges, read_ranges, unpacked
+from delegate_sim.gate import baseline_content as packing
+from delegate_sim.gate.baseline_content import ranges, read_ranges, unpacked
 
 
 def test_nodes_as_ranges():

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import delegate_sim
-from delegate_sim.gate.baseline.baseline import (
+from delegate_sim.gate.baseline import (
     Baseline,
     BaselineError,
     EntryKey,
@@ -24,7 +24,7 @@ from delegate_sim.gate.baseline.baseline import (
     read_baseline,
     update_baseline,
 )
-from delegate_sim.gate.baseline.packing import packed
+from delegate_sim.gate.baseline_content import packed
 from delegate_sim.results.compare.model_outline import Constant, NodeOutline, Output, SubgraphOutline
 from tests.support.baseline_entries import OUTLINE, entry
 from tests.support.models import chain_model
@@ -301,7 +301,7 @@ def test_files_that_cannot_be_read_or_written(tmp_path):
 
 WRITER = """
 import sys
-from delegate_sim.gate.baseline.baseline import EntryKey, update_baseline
+from delegate_sim.gate.baseline import EntryKey, update_baseline
 from tests.support.baseline_entries import entry
 path, name = sys.argv[1:]
 for number in range(20):
@@ -323,7 +323,7 @@ def test_processes_that_update_at_once_lose_nothing(tmp_path):
 
 STUCK = """
 import os, sys
-from delegate_sim.gate.baseline.baseline import EntryKey, update_baseline
+from delegate_sim.gate.baseline import EntryKey, update_baseline
 from tests.support.baseline_entries import entry
 
 def stop(*_):

@@ -13,15 +13,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from ...errors import LimitError
-from ...foundation.columns import schema_of
-from ...foundation.files import alone_with, naming_file, read_whole, write_whole
-from ...foundation.parsing import json_text
-from ...foundation.printable import printable
-from ...foundation.work_budget import work_budget
-from .content import baseline_of
-from .entries import Baseline, BaselineError, Entry, EntryKey, Fallback, Unexpected
-from .packing import packed, ranges
+from ..errors import LimitError
+from ..foundation.columns import schema_of
+from ..foundation.files import alone_with, naming_file, read_whole, write_whole
+from ..foundation.parsing import json_text
+from ..foundation.printable import printable
+from ..foundation.work_budget import work_budget
+from .baseline_content import Baseline, BaselineError, Entry, EntryKey, Fallback, Unexpected, baseline_of, packed, ranges
 
 __all__ = ["Baseline", "Entry", "EntryKey", "Fallback", "read_baseline", "update_baseline"]
 

@@ -6,14 +6,17 @@ Targets of kind micro need no baseline.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
+from ..delegates.base import Delegate
 from ..errors import OptionError
 from ..foundation.parsing.invalid_value import InvalidValueError
 from ..foundation.printable import shortened
 from ..graph.analysis_cache import AnalysisCache
 from ..graph.reachability import unassigned_variables
+from ..live.comparison import LiveResult, comparable_release, compare_live, difference_report
+from ..live.live_runs import find_engine
 from ..micro.arena import Arena
 from ..micro.delegate import evaluated, micro_target
 from ..micro.resolver import ResolverSource, read_resolver
@@ -22,7 +25,7 @@ from ..model.model import Model
 from ..results.numbers.words import risk_findings
 from ..results.report.findings import ERROR, WARNING, Finding, missing_weights, node_finding
 from ..results.report.placement import code_of, on_cpu
-from ..runtime.interpreter import Run
+from ..runtime.interpreter import Run, simulate
 from ..runtime.target import Target
 from .configuration_table import ConfigurationProblem, ConfigurationTable, parse_count, parse_text, path_below
 from .results import FAILED, PASSED, Case, TargetIdentity
@@ -97,3 +100,71 @@ def _over_budget(arena: Arena, limit: int) -> Iterator[Finding]:
     if largest is not None:
         hint = f"make {shortened(largest.buffer.name)} smaller ({largest.buffer.requirement.size:,} bytes), or raise the budget"
     yield Finding("budget-arena", ERROR, statement, hint)
+
+
+def platform_options(delegate: Delegate, value: Any) -> list[tuple[tuple[str, ...], dict[str, str]]]:
+    """Return, for each platform release, the suffix of the target's name and the options. A single release has no suffix."""
+    platform = delegate.behind.platform
+    assert platform is not None
+    values = value if isinstance(value, list) else [value]
+    names = [str(one) for one in values if isinstance(one, str | int | float) and not isinstance(one, bool)]
+    known = platform.all_releases
+    unknown = [one for one in values if str(one) not in known]
+    if not values or unknown or len(names) < len(values):
+        raise InvalidValueError(f"takes a release of {platform.key} or a list of releases ({', '.join(known)})")
+    is_single = len(values) == 1
+    return [(() if is_single else (f"{platform.key}-{name}",), {platform.option: name}) for name in dict.fromkeys(names)]
+
+
+_REPORT = "please report this: --live-report FILE writes a report"
+_INSTALL = "install the packages that delegate-sim doctor lists as missing, or choose other targets with --target"
+
+
+@dataclass(frozen=True, slots=True)
+class LiveCheck:
+    """Findings and notes of a live run. ``report`` is a bug report about a difference, or None."""
+
+    findings: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] = ()
+    report: dict[str, Any] | None = None
+
+
+def can_run(target: Target) -> bool:
+    """Return whether the target's real delegate can run on some host."""
+    return target.delegate.live is not None
+
+
+def check_live(model: Model, target: Target) -> LiveCheck:
+    """Run a target's real delegate on a model, and compare the result with the simulation."""
+    if not can_run(target):
+        return LiveCheck(notes=(f"not run live: {target.delegate.name} runs only on its own platform",))
+    engine = find_engine(target.delegate)
+    if not engine.is_simulated:
+        return LiveCheck()  # the check itself ran the real delegate
+    if engine.lacks:
+        return _not_run(f"it lacks {engine.lacks}")
+    if target.assume_ops_registered:
+        return _not_run(
+            "the target assumes that the application registers operators, but LiteRT's own resolver does not have them"
+        )
+    try:
+        release = comparable_release(engine, target.release)
+        run = simulate(model, replace(target, release=release, defaults="api"))
+        result = compare_live(engine, model, run)
+    except OptionError as error:
+        return _not_run(str(error))
+    if not result.is_run:
+        return _not_run(f"it needs {result.decision.lacks}")
+    if not result.differences:
+        return LiveCheck(notes=(_agreement(result),))
+    message = f"{result.software} decides differently from the simulation: {'; '.join(result.differences)}"
+    return LiveCheck((Finding("live-differs", ERROR, message, _REPORT),), report=difference_report(model, run, result))
+
+
+def _agreement(result: LiveResult) -> str:
+    verdict = "as simulated" if result.is_compared else "the decision of closed-source code is not simulated"
+    return f"run live on {result.software}: {verdict}"
+
+
+def _not_run(why: str) -> LiveCheck:
+    return LiveCheck((Finding("live-not-run", ERROR, f"the target cannot be run live here: {why}", _INSTALL),))
