@@ -18,8 +18,7 @@ from ..results.report.measures import NOT_RUNNING, TAKEN
 from .duckdb_tables import DuckDb, interruptible, parquet_source
 from .journal import ScanError
 from .output import format_for, read_tables, table_files
-from .reading import batches, total_size
-from .schema import COLUMNS, RUNS, declaration, sql_type
+from .schema import COLUMNS, RUNS, batches, declaration, sql_type, total_size
 from .totals import TargetTotals
 
 BEFORE = "before_"
