@@ -26,13 +26,13 @@ from ..foundation.processes import python_file, signal_name
 from .cache import ConversionCache, file_digest
 from .calibration import DRAWN, Calibration
 from .converters import Bounds, Converter, Ended, Route, run_bounded
-from .programs.model_code import REFUSED
+from .model_code import REFUSED
 from .scripts import FLOAT_MODEL, RESULT, Script, code, scripts
 from .settings import Settings
 from .sources import VARIABLE, SourceKind, SourceModel
 
 _SCRIPT = "convert.py"
-_CHECK = str(Path(__file__).resolve().with_name("programs") / "model_code.py")
+_CHECK = str(Path(__file__).resolve().with_name("model_code.py"))
 """The program that checks a source model for code before it runs a script."""
 _WITH_CODE = (SourceKind.KERAS, SourceKind.SAVED_MODEL, SourceKind.TORCH_EXPORT)
 _CONSENT = f"allow its code with `sweep --run-model-code`, with run_model_code=True in Python, or with {VARIABLE}=1"

@@ -18,7 +18,7 @@ from ..foundation.printable import install_command, printable
 from ..foundation.processes import clean_environment, isolated_python, start
 from .sources import SourceKind, SourceModel
 
-_SUPERVISOR = str(Path(__file__).with_name("programs") / "supervisor.py")
+_SUPERVISOR = str(Path(__file__).with_name("supervisor.py"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ import pytest
 from delegate_sim import load
 from delegate_sim.bundles import litertlm, member, members
 from delegate_sim.bundles.bundle_error import BundleError
-from delegate_sim.conversion.programs import supervisor
+from delegate_sim.conversion import supervisor
 from delegate_sim.delegates import driver_profile
 from delegate_sim.device.parse import log
 from delegate_sim.errors import FixError, LimitError, ModelError, OptionError

@@ -10,9 +10,9 @@ from types import SimpleNamespace as Space
 
 import pytest
 
+from delegate_sim.conversion import model_code
 from delegate_sim.conversion.convert import convert
-from delegate_sim.conversion.programs import model_code
-from delegate_sim.conversion.programs.model_code import REFUSED, ModelCode, is_computation
+from delegate_sim.conversion.model_code import REFUSED, ModelCode, is_computation
 from delegate_sim.conversion.settings import FLOAT
 from delegate_sim.conversion.sources import find_source
 from delegate_sim.errors import ModelError
