@@ -191,10 +191,7 @@ def combine(versions: Iterable[Version]) -> Version:
 
 
 def operation_version(operation: NnOperation, operands: Sequence[NnOperand], android: AndroidRelease) -> Version:
-    """Return the version that an operation and its operands need.
-
-    Upstream: validateOperationIncludingOperandVersions.
-    """
+    """Return the version that an operation and its operands need. Upstream: validateOperationIncludingOperandVersions."""
     inputs = [operands[index] for index in operation.inputs]
     outputs = [operands[index] for index in operation.outputs]
     return version_or_raise(validate_with_operands(operation.type, inputs, outputs, android).whole)

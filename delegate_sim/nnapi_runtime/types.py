@@ -170,10 +170,7 @@ class Preference(IntEnum):
 
 
 class AndroidRelease(IntEnum):
-    """An Android release with a simulated NNAPI runtime.
-
-    From Android 11 on, the runtime is updated separately from Android.
-    """
+    """An Android release with a simulated NNAPI runtime. From Android 11 on, the runtime is updated separately from Android."""
 
     ANDROID_10 = 10
     ANDROID_11 = 11

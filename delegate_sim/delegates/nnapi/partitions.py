@@ -313,10 +313,7 @@ NO_DEVICE = Reason(
 
 
 def lacks_device(options: OptionValues) -> bool:
-    """Return whether the profile has no device that the delegate can use.
-
-    Source: ``DoPrepare`` and ``GetTargetDevices``.
-    """
+    """Return whether the profile has no device that the delegate can use. Source: ``DoPrepare`` and ``GetTargetDevices``."""
     if runtime_level(options) < NNAPI_1_2 or options["accelerator_name"] == REFERENCE_DEVICE:
         return False
     return chosen_devices(options) == ()

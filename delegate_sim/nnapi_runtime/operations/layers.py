@@ -96,10 +96,7 @@ def _scale_level(view: OperationView) -> int:
 
 
 def _depthwise_scale_level(view: OperationView) -> int:
-    """Return the feature level that the output's scale needs.
-
-    From Android 11 on, the runtime reads the input's scale instead.
-    """
+    """Return the feature level that the output's scale needs. From Android 11 on, the runtime reads the input's scale instead."""
     is_real = view.android < AndroidRelease.ANDROID_11
     return product_level(view, (view.outputs if is_real else view.inputs)[0].scale)
 

@@ -6,7 +6,7 @@ The modules of families (``model/operator_families.py``) define a lowering for e
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TypeAlias
@@ -28,6 +28,17 @@ def add_plain(builder: PartitionBuilder, node: LoweredNode) -> None:
     """Lower a node to an NNAPI operation that has the node's operands in order, and no parameters."""
     builder.add_inputs(node)
     builder.finish(node)
+
+
+def with_scalars(scalars: Callable[[LoweredNode], Iterable[bool | int | float]]) -> Step:
+    """Return a step for an NNAPI operation with the node's operands in order, and then scalars: BOOL, INT32 or FLOAT32."""
+
+    def add(builder: PartitionBuilder, node: LoweredNode) -> None:
+        builder.add_inputs(node)
+        builder.add_scalars(*scalars(node))
+        builder.finish(node)
+
+    return add
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,12 +113,6 @@ def add_zero_bias(builder: PartitionBuilder, node: LoweredNode, source: int, wei
         builder.add_vector(count, OperandType.TENSOR_FLOAT32)
     else:
         builder.add_vector(count, scale=first.scale * second.scale)
-
-
-def add_integers(builder: PartitionBuilder, *values: int) -> None:
-    """Add INT32 scalars in order."""
-    for value in values:
-        builder.add_int(value)
 
 
 MODULES = ("arithmetic", "layers", "shapes")

@@ -12,18 +12,12 @@ from ....model.model import Tensor
 from ....nnapi_runtime.types import OperandType
 from ....refusal import Refused
 from ..target import NNAPI_1_3, QUANTIZED_TYPES, is_constant_densify, is_runtime_float16_dequantize
-from . import NO_ACTIVATION, Lowering, Lowerings, activation_code, add_plain, first_integer
+from . import NO_ACTIVATION, Lowering, Lowerings, activation_code, add_plain, first_integer, with_scalars
 from .builder import PartitionBuilder, kernel_error
 from .node import CONVERT_INT8, SCALAR_AS_TENSOR, SIGNED, WIDEN, LoweredNode, OperandTraits, first_is_int8
 
 _T = OperandType
 _RELU1 = 2
-
-
-def _add_elu(builder: PartitionBuilder, node: LoweredNode) -> None:
-    builder.add_inputs(node)
-    builder.add_float(1.0)
-    builder.finish(node)
 
 
 def _add_leaky_relu(builder: PartitionBuilder, node: LoweredNode) -> None:
@@ -38,34 +32,16 @@ def _add_leaky_relu(builder: PartitionBuilder, node: LoweredNode) -> None:
     builder.finish(node)
 
 
-def _add_response_normalization(builder: PartitionBuilder, node: LoweredNode) -> None:
+def _response_normalization(node: LoweredNode) -> list[int | float]:
     options = node.options
-    builder.add_inputs(node)
-    builder.add_int(options.radius)
-    builder.add_float(options.bias)
-    builder.add_float(options.alpha)
-    builder.add_float(options.beta)
-    builder.finish(node)
+    return [int(options.radius), *map(float, (options.bias, options.alpha, options.beta))]
 
 
-def _add_log_softmax(builder: PartitionBuilder, node: LoweredNode) -> None:
-    builder.add_inputs(node)
-    builder.add_float(1.0)  # beta
-    builder.add_int(-1)  # axis
-    builder.finish(node)
-
-
-def _add_softmax(builder: PartitionBuilder, node: LoweredNode) -> None:
-    builder.add_inputs(node)
-    builder.add_float(node.options.beta)
-    builder.finish(node)
+_ACTIVATED = with_scalars(lambda node: [activation_code(node)])
 
 
 def _add_hard_swish(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Lower HARD_SWISH.
-
-    Below NNAPI 1.3, the real delegate ignores a failure of ``TransformHardSwishIntoSupportedOps``.
-    """
+    """Lower HARD_SWISH. Below NNAPI 1.3, the real delegate ignores a failure of ``TransformHardSwishIntoSupportedOps``."""
     if builder.runtime_feature_level >= NNAPI_1_3:
         add_plain(builder, node)
     else:
@@ -127,13 +103,6 @@ def _ranges(source: Tensor, zero_point: int) -> tuple[_Range, _Range]:
 
 
 _INT8 = OperandTraits(converts_int8=first_is_int8)
-_SLOPE = OperandTraits(takes_scalars=True, converts_int8=first_is_int8, converts_all_inputs=True)
-
-
-def _add_activated(builder: PartitionBuilder, node: LoweredNode) -> None:
-    builder.add_inputs(node)
-    builder.add_int(activation_code(node))
-    builder.finish(node)
 
 
 def _add_cos(builder: PartitionBuilder, node: LoweredNode) -> None:
@@ -313,23 +282,23 @@ def _append_requantize(builder: PartitionBuilder, node: LoweredNode, mean: int) 
 
 
 LOWERINGS: Lowerings = {
-    "ELU": Lowering("ELU", _add_elu),
+    "ELU": Lowering("ELU", with_scalars(lambda _: [1.0])),
     "HARD_SWISH": Lowering("HARD_SWISH", _add_hard_swish, _INT8),
     "L2_NORMALIZATION": Lowering("L2_NORMALIZATION", traits=_INT8),
-    "LEAKY_RELU": Lowering("PRELU", _add_leaky_relu, _SLOPE),
-    "LOCAL_RESPONSE_NORMALIZATION": Lowering("LOCAL_RESPONSE_NORMALIZATION", _add_response_normalization),
+    "LEAKY_RELU": Lowering("PRELU", _add_leaky_relu, _BINARY),
+    "LOCAL_RESPONSE_NORMALIZATION": Lowering("LOCAL_RESPONSE_NORMALIZATION", with_scalars(_response_normalization)),
     "LOGISTIC": Lowering("LOGISTIC", traits=_INT8),
-    "LOG_SOFTMAX": Lowering("LOG_SOFTMAX", _add_log_softmax),
-    "PRELU": Lowering("PRELU", traits=_SLOPE),
+    "LOG_SOFTMAX": Lowering("LOG_SOFTMAX", with_scalars(lambda _: [1.0, -1])),  # beta and axis
+    "PRELU": Lowering("PRELU", traits=_BINARY),
     "RELU": Lowering("RELU", traits=_INT8),
     "RELU6": Lowering("RELU6", traits=_INT8),
     "RELU_N1_TO_1": Lowering("RELU1", traits=_INT8),
-    "SOFTMAX": Lowering("SOFTMAX", _add_softmax, _INT8),
+    "SOFTMAX": Lowering("SOFTMAX", with_scalars(lambda node: [float(node.options.beta)]), _INT8),
     "TANH": Lowering("TANH", traits=_INT8),
     "ABS": Lowering("ABS"),
-    "ADD": Lowering("ADD", _add_activated, _BINARY),
+    "ADD": Lowering("ADD", _ACTIVATED, _BINARY),
     "COS": Lowering(add=_add_cos),
-    "DIV": Lowering("DIV", _add_activated, _SCALARS),
+    "DIV": Lowering("DIV", _ACTIVATED, _SCALARS),
     "EQUAL": Lowering("EQUAL", traits=_BINARY),
     "EXP": Lowering("EXP"),
     "FLOOR": Lowering("FLOOR"),
@@ -343,7 +312,7 @@ LOWERINGS: Lowerings = {
     "LOGICAL_OR": Lowering("LOGICAL_OR"),
     "MAXIMUM": Lowering("MAXIMUM", _add_extremum, _BINARY),
     "MINIMUM": Lowering("MINIMUM", _add_extremum, _BINARY),
-    "MUL": Lowering("MUL", _add_activated, _BINARY),
+    "MUL": Lowering("MUL", _ACTIVATED, _BINARY),
     "NEG": Lowering("NEG"),
     "NOT_EQUAL": Lowering("NOT_EQUAL", traits=_BINARY),
     "POW": Lowering("POW", traits=_SCALARS),
@@ -352,7 +321,7 @@ LOWERINGS: Lowerings = {
     "SIN": Lowering("SIN"),
     "SQRT": Lowering("SQRT"),
     "SQUARED_DIFFERENCE": Lowering(add=_add_squared_difference),
-    "SUB": Lowering("SUB", _add_activated, _BINARY),
+    "SUB": Lowering("SUB", _ACTIVATED, _BINARY),
     "CAST": Lowering("CAST"),
     "DENSIFY": Lowering(add=_add_densify, fold=_fold_densify),
     "DEQUANTIZE": Lowering("DEQUANTIZE", fold=_fold_dequantize),

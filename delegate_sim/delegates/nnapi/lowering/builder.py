@@ -123,10 +123,7 @@ class PartitionBuilder:
             self.add_input(node, position)
 
     def add_input(self, node: LoweredNode, position: int) -> None:
-        """Add a node's operand with the node's flags (``AddTensorInput``).
-
-        Raises Refused if NNAPI lacks the tensor's type.
-        """
+        """Add a node's operand with the node's flags (``AddTensorInput``). Raises Refused if NNAPI lacks the tensor's type."""
         index = node.operand(position)
         operand = self.mapped.get(index)
         if operand is None:
@@ -134,10 +131,7 @@ class PartitionBuilder:
         self.inputs.append(operand)
 
     def add_flagged_input(self, node: LoweredNode, position: int, flags: int = 0) -> None:
-        """Add a node's operand with the given flags (``AddTensorInput``).
-
-        Raises Refused if NNAPI lacks the tensor's type.
-        """
+        """Add a node's operand with the given flags (``AddTensorInput``). Raises Refused if NNAPI lacks the tensor's type."""
         self.inputs.append(self.tensor_operand(node.index, node.operand(position), flags))
 
     def add_unchecked_input(self, node: LoweredNode, position: int, flags: int = 0, is_hybrid: bool = False) -> None:
@@ -206,6 +200,16 @@ class PartitionBuilder:
     def add_bool(self, value: bool) -> None:
         """Add a BOOL scalar as an operand (``AddScalarBoolOperand``)."""
         self._scalar(_BOOL, _FLAGS[bool(value)])
+
+    def add_scalars(self, *values: bool | int | float) -> None:
+        """Add a scalar of the type of each value: BOOL, INT32 or FLOAT32."""
+        for value in values:
+            if isinstance(value, bool):
+                self.add_bool(value)
+            elif isinstance(value, float):
+                self.add_float(value)
+            else:
+                self.add_int(value)
 
     def _scalar(self, code: int, value: bytes) -> None:
         own = self._new_index()

@@ -8,7 +8,7 @@ from ....graph.graph import NodeView
 from ....model.model import Node
 from ....nnapi_runtime.types import OperandType
 from ..target import NNAPI_1_3, hybrid_with_weights, is_basic_lstm, is_full_lstm, is_hybrid_lstm
-from . import Lowering, Lowerings, activation_code, add_integers, add_zero_bias, first_integer, padding_code
+from . import Lowering, Lowerings, activation_code, add_zero_bias, first_integer, padding_code, with_scalars
 from .builder import PartitionBuilder, kernel_error
 from .node import CONVERT_INT8, PER_CHANNEL, REPEATED_SCALE, SIGNED, LoweredNode, OperandTraits, first_is_int8, weights_are_int8
 
@@ -109,7 +109,8 @@ def _add_sequence_lstm(builder: PartitionBuilder, node: LoweredNode) -> None:
     if len(node.inputs) == 24:
         _add_layer_normalization(builder, node)
     else:
-        _leave_out_layer_normalization(builder, 4)
+        for _ in range(4):
+            builder.leave_out()
     builder.finish(node)
 
 
@@ -122,7 +123,8 @@ def _add_bidirectional_lstm(builder: PartitionBuilder, node: LoweredNode) -> Non
     _add_clipping(builder, node)
     builder.add_bool(node.options.merge_outputs)
     builder.add_bool(node.options.time_major)
-    _leave_out_layer_normalization(builder, 8)
+    for _ in range(8):
+        builder.leave_out()
     builder.finish(node)
 
 
@@ -130,13 +132,6 @@ def _add_rnn(builder: PartitionBuilder, node: LoweredNode) -> None:
     builder.add_inputs(node)
     builder.add_state(node, 4)
     builder.add_int(activation_code(node))
-    builder.finish(node)
-
-
-def _add_sequence_rnn(builder: PartitionBuilder, node: LoweredNode) -> None:
-    builder.add_inputs(node)
-    builder.add_int(activation_code(node))
-    builder.add_int(node.options.time_major)
     builder.finish(node)
 
 
@@ -170,13 +165,7 @@ def _add_layer_normalization(builder: PartitionBuilder, node: LoweredNode) -> No
             builder.leave_out()
 
 
-def _leave_out_layer_normalization(builder: PartitionBuilder, count: int) -> None:
-    for _ in range(count):  # bounded: callers pass constants
-        builder.leave_out()
-
-
 _SEQUENCE_LSTM = OperandTraits(is_hybrid=hybrid_with_weights(2))
-
 
 _WEIGHTS = (1, 2)
 """Positions of the operands that are dequantized if the input is float."""
@@ -185,11 +174,9 @@ _WEIGHTS = (1, 2)
 def _add_convolution(builder: PartitionBuilder, node: LoweredNode) -> None:
     options = node.options
     _add_inputs_with_dense_weights(builder, node)
-    add_integers(builder, padding_code(node), options.stride_w, options.stride_h)
+    builder.add_scalars(padding_code(node), options.stride_w, options.stride_h)
     groups = _groups(node)
-    if groups is not None:
-        builder.add_int(groups)
-    builder.add_int(activation_code(node))
+    builder.add_scalars(*([] if groups is None else [groups]), activation_code(node))
     _add_dilation(builder, node)
     builder.add_outputs(node)
     builder.add_dequantized_weights(node, _WEIGHTS)
@@ -199,7 +186,7 @@ def _add_convolution(builder: PartitionBuilder, node: LoweredNode) -> None:
 def _add_depthwise_convolution(builder: PartitionBuilder, node: LoweredNode) -> None:
     options = node.options
     builder.add_inputs(node)
-    add_integers(builder, padding_code(node), options.stride_w, options.stride_h, options.depth_multiplier, activation_code(node))
+    builder.add_scalars(padding_code(node), options.stride_w, options.stride_h, options.depth_multiplier, activation_code(node))
     _add_dilation(builder, node)
     builder.finish(node)
 
@@ -214,7 +201,7 @@ def _add_transpose_convolution(builder: PartitionBuilder, node: LoweredNode) -> 
     else:
         add_zero_bias(builder, node, 2, 1, first_integer(node.view, 0, 3))
     builder.add_unchecked_input(node, 0)
-    add_integers(builder, padding_code(node), options.stride_w, options.stride_h, activation_code(node))
+    builder.add_scalars(padding_code(node), options.stride_w, options.stride_h, activation_code(node))
     builder.add_bool(False)  # NHWC
     builder.finish(node)
 
@@ -222,8 +209,7 @@ def _add_transpose_convolution(builder: PartitionBuilder, node: LoweredNode) -> 
 def _add_dilation(builder: PartitionBuilder, node: LoweredNode) -> None:
     options = node.options
     if (options.dilation_w_factor, options.dilation_h_factor) != (1, 1):
-        builder.add_bool(False)  # NHWC
-        add_integers(builder, options.dilation_w_factor, options.dilation_h_factor)
+        builder.add_scalars(False, options.dilation_w_factor, options.dilation_h_factor)  # NHWC first
 
 
 def _groups(node: LoweredNode) -> int | None:
@@ -274,12 +260,10 @@ def _third_tensor_is_int8(view: NodeView) -> bool:
     return view.graph.tensors[2].type == "INT8"
 
 
-def _add_pooling(builder: PartitionBuilder, node: LoweredNode) -> None:
+def _pooling(node: LoweredNode) -> list[int]:
     options = node.options
-    builder.add_inputs(node)
-    add_integers(builder, padding_code(node), options.stride_w, options.stride_h, options.filter_width, options.filter_height)
-    builder.add_int(activation_code(node))
-    builder.finish(node)
+    sizes = options.stride_w, options.stride_h, options.filter_width, options.filter_height
+    return [padding_code(node), *sizes, activation_code(node)]
 
 
 _INT8 = OperandTraits(converts_int8=first_is_int8)
@@ -288,29 +272,20 @@ _INT8 = OperandTraits(converts_int8=first_is_int8)
 def _add_bilinear(builder: PartitionBuilder, node: LoweredNode) -> None:
     options, shape = node.options, (*node.view.output(0).shape, 0, 0, 0)
     builder.add_input(node, 0)
-    add_integers(builder, shape[2], shape[1])
+    builder.add_scalars(shape[2], shape[1])
     if options.align_corners or options.half_pixel_centers:
-        builder.add_bool(False)  # NHWC
-        builder.add_bool(options.align_corners)
-        builder.add_bool(options.half_pixel_centers)
+        builder.add_scalars(False, bool(options.align_corners), bool(options.half_pixel_centers))  # NHWC first
     builder.finish(node)
 
 
 def _add_nearest_neighbor(builder: PartitionBuilder, node: LoweredNode) -> None:
     options = node.options
     builder.add_input(node, 0)
-    add_integers(builder, first_integer(node.view, 1, 1), first_integer(node.view, 1))
+    builder.add_scalars(first_integer(node.view, 1, 1), first_integer(node.view, 1))
     builder.add_bool(False)  # NHWC
     if options.align_corners or options.half_pixel_centers:
         builder.add_bool(options.align_corners)
         builder.add_bool(options.half_pixel_centers)
-    builder.finish(node)
-
-
-def _add_batch_matmul(builder: PartitionBuilder, node: LoweredNode) -> None:
-    builder.add_inputs(node)
-    builder.add_bool(node.options.adj_x)
-    builder.add_bool(node.options.adj_y)
     builder.finish(node)
 
 
@@ -353,7 +328,9 @@ LOWERINGS: Lowerings = {
     "SVDF": Lowering("SVDF", _add_svdf),
     "UNIDIRECTIONAL_SEQUENCE_LSTM": Lowering("UNIDIRECTIONAL_SEQUENCE_LSTM", _add_sequence_lstm, _SEQUENCE_LSTM),
     "UNIDIRECTIONAL_SEQUENCE_RNN": Lowering(
-        "UNIDIRECTIONAL_SEQUENCE_RNN", _add_sequence_rnn, OperandTraits(is_hybrid=hybrid_with_weights(1))
+        "UNIDIRECTIONAL_SEQUENCE_RNN",
+        with_scalars(lambda node: [activation_code(node), int(node.options.time_major)]),
+        OperandTraits(is_hybrid=hybrid_with_weights(1)),
     ),
     "CONV_2D": Lowering(
         "CONV_2D",
@@ -366,12 +343,12 @@ LOWERINGS: Lowerings = {
     "TRANSPOSE_CONV": Lowering(
         "TRANSPOSE_CONV", _add_transpose_convolution, OperandTraits(converts_int8=_third_tensor_is_int8), reads_graph=True
     ),
-    "AVERAGE_POOL_2D": Lowering("AVERAGE_POOL_2D", _add_pooling, _INT8),
-    "L2_POOL_2D": Lowering("L2_POOL_2D", _add_pooling),
-    "MAX_POOL_2D": Lowering("MAX_POOL_2D", _add_pooling, _INT8),
+    "AVERAGE_POOL_2D": Lowering("AVERAGE_POOL_2D", with_scalars(_pooling), _INT8),
+    "L2_POOL_2D": Lowering("L2_POOL_2D", with_scalars(_pooling)),
+    "MAX_POOL_2D": Lowering("MAX_POOL_2D", with_scalars(_pooling), _INT8),
     "RESIZE_BILINEAR": Lowering("RESIZE_BILINEAR", _add_bilinear, _INT8),
     "RESIZE_NEAREST_NEIGHBOR": Lowering("RESIZE_NEAREST_NEIGHBOR", _add_nearest_neighbor, _INT8),
-    "BATCH_MATMUL": Lowering("BATCH_MATMUL", _add_batch_matmul),
+    "BATCH_MATMUL": Lowering("BATCH_MATMUL", with_scalars(lambda node: [bool(node.options.adj_x), bool(node.options.adj_y)])),
     "FULLY_CONNECTED": Lowering(
         "FULLY_CONNECTED",
         _add_fully_connected,

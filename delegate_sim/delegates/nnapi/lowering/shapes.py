@@ -10,7 +10,7 @@ from ....model.numbers import as_list
 from ....nnapi_runtime.types import OperandType
 from ....refusal import Refused
 from ..target import FEATURE_LEVEL_6, QUANTIZED_TYPES
-from . import Lowering, Lowerings, add_integers, first_integer, first_number
+from . import Lowering, Lowerings, first_integer, first_number, with_scalars
 from .builder import PartitionBuilder, kernel_error
 from .node import SIGNED, LoweredNode, OperandTraits, first_is_int8
 
@@ -20,12 +20,6 @@ def _add_batch_to_space(builder: PartitionBuilder, node: LoweredNode) -> None:
     for position in range(len(node.inputs)):
         if position != 2:
             builder.add_input(node, position)
-    builder.finish(node)
-
-
-def _add_with_block_size(builder: PartitionBuilder, node: LoweredNode) -> None:
-    builder.add_inputs(node)
-    builder.add_int(node.options.block_size)
     builder.finish(node)
 
 
@@ -55,18 +49,17 @@ def _add_squeeze(builder: PartitionBuilder, node: LoweredNode) -> None:
 _INT8 = OperandTraits(converts_int8=first_is_int8)
 
 
-def _add_strided_slice(builder: PartitionBuilder, node: LoweredNode) -> None:
+_BLOCK_SIZE = with_scalars(lambda node: [int(node.options.block_size)])
+
+
+def _masks(node: LoweredNode) -> list[int]:
     options = node.options
-    builder.add_inputs(node)
-    add_integers(builder, options.begin_mask, options.end_mask, options.shrink_axis_mask)
-    builder.finish(node)
+    return [int(options.begin_mask), int(options.end_mask), int(options.shrink_axis_mask)]
 
 
-def _add_concatenation(builder: PartitionBuilder, node: LoweredNode) -> None:
-    axis = node.options.axis
-    builder.add_inputs(node)
-    builder.add_int(axis + node.view.input(0).rank if axis < 0 else axis)
-    builder.finish(node)
+def _axis(node: LoweredNode) -> list[int]:
+    axis = int(node.options.axis)
+    return [axis + node.view.input(0).rank if axis < 0 else axis]
 
 
 def _add_pack(builder: PartitionBuilder, node: LoweredNode) -> None:
@@ -201,13 +194,6 @@ def _add_constant_value(builder: PartitionBuilder, node: LoweredNode, value: Ten
         builder.add_int(int(number) + (128 if value.type == "INT8" and node.converts_int8 else 0))
 
 
-def _add_mirror_pad(builder: PartitionBuilder, node: LoweredNode) -> None:
-    mode = node.options.mode
-    builder.add_inputs(node)
-    builder.add_int(mode if mode in (0, 1) else -1)
-    builder.finish(node)
-
-
 _SPARSE_PROJECTION = 1
 _NNAPI_SPARSE_PROJECTION = 3
 
@@ -257,24 +243,24 @@ def _add_fill(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 LOWERINGS: Lowerings = {
     "BATCH_TO_SPACE_ND": Lowering("BATCH_TO_SPACE_ND", _add_batch_to_space, _INT8),
-    "DEPTH_TO_SPACE": Lowering("DEPTH_TO_SPACE", _add_with_block_size, _INT8),
+    "DEPTH_TO_SPACE": Lowering("DEPTH_TO_SPACE", _BLOCK_SIZE, _INT8),
     "EXPAND_DIMS": Lowering("EXPAND_DIMS", _add_expand_dims, _INT8),
     "RESHAPE": Lowering("RESHAPE", _add_reshape, _INT8),
     "SPACE_TO_BATCH_ND": Lowering("SPACE_TO_BATCH_ND", traits=_INT8),
-    "SPACE_TO_DEPTH": Lowering("SPACE_TO_DEPTH", _add_with_block_size, _INT8),
+    "SPACE_TO_DEPTH": Lowering("SPACE_TO_DEPTH", _BLOCK_SIZE, _INT8),
     "SQUEEZE": Lowering("SQUEEZE", _add_squeeze),
     "TRANSPOSE": Lowering("TRANSPOSE", traits=_INT8),
     "REVERSE_V2": Lowering("REVERSE"),
     "SLICE": Lowering("SLICE", traits=_INT8),
-    "STRIDED_SLICE": Lowering("STRIDED_SLICE", _add_strided_slice, _INT8),
+    "STRIDED_SLICE": Lowering("STRIDED_SLICE", with_scalars(_masks), _INT8),
     "CONCATENATION": Lowering(
-        "CONCATENATION", _add_concatenation, OperandTraits(converts_int8=first_is_int8, converts_all_inputs=True)
+        "CONCATENATION", with_scalars(_axis), OperandTraits(converts_int8=first_is_int8, converts_all_inputs=True)
     ),
     "PACK": Lowering("PACK", _add_pack),
     "SPLIT": Lowering("SPLIT", _add_split),
     "SPLIT_V": Lowering(add=_add_slices),
     "UNPACK": Lowering(add=_add_reshape_and_split),
-    "MIRROR_PAD": Lowering("MIRROR_PAD", _add_mirror_pad),
+    "MIRROR_PAD": Lowering("MIRROR_PAD", with_scalars(lambda node: [node.options.mode if node.options.mode in (0, 1) else -1])),
     "PAD": Lowering("PAD", _add_pad, _INT8),
     "PADV2": Lowering("PAD", _add_pad, _INT8),
     "EMBEDDING_LOOKUP": Lowering("EMBEDDING_LOOKUP"),
