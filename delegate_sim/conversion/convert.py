@@ -25,7 +25,7 @@ from ..foundation.printable import printable, shortened
 from ..foundation.processes import python_file, signal_name
 from .cache import ConversionCache, file_digest
 from .calibration import DRAWN, Calibration
-from .converters import Bounds, Converter, Ended, Route, run_bounded
+from .converters import Converter, Ended, Limits, Route, run_bounded
 from .model_code import REFUSED
 from .scripts import FLOAT_MODEL, RESULT, Script, code, scripts
 from .settings import Settings
@@ -63,19 +63,6 @@ class Failure:
 
     kind: FailureKind
     line: str
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Limits of each step of a conversion."""
-
-    seconds: float = 900.0
-    memory: int = 12 << 30
-    """Memory in bytes that all processes of the step together may use. Only Linux enforces this limit."""
-    output: int = 4 << 30
-    """Total size in bytes of the files that the step may write."""
-    printed: int = 256 << 20
-    """Number of bytes that the step may print."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,11 +210,10 @@ def run_script(script: Script, folder: str, limits: Limits) -> Ended:
         "TMPDIR": temporary,
         "PYTHONDONTWRITEBYTECODE": "1",
     }
-    bounds = Bounds(limits.seconds, limits.memory, limits.output, limits.printed)
     source, command = script.source, [_SCRIPT]
     if source is not None and source.kind in _WITH_CODE and not source.may_run_code:
         command = [_CHECK, source.kind.value, source.path, _SCRIPT]
-    ended = run_bounded(python_file(*command, python=script.converter.python, options=["-u"]), folder, environment, bounds)
+    ended = run_bounded(python_file(*command, python=script.converter.python, options=["-u"]), folder, environment, limits)
     if ended.status == REFUSED and source is not None and command[0] == _CHECK:
         reason = _shortened((ended.printed.strip().splitlines() or [""])[-1])
         raise ModelError(f"{printable(source.text)}: {reason}; if you trust the model, {_CONSENT}")

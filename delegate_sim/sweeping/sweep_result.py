@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ..conversion.calibration import DRAWN, Calibration
-from ..conversion.convert import Conversion, Limits
+from ..conversion.convert import Conversion
+from ..conversion.converters import Limits
 from ..conversion.settings import Settings
 from ..conversion.sources import SourceModel
 from ..diagnosis.advice.plain_fix import PlainFix, plain_fix, search_fix

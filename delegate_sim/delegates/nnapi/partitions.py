@@ -16,7 +16,7 @@ from ...nnapi_runtime.types import Version
 from ...nnapi_runtime.types import feature_level as level_of
 from ...refusal import Refusal
 from ...releases.catalogue import NEWEST, Release
-from ...rules.rule import Reason, Verdict
+from ...rules.rule import Reason
 from ..decision import Decision, Float16Remapping, take_supported
 from ..options import OptionValues
 from .lowering.builder import ModelMaker
@@ -265,13 +265,20 @@ def _after(subset: Subset, every: Sequence[Subset]) -> Sequence[Subset]:
 
 
 def supported_nodes(graph: Graph, options: OptionValues, release: Release) -> tuple[Decision, bool]:
-    """Return the decision about the nodes, and whether nodes read float16 weights without a DEQUANTIZE."""
+    """Return the decision about the nodes, and whether nodes read float16 weights without a DEQUANTIZE.
+
+    If every unsupported node is a DEQUANTIZE of float16 weights, all nodes are treated as supported
+    (``GetSupportedOpsWithFp16WeightRemapping``).
+    """
     target = _target(options, release)
     remapping = Float16Remapping()
     widened = [node for node in map(graph.nodes.__getitem__, graph.execution_plan) if node.op == "DEQUANTIZE"]
     if not any(graph.view(node).is_constant_float16_dequantize for node in widened):
         return take_supported(graph, RULES, target), False
-    supported, verdicts = _supported_with_float16(graph, target, remapping)
+    verdicts = remapping.verdicts(graph, RULES, target)
+    supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)
+    if len(supported) + len(remapping.nodes) == len(graph.execution_plan):
+        supported = graph.execution_plan
     graph = remapping.apply(graph, supported)
     return Decision(graph, verdicts, supported, partition(graph, supported) if supported else ()), bool(
         supported and remapping.nodes
@@ -286,20 +293,6 @@ def supports_operator(op: str, options: OptionValues) -> bool:
 
 def _target(options: OptionValues, release: Release) -> NnapiTarget:
     return NnapiTarget(validation_level(options), is_accelerator_specified(options), release)
-
-
-def _supported_with_float16(
-    graph: Graph, target: NnapiTarget, remapping: Float16Remapping
-) -> tuple[tuple[int, ...], dict[int, Verdict]]:
-    """Return the supported nodes and the verdicts on all nodes (``GetSupportedOpsWithFp16WeightRemapping``).
-
-    If every unsupported node is a DEQUANTIZE of float16 weights, all nodes are treated as supported.
-    """
-    verdicts = remapping.verdicts(graph, RULES, target)
-    supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)
-    if len(supported) + len(remapping.nodes) == len(graph.execution_plan):
-        return graph.execution_plan, verdicts
-    return supported, verdicts
 
 
 NO_DEVICE = Reason(
