@@ -147,7 +147,9 @@ def _run(result: Conversion, key: str, before: Conversion | None, cache: Convers
         model = os.path.join(folder, RESULT)
         failure = _failure(script.converter, ended, model, limits)
         if failure is not None and failure.kind in (FailureKind.ERROR, FailureKind.CRASHED) and _is_full(folder, ended):
-            failure = Failure(FailureKind.DISK_FULL, _full_line(script.converter.name, folder))
+            full = f"{script.converter.name} failed because {os.path.dirname(folder)} has no space left"
+            line = _shortened(f"{full}: free some space, or set TMPDIR to another folder")
+            failure = Failure(FailureKind.DISK_FULL, line)
         result = replace(
             result,
             failure=failure,
@@ -187,11 +189,6 @@ def _is_full(folder: str, ended: Ended) -> bool:
         return shutil.disk_usage(folder).free < _LEAST_FREE
     except OSError:
         return False
-
-
-def _full_line(converter: str, folder: str) -> str:
-    parent = os.path.dirname(folder)
-    return _shortened(f"{converter} failed because {parent} has no space left: free some space, or set TMPDIR to another folder")
 
 
 def run_script(script: Script, folder: str, limits: Limits) -> Ended:

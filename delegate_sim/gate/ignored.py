@@ -11,7 +11,7 @@ from ..delegates.vela import EXPLAINED as VELA
 from ..foundation.printable import suggestion
 from ..foundation.work_budget import spend_steps
 from ..micro.target import EXPLAINED as MICRO
-from ..results.report.findings import ERROR, NOTE, Finding
+from ..results.report.findings import ERROR, NOTE
 from . import GATE
 from .configuration_table import ConfigurationProblem, ConfigurationTable, parse_model_patterns, parse_targets, parse_text
 from .results import FAILED, PASSED, Case
@@ -75,13 +75,14 @@ def _without(case: Case, rows: Sequence[Ignored]) -> Case:
     reasons = {row.code: row.reason for row in rows}
     if reasons.keys().isdisjoint(finding.code for finding in case.findings):
         return case
-    findings = tuple([_ignored(finding, reasons) for finding in case.findings])
+    findings = tuple(
+        [
+            replace(finding, level=NOTE, ignored=reasons[finding.code]) if finding.code in reasons else finding
+            for finding in case.findings
+        ]
+    )
     left = list(dict.fromkeys([finding.code for finding in findings if finding.level == ERROR]))
     if left:
         more = f"not ignored: {', '.join(left)}; to accept these findings too, add an [[ignore]] table for each code"
         return replace(case, findings=findings, notes=(*case.notes, more))
     return replace(case, findings=findings, status=case.status if case.status != FAILED else PASSED)
-
-
-def _ignored(finding: Finding, reasons: dict[str, str]) -> Finding:
-    return replace(finding, level=NOTE, ignored=reasons[finding.code]) if finding.code in reasons else finding

@@ -77,21 +77,18 @@ class PlanStep:
         for index in operation.inputs:
             if index not in self._seen:
                 self._seen.add(index)
-                self._add_input(index)
+                lists = {
+                    Lifetime.MODEL_INPUT: self.model_inputs,
+                    Lifetime.TEMPORARY: self.temporary_inputs,
+                    Lifetime.MODEL_OUTPUT: self.output_inputs,
+                }
+                if (inputs := lists.get(self.model.operands[index].lifetime)) is not None:
+                    inputs.append(index)
         for index in operation.outputs:
             self._seen.add(index)
             self.written.add(index)
             if self.model.operands[index].lifetime == Lifetime.MODEL_OUTPUT:
                 self.model_outputs.append(index)
-
-    def _add_input(self, index: int) -> None:
-        lists = {
-            Lifetime.MODEL_INPUT: self.model_inputs,
-            Lifetime.TEMPORARY: self.temporary_inputs,
-            Lifetime.MODEL_OUTPUT: self.output_inputs,
-        }
-        if (inputs := lists.get(self.model.operands[index].lifetime)) is not None:
-            inputs.append(index)
 
     @property
     def has_inputs(self) -> bool:
@@ -140,16 +137,17 @@ class _StepPartitioner:
         """Split a model, and the models of an interpreted IF or WHILE, into steps."""
         source = len(self._plan.models)
         self._plan.models.append(model)
-        best = self._best_devices(model)
+        supported = [device.supported(model) for device in self._devices]
+        best = [self._best_device(model, position, supported) for position in range(len(model.operations))]
         if source == 0 and len(set(best)) == 1 and best[0] != self._interpreter:
             self._plan.device = self._devices[best[0]]
             return
         queues: list[deque[int]] = [deque() for _ in (*self._devices, self._interpreter)]
         tracker = ReadyTracker(model.operations, lambda index: model.operands[index].is_produced)
 
-        def enqueue(places: list[int]) -> None:
-            for place in places:
-                queues[best[place]].append(place)
+        def enqueue(positions: list[int]) -> None:
+            for position in positions:
+                queues[best[position]].append(position)
 
         enqueue(tracker.initially_ready())
         # Later devices in the list run first, so that more inputs may be ready for earlier devices.
@@ -158,17 +156,17 @@ class _StepPartitioner:
             if step is not None:
                 self._plan.steps.append(step)
             while queues[chosen]:
-                place = queues[chosen].popleft()
+                position = queues[chosen].popleft()
                 if step is None:
-                    self._interpret(model, source, model.operations[place])
+                    self._interpret(model, source, model.operations[position])
                 else:
-                    step.add(model.operations[place])
-                enqueue(tracker.finish(place))
+                    step.add(model.operations[position])
+                enqueue(tracker.finish(position))
 
     def _interpret(self, model: NnModel, source: int, operation: NnOperation) -> None:
         is_if = operation.type == OperationType.IF
-        kind, places = (ControlStep.IF, (IF_THEN, IF_ELSE)) if is_if else (ControlStep.WHILE, (WHILE_CONDITION, WHILE_BODY))
-        first, second = (model.operands[operation.inputs[place]].submodel for place in places)
+        kind, positions = (ControlStep.IF, (IF_THEN, IF_ELSE)) if is_if else (ControlStep.WHILE, (WHILE_CONDITION, WHILE_BODY))
+        first, second = (model.operands[operation.inputs[position]].submodel for position in positions)
         self._plan.steps.append(Interpreted(kind, source, operation))
         for submodel, is_followed_by_jump in ((first, True), (second, not is_if)):
             if isinstance(submodel, NnModel):
@@ -176,23 +174,19 @@ class _StepPartitioner:
             if is_followed_by_jump:
                 self._plan.steps.append(Interpreted(ControlStep.GOTO))
 
-    def _best_devices(self, model: NnModel) -> list[int]:
-        supported = [device.supported(model) for device in self._devices]
-        return [self._best_device(model, place, supported) for place in range(len(model.operations))]
-
-    def _best_device(self, model: NnModel, place: int, supported: list[list[bool]]) -> int:
+    def _best_device(self, model: NnModel, position: int, supported: list[list[bool]]) -> int:
         """Return the index of the device with the lowest cost among the devices that support an operation.
 
         If the CPU and other devices have the lowest cost, the CPU is returned. Otherwise, the first device with the lowest cost
         is returned. On Android 12, devices that are updated separately from Android come first.
         """
-        operation = model.operations[place]
+        operation = model.operations[position]
         is_control_flow = operation.type in _CONTROL_FLOW
         has_unknown_size = is_control_flow and _has_unknown_size(model, operation)
         prefers_updatable = model.android == AndroidRelease.ANDROID_12 and not has_unknown_size
         best, lowest = None, 0.0
         for index, device in enumerate(self._devices):
-            if not supported[index][place] or (has_unknown_size and not device.is_cpu):
+            if not supported[index][position] or (has_unknown_size and not device.is_cpu):
                 continue
             cost = operation_cost(model, operation, device, self._preference)
             is_preferred = device.is_cpu or (

@@ -244,20 +244,20 @@ class ReadyTracker:
         self._operations = operations
         self._readers: dict[int, list[int]] = defaultdict(list)
         self._missing: list[int] = []
-        for place, operation in enumerate(operations):
+        for position, operation in enumerate(operations):
             produced = [index for index in operation.inputs if is_produced(index)]
             self._missing.append(len(produced))
             for index in produced:
-                self._readers[index].append(place)
+                self._readers[index].append(position)
 
     def initially_ready(self) -> list[int]:
         """Return the operations that are ready before any operation runs."""
-        return [place for place, count in enumerate(self._missing) if count == 0]
+        return [position for position, count in enumerate(self._missing) if count == 0]
 
-    def finish(self, place: int) -> list[int]:
+    def finish(self, position: int) -> list[int]:
         """Mark an operation as done. Return the operations that become ready."""
         ready = []
-        for index in self._operations[place].outputs:
+        for index in self._operations[position].outputs:
             for reader in self._readers[index]:
                 self._missing[reader] -= 1
                 if self._missing[reader] == 0:

@@ -73,7 +73,12 @@ def scan(
         declare_outputs([*_outputs(output, journal_path, file_format)], [split_address(model)[0] for model in models])
         journal = Journal(journal_path)
         try:
-            _take_over(journal, output)
+            try:
+                with _naming_output(output):
+                    journal.take_over(read_tables(output) if os.path.exists(output) else {RUNS: (), CAUSES: ()})
+            except ScanError:
+                journal.remove()  # the journal has no result yet
+                raise
             judged = unchanged = 0
             is_interrupted = has_fault = False
             jobs = (Job(model, tuple(targets), journal.known(stored_name(model))) for model in models)
@@ -122,15 +127,6 @@ def _naming_output(output: str) -> Iterator[None]:
         raise ScanError(f"{output}: {error.reason}") from error
     except OSError as error:
         raise ScanError(f"{error.filename or output}: {error.strerror or error}") from error
-
-
-def _take_over(journal: Journal, output: str) -> None:
-    try:
-        with _naming_output(output):
-            journal.take_over(read_tables(output) if os.path.exists(output) else {RUNS: (), CAUSES: ()})
-    except ScanError:
-        journal.remove()  # the journal has no result yet
-        raise
 
 
 def _write(

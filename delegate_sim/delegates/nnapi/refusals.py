@@ -46,16 +46,21 @@ KINDS: Mapping[str, Kind] = {PREFIX + rule.code: _kind(rule, words) for rule, wo
 Rules on control flow and on simulated failures are omitted, because the delegate's models cannot break these rules.
 """
 
-_REFUSAL_ADVICE_CHANNELS = OperandType.TENSOR_QUANT8_SYMM_PER_CHANNEL
-_SYMMETRIC = frozenset({OperandType.TENSOR_QUANT8_SYMM, _REFUSAL_ADVICE_CHANNELS})
+_CHANNELS = OperandType.TENSOR_QUANT8_SYMM_PER_CHANNEL
+_SYMMETRIC = frozenset({OperandType.TENSOR_QUANT8_SYMM, _CHANNELS})
 _MOVES = frozenset({"TRANSPOSE", "SQUEEZE", "RESHAPE", "SPACE_TO_BATCH_ND", "BATCH_TO_SPACE_ND"})
 
 
 def change_for(call: Refusal) -> str:
     """Return advice on how to change the model or the options so that the call is not rejected."""
     kind, operation = KINDS[PREFIX + call.code], call.operation
-    if call.found is _REFUSAL_ADVICE_CHANNELS:
-        return _change_of_channels(operation)
+    if call.found is _CHANNELS and operation == "FULLY_CONNECTED":
+        return f"quantize dense layers per tensor: {DENSE_PER_TENSOR}"
+    if call.found is _CHANNELS:
+        return (
+            f"quantize fully to int8 with a representative data set, or keep the weights of {operation or 'the node'} in float; "
+            "NNAPI accepts per-channel weights only with 8-bit activations"
+        )
     if call.code == OPERAND_ZERO_POINT.code and call.needed.type in _SYMMETRIC:
         return "use feature level 30 (Android 11) or newer; from this level on, INT8 tensors may have a zero point"
     if operation in _MOVES and kind.problem is Problem.TYPE:
@@ -66,15 +71,6 @@ def change_for(call: Refusal) -> str:
     if operation == "TRANSPOSE_CONV" and call.found is OperandType.TENSOR_FLOAT16:
         return "convert with float32 weights, because NNAPI has no TRANSPOSE_CONV with float16 weights"
     return kind.hint
-
-
-def _change_of_channels(operation: str) -> str:
-    if operation == "FULLY_CONNECTED":
-        return f"quantize dense layers per tensor: {DENSE_PER_TENSOR}"
-    return (
-        f"quantize fully to int8 with a representative data set, or keep the weights of {operation or 'the node'} in float; "
-        "NNAPI accepts per-channel weights only with 8-bit activations"
-    )
 
 
 def _refused_operand(call: Refusal, node: int, graph: Graph, lowered: LoweredPartition) -> tuple[str, int | None]:
@@ -172,10 +168,8 @@ def _further(calls: Sequence[tuple[int, Refusal]]) -> tuple[str, ...]:
         for (operation, message), nodes in groups.items()
     ]
     hidden = len(lines) - _FURTHER_SHOWN
-    more = (
-        (f"after this call is fixed, the NNAPI runtime would still reject {hidden} further kinds of calls",) if hidden > 0 else ()
-    )
-    return (*lines[:_FURTHER_SHOWN], *more)
+    more = f"after this call is fixed, the NNAPI runtime would still reject {hidden} further kinds of calls"
+    return (*lines[:_FURTHER_SHOWN], *([more] if hidden > 0 else []))
 
 
 def _nodes(indices: Sequence[int]) -> str:

@@ -244,10 +244,10 @@ def _add_reduction(builder: PartitionBuilder, node: LoweredNode) -> None:
 def _add_mean(builder: PartitionBuilder, node: LoweredNode) -> None:
     _add_inputs_with_axes(builder, node)
     builder.add_int(bool(node.options.keep_dims))
-    if not node.outputs or not _changes_quantization(node.view):
+    source, first = node.view.input(0), node.view.output(0)
+    if not node.outputs or (source.scale, source.zero_point) == (first.scale, first.zero_point):
         builder.finish(node)
         return
-    source = node.view.input(0)
     quantization = (source.scale, source.zero_point, node.converts_int8)
     means = [
         builder.add_intermediate(node, result, result.shape, *quantization, has_pointer=True) for result in node.view.outputs
@@ -262,11 +262,6 @@ def _add_inputs_with_axes(builder: PartitionBuilder, node: LoweredNode) -> None:
             builder.add_vector(1)
         else:
             builder.add_input(node, position)
-
-
-def _changes_quantization(view: NodeView) -> bool:
-    source, result = view.input(0), view.output(0)
-    return source.scale != result.scale or source.zero_point != result.zero_point
 
 
 def _append_requantize(builder: PartitionBuilder, node: LoweredNode, mean: int) -> None:

@@ -22,14 +22,10 @@ _LSTM_WEIGHTS = (*range(1, 18), *range(20, 24))
 def _add_lstm(builder: PartitionBuilder, node: LoweredNode) -> None:
     if is_basic_lstm(node.view):
         _add_basic_lstm(builder, node)
-    elif _is_quantized_lstm(builder, node.view):
+    elif builder.target_feature_level >= NNAPI_1_3 and is_full_lstm(node.view) and node.view.input(0).type == "INT8":
         _add_quantized_lstm(builder, node)
     else:
         _add_full_lstm(builder, node)
-
-
-def _is_quantized_lstm(builder: PartitionBuilder, view: NodeView) -> bool:
-    return builder.target_feature_level >= NNAPI_1_3 and is_full_lstm(view) and view.input(0).type == "INT8"
 
 
 def _add_full_lstm(builder: PartitionBuilder, node: LoweredNode) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from ....graph.graph import NodeView
-from ....model.model import Tensor
 from ....model.numbers import as_list
 from ....nnapi_runtime.types import OperandType
 from ....refusal import Refused
@@ -108,7 +106,8 @@ def _add_slices(builder: PartitionBuilder, node: LoweredNode) -> None:
     Source: ``TransformSplitVIntoSupportedOps`` and ``ComputeSplitVUnknownSplitSize``.
     """
     source = node.view.input(0)
-    sizes = _integers(node.view, 1)
+    value = node.view.value(node.view.input(1))
+    sizes = [] if value is None else list(map(int, as_list(value)))
     axis = first_integer(node.view, 2)
     if axis < 0:
         axis += source.rank
@@ -124,11 +123,6 @@ def _add_slices(builder: PartitionBuilder, node: LoweredNode) -> None:
         builder.add_vector(source.rank)  # size
         builder.add_output(node, position, SIGNED)
         builder.add_operation(node, "SLICE")
-
-
-def _integers(view: NodeView, position: int) -> list[int]:
-    value = view.value(view.input(position))
-    return [] if value is None else list(map(int, as_list(value)))
 
 
 def _add_reshape_and_split(builder: PartitionBuilder, node: LoweredNode) -> None:
@@ -178,20 +172,15 @@ def _add_value(builder: PartitionBuilder, node: LoweredNode) -> None:
     value = node.view.input(2)
     if value.type not in ("FLOAT16", "FLOAT32", "UINT8", "INT8"):
         raise kernel_error("nnapi-scalar-type", node.index, value)
-    if value.is_constant:
-        _add_constant_value(builder, node, value)
-    else:
+    if not value.is_constant:
         codes = {"FLOAT16": _T.TENSOR_FLOAT16, "FLOAT32": _T.FLOAT32}
         with suppress(Refused):
             builder.add_scalar_tensor(node, value, codes.get(value.type, _T.INT32))
-
-
-def _add_constant_value(builder: PartitionBuilder, node: LoweredNode, value: Tensor) -> None:
-    number = first_number(node.view, value)
-    if value.type in ("FLOAT16", "FLOAT32"):
-        builder.add_float(number)
+    elif value.type in ("FLOAT16", "FLOAT32"):
+        builder.add_float(first_number(node.view, value))
     else:
-        builder.add_int(int(number) + (128 if value.type == "INT8" and node.converts_int8 else 0))
+        offset = 128 if value.type == "INT8" and node.converts_int8 else 0
+        builder.add_int(int(first_number(node.view, value)) + offset)
 
 
 _SPARSE_PROJECTION = 1
