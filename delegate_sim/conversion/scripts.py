@@ -11,15 +11,7 @@ from .calibration import DRAWN, Calibration, data_part
 from .converters import Converter, Route
 from .settings import Settings, knows
 from .sources import SourceModel
-from .tensorflow_script import (
-    direct_onnx_text,
-    given_shapes,
-    keras_text,
-    onnx_text,
-    script_text,
-    source_lines,
-    tensorflow_text,
-)
+from .tensorflow_script import direct_onnx_text, given_shapes, keras_text, onnx_text, script_text, source_lines, tensorflow_text
 
 _LOADED = "program = torch.export.load({path!r})\n"
 _EXAMPLES = "arguments, names = program.example_inputs\n"

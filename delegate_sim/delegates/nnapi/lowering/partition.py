@@ -242,12 +242,7 @@ class PartitionCheck:
     """The check of a graph's partitions for one runtime. ``make_model`` makes an empty NNAPI model."""
 
     def __init__(
-        self,
-        graph: Graph,
-        target_feature_level: int,
-        runtime_feature_level: int,
-        make_model: ModelMaker,
-        allows_dynamic: bool,
+        self, graph: Graph, target_feature_level: int, runtime_feature_level: int, make_model: ModelMaker, allows_dynamic: bool
     ) -> None:
         self._graph = graph
         self._forms = node_forms(graph)
