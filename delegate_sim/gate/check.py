@@ -26,8 +26,7 @@ from ..results.report.findings import ERROR, Finding
 from .baseline import Baseline, Entry, EntryKey, read_baseline, update_baseline
 from .budgets import Budgets
 from .configuration import Configuration, ConfigurationError, ConfiguredTarget, find_configuration, matches, naming_configuration
-from .configuration_table import path_below
-from .ignored import without_ignored
+from .configuration_table import path_below, without_ignored
 from .judgment import judge, take_entry, update_notes
 from .results import FAILED, FAILED_CONVERSION, INTERNAL_ERROR, MISSING_ENTRY, UNREADABLE_MODEL, Case, Results, unreadable_case
 from .source_models import ConfiguredSource, converted

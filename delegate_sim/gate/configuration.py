@@ -31,7 +31,9 @@ from .budgets import Budgets
 from .configuration_table import (
     ConfigurationProblem,
     ConfigurationTable,
+    Ignored,
     check_version,
+    codes_of,
     parse_baseline,
     parse_defaults,
     parse_delegate,
@@ -43,9 +45,9 @@ from .configuration_table import (
     parse_targets,
     path_below,
     read_budgets,
+    read_ignored,
     take_budgets,
 )
-from .ignored import Ignored, codes_of, read_ignored
 from .results import TargetIdentity, identity_of
 from .source_models import ConfiguredSource, read_source
 from .targets import KIND as MICRO

@@ -10,7 +10,7 @@ from delegate_sim.gate import configuration as configuration_module
 from delegate_sim.gate import configuration_table
 from delegate_sim.gate.budgets import Allowance, Budgets, Tolerance
 from delegate_sim.gate.configuration import ConfigurationError, find_configuration, matches, read_configuration
-from delegate_sim.gate.ignored import Ignored, without_ignored
+from delegate_sim.gate.configuration_table import Ignored, without_ignored
 from delegate_sim.gate.results import FAILED, PASSED, UNREADABLE, Case
 from delegate_sim.results.report.findings import ERROR, NOTE, Finding
 from delegate_sim.version import __version__

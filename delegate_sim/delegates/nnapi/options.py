@@ -298,16 +298,14 @@ def validation_level(options: OptionValues) -> int:
 
     Without target devices, the delegate uses the runtime's level, but at most NNAPI feature level 5.
     """
-    if runtime_level(options) >= NNAPI_1_2 and uses_target_devices(options):
-        return device_level(options)
-    return min(runtime_level(options), FEATURE_LEVEL_5)
+    has_devices = runtime_level(options) >= NNAPI_1_2 and uses_target_devices(options)
+    return device_level(options) if has_devices else min(runtime_level(options), FEATURE_LEVEL_5)
 
 
 def mapping_level(options: OptionValues) -> int:
     """Return the feature level for which nodes are lowered."""
-    if runtime_level(options) >= NNAPI_1_2 and uses_target_devices(options):
-        return device_level(options)
-    return runtime_level(options)
+    has_devices = runtime_level(options) >= NNAPI_1_2 and uses_target_devices(options)
+    return device_level(options) if has_devices else runtime_level(options)
 
 
 def asks_driver(options: OptionValues) -> bool:
