@@ -235,24 +235,28 @@ def _priced(configuration: Configuration, cases: Sequence[Case]) -> Iterator[Cas
         yield replace(case, notes=(*case.notes, *notes)) if notes else case
 
 
-@dataclass
 class _ModelCheck:
-    """The settings of a check, and its results so far."""
+    """The settings of a check, and its results so far: new entries of the baseline, and bug reports of live runs.
 
-    configuration: Configuration
-    baseline: Baseline
-    new_entries: dict[EntryKey, Entry] | None
-    """New entries of the baseline; None if the baseline is not updated."""
-    reports: list[Mapping[str, Any]] | None
-    """Bug reports of live runs; None without live runs."""
-    fault: Callable[[Exception], str]
-    run_configured_code: bool
-    accept: Sequence[str]
-    """The words of the command that updates the baseline, without target and model."""
-    known: Collection[str]
-    """The models with entries in the baseline."""
-    left: int
-    """The number of findings that may still be listed. When it is used up, a case lists one finding for each code."""
+    ``new_entries`` is None if the baseline is not updated, and ``reports`` is None without live runs. ``accept`` has the words
+    of the command that updates the baseline, without target and model. ``known`` has the models with entries in the baseline.
+    ``left`` is the number of findings that may still be listed. When it is used up, a case lists one finding for each code.
+    """
+
+    def __init__(
+        self,
+        configuration: Configuration,
+        baseline: Baseline,
+        new_entries: dict[EntryKey, Entry] | None,
+        reports: list[Mapping[str, Any]] | None,
+        fault: Callable[[Exception], str],
+        run_configured_code: bool,
+        accept: Sequence[str],
+        known: Collection[str],
+        left: int,
+    ) -> None:
+        self.configuration, self.baseline, self.new_entries, self.reports = configuration, baseline, new_entries, reports
+        self.fault, self.run_configured_code, self.accept, self.known, self.left = fault, run_configured_code, accept, known, left
 
     def cases(self, job: _Job) -> Iterator[Case]:
         """Yield the cases of a model."""
