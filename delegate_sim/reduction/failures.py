@@ -216,11 +216,14 @@ class FailureComparison:
         return self._key(one) == self._key(other)
 
     def _key(self, failure: ObservedFailure) -> tuple[str, str]:
+        return failure.status, self._without_details(failure.compared or failure.message)
+
+    def _without_details(self, text: str) -> str:
         def neutral(match: re.Match[str]) -> str:
             bare = match[0].rstrip(".:;")
             return "NAME" + match[0][len(bare) :] if bare in self._names or _NEUTRAL.fullmatch(bare) else match[0]
 
-        return failure.status, _NUMBER.sub("0", _WORD.sub(neutral, failure.compared or failure.message))
+        return _NUMBER.sub("0", _WORD.sub(neutral, text))
 
 
 def neutral_name(number: int) -> str:
