@@ -9,7 +9,7 @@ from delegate_sim.apps.needs import CODES as APP
 from delegate_sim.delegates.ahead_of_time import EXPLAINED as VELA
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.diagnosis.causes.change import SUGGESTIONS
-from delegate_sim.gate.code_explanations import GATE
+from delegate_sim.gate import GATE
 from delegate_sim.micro.target import EXPLAINED as MICRO
 from delegate_sim.rules.book import RuleBook
 from delegate_sim.rules.kinds import Explanation

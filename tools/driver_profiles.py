@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import delegate_sim
-from delegate_sim.delegates.nnapi.android.driver_interface import driver_questions
+from delegate_sim.delegates.nnapi.driver_interface import driver_questions
 from delegate_sim.device.compare.driver_profile import LearningError, learn, profile_text
 from delegate_sim.device.compare.reconcile import reconcile
 from delegate_sim.device.parse.applied_target import setting_of

@@ -15,9 +15,8 @@ from delegate_sim.live.live_runs import require_engines
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE
 from delegate_sim.runtime.target import releases_of
 from delegate_sim.scan.job import TargetSpec
-from delegate_sim.scan.local import usable_cores
 from delegate_sim.scan.output import format_for
-from delegate_sim.scan.scan import Workers, scan
+from delegate_sim.scan.scan import Workers, scan, usable_cores
 
 from ..console.output_file import OutputPath
 from ..console.terminal import show_progress, width, write_lines

@@ -13,8 +13,7 @@ import click
 
 from delegate_sim.conversion.cache import ConversionCache, default_folder
 from delegate_sim.conversion.calibration import find_calibration
-from delegate_sim.conversion.convert import Limits
-from delegate_sim.conversion.converters import find_converters, routes
+from delegate_sim.conversion.converters import Limits, find_converters, routes
 from delegate_sim.conversion.settings import parse_settings
 from delegate_sim.conversion.sources import SourceKind, SourceModel, find_source
 from delegate_sim.diagnosis.diagnose import diagnose

@@ -429,8 +429,7 @@ def sweep(
     """
     from ..conversion.cache import ConversionCache, default_folder
     from ..conversion.calibration import find_calibration
-    from ..conversion.convert import Limits
-    from ..conversion.converters import find_converters, routes
+    from ..conversion.converters import Limits, find_converters, routes
     from ..conversion.settings import parse_settings
     from ..conversion.sources import find_source
     from ..foundation.outputs import OutputFile, check_output, files_kept

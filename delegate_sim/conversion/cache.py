@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import os
@@ -41,16 +42,16 @@ def files_below(folder: str) -> Sequence[tuple[str, str]]:
     Raise OSError if a folder cannot be read, or if there are too many files.
     """
     files = []
-    for parent, folders, names in os.walk(folder, onerror=_raise):
+
+    def fail(error: OSError) -> None:
+        raise error
+
+    for parent, folders, names in os.walk(folder, onerror=fail):
         folders.sort()
         files += [(os.path.relpath(path, folder), path) for path in [os.path.join(parent, name) for name in sorted(names)]]
         if len(files) > raised(_MOST_FILES):
             raise OSError(f"has more than {raised(_MOST_FILES):,} files{how_to_raise()}")
     return files
-
-
-def _raise(error: OSError) -> None:
-    raise error
 
 
 _FORMAT = 1
@@ -106,20 +107,14 @@ class ConversionCache:
         """Store an entry, and a copy of the model file if there is one. Raise OSError if a file cannot be written."""
         if model is not None:
             path = self.model_path(entry["digest"])
-            with alone_with(path):
-                write_chunks(path, _pieces(model), is_updated=True)
+            with alone_with(path), open_input(model, is_updated=True) as file:
+                write_chunks(path, iter(functools.partial(file.read, _PIECE), b""), is_updated=True)
         path = self._path(key)
         with alone_with(path):
             write_whole(path, json.dumps({"format": _FORMAT, "key": key, **entry}, indent=1), is_updated=True)
 
     def _path(self, key: str) -> str:
         return os.path.join(self.folder, f"{key}.json")
-
-
-def _pieces(path: str) -> Any:
-    with open_input(path, is_updated=True) as file:
-        while piece := file.read(_PIECE):
-            yield piece
 
 
 def default_folder() -> str:

@@ -96,7 +96,7 @@ def find_calibration(text: str | None, count: int = 8) -> Calibration:
 def _user_data(text: str, count: int) -> Calibration:
     path = os.path.abspath(text)
     if os.path.isdir(path):
-        names = images_in(path)
+        names = sorted([name for name in os.listdir(path) if name.lower().endswith(IMAGE_ENDINGS)])
         if not names:
             raise OSError(f"the folder has no images ({', '.join(IMAGE_ENDINGS)})")
         used = tuple(names[:count])
@@ -112,11 +112,6 @@ def _user_data(text: str, count: int) -> Calibration:
     return Calibration(
         CalibrationKind.FUNCTION, function.path, function.name, function.module, function.folder, digest=digest, count=count
     )
-
-
-def images_in(folder: str) -> list[str]:
-    """Return the names of the images in a folder, sorted. Raise OSError if the folder cannot be read."""
-    return sorted([name for name in os.listdir(folder) if name.lower().endswith(IMAGE_ENDINGS)])
 
 
 _DRAWN = """\

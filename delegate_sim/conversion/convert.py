@@ -25,14 +25,14 @@ from ..foundation.printable import printable, shortened
 from ..foundation.processes import python_file, signal_name
 from .cache import ConversionCache, file_digest
 from .calibration import DRAWN, Calibration
-from .converters import Bounds, Converter, Ended, Route, run_bounded
-from .programs.model_code import REFUSED
+from .converters import Converter, Ended, Limits, Route, run_bounded
+from .model_code import REFUSED
 from .scripts import FLOAT_MODEL, RESULT, Script, code, scripts
 from .settings import Settings
 from .sources import VARIABLE, SourceKind, SourceModel
 
 _SCRIPT = "convert.py"
-_CHECK = str(Path(__file__).resolve().with_name("programs") / "model_code.py")
+_CHECK = str(Path(__file__).resolve().with_name("model_code.py"))
 """The program that checks a source model for code before it runs a script."""
 _WITH_CODE = (SourceKind.KERAS, SourceKind.SAVED_MODEL, SourceKind.TORCH_EXPORT)
 _CONSENT = f"allow its code with `sweep --run-model-code`, with run_model_code=True in Python, or with {VARIABLE}=1"
@@ -63,19 +63,6 @@ class Failure:
 
     kind: FailureKind
     line: str
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Limits of each step of a conversion."""
-
-    seconds: float = 900.0
-    memory: int = 12 << 30
-    """Memory in bytes that all processes of the step together may use. Only Linux enforces this limit."""
-    output: int = 4 << 30
-    """Total size in bytes of the files that the step may write."""
-    printed: int = 256 << 20
-    """Number of bytes that the step may print."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +147,9 @@ def _run(result: Conversion, key: str, before: Conversion | None, cache: Convers
         model = os.path.join(folder, RESULT)
         failure = _failure(script.converter, ended, model, limits)
         if failure is not None and failure.kind in (FailureKind.ERROR, FailureKind.CRASHED) and _is_full(folder, ended):
-            failure = Failure(FailureKind.DISK_FULL, _full_line(script.converter.name, folder))
+            full = f"{script.converter.name} failed because {os.path.dirname(folder)} has no space left"
+            line = _shortened(f"{full}: free some space, or set TMPDIR to another folder")
+            failure = Failure(FailureKind.DISK_FULL, line)
         result = replace(
             result,
             failure=failure,
@@ -202,11 +191,6 @@ def _is_full(folder: str, ended: Ended) -> bool:
         return False
 
 
-def _full_line(converter: str, folder: str) -> str:
-    parent = os.path.dirname(folder)
-    return _shortened(f"{converter} failed because {parent} has no space left: free some space, or set TMPDIR to another folder")
-
-
 def run_script(script: Script, folder: str, limits: Limits) -> Ended:
     """Run a script in a folder with the converter's interpreter.
 
@@ -223,11 +207,10 @@ def run_script(script: Script, folder: str, limits: Limits) -> Ended:
         "TMPDIR": temporary,
         "PYTHONDONTWRITEBYTECODE": "1",
     }
-    bounds = Bounds(limits.seconds, limits.memory, limits.output, limits.printed)
     source, command = script.source, [_SCRIPT]
     if source is not None and source.kind in _WITH_CODE and not source.may_run_code:
         command = [_CHECK, source.kind.value, source.path, _SCRIPT]
-    ended = run_bounded(python_file(*command, python=script.converter.python, options=["-u"]), folder, environment, bounds)
+    ended = run_bounded(python_file(*command, python=script.converter.python, options=["-u"]), folder, environment, limits)
     if ended.status == REFUSED and source is not None and command[0] == _CHECK:
         reason = _shortened((ended.printed.strip().splitlines() or [""])[-1])
         raise ModelError(f"{printable(source.text)}: {reason}; if you trust the model, {_CONSENT}")

@@ -18,17 +18,20 @@ from ..foundation.printable import install_command, printable
 from ..foundation.processes import clean_environment, isolated_python, start
 from .sources import SourceKind, SourceModel
 
-_SUPERVISOR = str(Path(__file__).with_name("programs") / "supervisor.py")
+_SUPERVISOR = str(Path(__file__).with_name("supervisor.py"))
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
-    """Limits of a command: seconds, bytes of memory, bytes of files and bytes printed."""
+class Limits:
+    """Limits of a command, such as each step of a conversion."""
 
-    seconds: float
-    memory: int
-    output: int
-    printed: int
+    seconds: float = 900.0
+    memory: int = 12 << 30
+    """Memory in bytes that all processes of the command together may use. Only Linux enforces this limit."""
+    output: int = 4 << 30
+    """Total size in bytes of the files that the command may write."""
+    printed: int = 256 << 20
+    """Number of bytes that the command may print."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +52,13 @@ class Ended:
     """Peak memory in bytes, or 0 if memory cannot be measured."""
 
 
-def run_bounded(command: Sequence[str], folder: str, environment: Mapping[str, str], bounds: Bounds) -> Ended:
+def run_bounded(command: Sequence[str], folder: str, environment: Mapping[str, str], limits: Limits) -> Ended:
     """Run a command in a folder until the command ends.
 
     A supervisor process runs the command in its own session. The supervisor ends all processes of the command if a limit is
     exceeded, or if the current process is interrupted or ends.
     """
-    job = {"command": list(command), "folder": folder, "environment": clean_environment(environment), **asdict(bounds)}
+    job = {"command": list(command), "folder": folder, "environment": clean_environment(environment), **asdict(limits)}
     process = start(
         isolated_python("-S", _SUPERVISOR),
         stdin=subprocess.PIPE,
@@ -219,7 +222,7 @@ for name in sys.argv[1:]:
         pass
 print(json.dumps({"python": ".".join(map(str, sys.version_info[:3])), "packages": found}))
 """
-_PROBE_BOUNDS = Bounds(60.0, 1 << 30, 1 << 20, 1 << 20)
+_PROBE_LIMITS = Limits(60.0, 1 << 30, 1 << 20, 1 << 20)
 
 
 def find_converters(pythons: Sequence[str] | None = None) -> tuple[Converter, ...]:
@@ -264,7 +267,7 @@ def _versions(python: str) -> Mapping[str, str]:
     names = sorted({name for known in _KNOWN.values() for name in (*known.distributions, *known.companions)})
     with tempfile.TemporaryDirectory() as folder:
         # In isolated mode, packages in the current folder do not count as installed.
-        ended = run_bounded(isolated_python("-c", _PROBE, *names, python=python), folder, os.environ, _PROBE_BOUNDS)
+        ended = run_bounded(isolated_python("-c", _PROBE, *names, python=python), folder, os.environ, _PROBE_LIMITS)
     try:
         answer = json.loads(ended.printed.splitlines()[-1])
         packages = {str(name): str(version) for name, version in answer["packages"].items()}

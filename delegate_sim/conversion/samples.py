@@ -15,8 +15,8 @@ from ..foundation.limits import element_count
 from ..foundation.parsing.array_files import array_kinds, read_arrays
 from ..foundation.printable import printable
 from .calibration import Calibration, CalibrationKind, data_part
-from .convert import Limits, error_line, run_script
-from .converters import Converter
+from .convert import error_line, run_script
+from .converters import Converter, Limits
 from .scripts import Script, torch_inputs_lines
 from .sources import SourceModel
 from .tensorflow_script import keras_inputs_lines, onnx_inputs_lines, tensorflow_inputs_lines

@@ -10,16 +10,10 @@ from ..foundation.printable import printable
 from .calibration import DRAWN, Calibration, data_part
 from .converters import Converter, Route
 from .settings import Settings, knows
-from .sources import SourceKind, SourceModel
-from .tensorflow_script import direct_onnx_text, keras_text, onnx_text, tensorflow_text
+from .sources import SourceModel
+from .tensorflow_script import direct_onnx_text, given_shapes, keras_text, onnx_text, script_text, source_lines, tensorflow_text
 
 _LOADED = "program = torch.export.load({path!r})\n"
-_CALLED = """\
-sys.path.insert(0, {folder!r})
-from {module} import {function}
-
-program = {function}()
-"""
 _EXAMPLES = "arguments, names = program.example_inputs\n"
 _FIXED = """\
 given = {shapes!r}
@@ -51,26 +45,16 @@ inputs = [
 
 def torch_inputs_lines(source: SourceModel) -> tuple[list[str], list[str]]:
     """Return the imports and lines of a script that sets ``inputs`` to the name, shape and type of each input."""
-    if source.kind is SourceKind.FUNCTION:
-        called = _CALLED.format(folder=source.folder, module=source.module, function=source.function)
-        return ["import sys", "import torch"], [called, _LISTED]
-    return ["import torch"], [_LOADED.format(path=source.path), _LISTED]
+    imports, lines = source_lines(source, _LOADED, "program")
+    return [*imports, "import torch"], [*lines, _LISTED]
 
 
 def torch_text(source: SourceModel, settings: Settings, calibration: Calibration, result: str) -> str:
     """Return the script for a ``.pt2`` file, or for a function that returns an ``ExportedProgram``."""
-    imports = ["import litert_torch", "import torch"]
-    if source.kind is SourceKind.FUNCTION:
-        imports.insert(0, "import sys")
-        lines = [_CALLED.format(folder=source.folder, module=source.module, function=source.function)]
-    else:
-        lines = [_LOADED.format(path=source.path)]
-    if "fixed" in settings.options:
-        lines.append(_FIXED.format(shapes={name: list(sizes) for name, sizes in settings.shapes}))
-    else:
-        lines.append(_EXAMPLES)
+    imports, lines = source_lines(source, _LOADED, "program")
+    lines.append(_FIXED.format(shapes=given_shapes(settings)) if "fixed" in settings.options else _EXAMPLES)
     lines.append(_CONVERTED.format(last=_LAST if "channels-last" in settings.options else "", result=result))
-    return "\n".join(["\n".join(imports) + "\n", *lines])
+    return "\n".join(["\n".join([*imports, "import litert_torch", "import torch"]) + "\n", *lines])
 
 
 _CALLS: Mapping[str, str] = {
@@ -121,7 +105,7 @@ def quantizer_text(
         recipe.append("ranges = quantizer.calibrate({key: list(samples())})\n")
     argument = "ranges" if settings.calibrates else ""
     recipe.append(f"quantizer.quantize({argument}).export_model({result!r}, overwrite=True)\n")
-    return "\n".join(["\n".join(sorted(imports, key=lambda line: line.split()[1])) + "\n", *lines, "".join(recipe)])
+    return script_text(imports, [*lines, "".join(recipe)])
 
 
 def _recipe(settings: Settings) -> list[str]:

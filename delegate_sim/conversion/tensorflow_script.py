@@ -6,7 +6,7 @@ litert-torch if Keras runs on PyTorch. onnx2tf 2 writes ``.tflite`` files itself
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from .calibration import Calibration, data_part
 from .settings import Settings, tensorflow_lines
@@ -14,11 +14,11 @@ from .sources import SourceKind, SourceModel
 
 _LOADED = "model = tf.keras.models.load_model({path!r}, compile=False)\n"
 _LOADED_WITH_CODE = "model = tf.keras.models.load_model({path!r}, compile=False, safe_mode=False)\n"
-FUNCTION_CALLED = """\
+_CALLED = """\
 sys.path.insert(0, {folder!r})
 from {module} import {function}
 
-model = {function}()
+{name} = {function}()
 """
 _KERAS_INPUTS = "inputs = [({name}, {shape}, tf.as_dtype(each.dtype).as_numpy_dtype) for each in model.inputs]\n"
 _KERAS_UNROLLED = """\
@@ -52,8 +52,8 @@ concrete = function.get_concrete_function(**{name: tf.TensorSpec(shape, dtype, n
 converter = tf.lite.TFLiteConverter.from_concrete_functions([concrete], model)
 """
 
-ONNX_READ = "model = onnx.load({path!r})\n"
-ONNX_PREPARED = """\
+_ONNX_READ = "model = onnx.load({path!r})\n"
+_ONNX_PREPARED = """\
 onnx.save(model, "source.onnx")  # onnx2tf changes the file that it reads
 """
 _ONNX_CALIBRATION = """\
@@ -61,7 +61,7 @@ _ONNX_CALIBRATION = """\
 trial = "calibration_image_sample_data_20x128x128x3_float32.npy"
 np.save(trial, np.random.default_rng(0).random((20, 128, 128, 3), np.float32))
 """
-ONNX_SHAPES = """\
+_ONNX_SHAPES = """\
 given = {shapes!r}
 weights = {{each.name for each in model.graph.initializer}}
 shapes = [
@@ -112,12 +112,30 @@ inputs = [
 """
 
 
+def source_lines(source: SourceModel, loaded: str, name: str = "model") -> tuple[list[str], list[str]]:
+    """Return the imports and lines that set the variable ``name`` to the source model: a call, or ``loaded`` with its path."""
+    if source.kind is SourceKind.FUNCTION:
+        called = _CALLED.format(folder=source.folder, module=source.module, function=source.function, name=name)
+        return ["import sys"], [called]
+    return [], [loaded.format(path=source.path)]
+
+
+def given_shapes(settings: Settings) -> dict[str, list[int]]:
+    """Return the given input shapes, as scripts contain them."""
+    return {name: list(sizes) for name, sizes in settings.shapes}
+
+
+def script_text(imports: Iterable[str], lines: Iterable[str]) -> str:
+    """Return a script that begins with sorted imports."""
+    return "\n".join(["\n".join(sorted(imports, key=lambda line: line.split()[1])) + "\n", *lines])
+
+
 def tensorflow_inputs_lines(source: SourceModel) -> tuple[list[str], list[str]]:
     """Return the imports and lines of a script that sets ``inputs`` to the name, shape and type of each input."""
-    imports = ["import tensorflow as tf"]
     if source.kind is SourceKind.SAVED_MODEL:
-        return imports, [_SIGNATURE.format(path=source.path), _SIGNATURE_LISTED]
-    return _with_source(source, imports, _loaded(source), _KERAS_LISTED)
+        return ["import tensorflow as tf"], [_SIGNATURE.format(path=source.path), _SIGNATURE_LISTED]
+    imports, lines = source_lines(source, _loaded(source))
+    return ["import tensorflow as tf", *imports], [*lines, _KERAS_LISTED]
 
 
 def _loaded(source: SourceModel) -> str:
@@ -126,31 +144,21 @@ def _loaded(source: SourceModel) -> str:
 
 def onnx_inputs_lines(source: SourceModel) -> tuple[list[str], list[str]]:
     """Return the imports and lines of a script that lists the name, shape and type of each input of an ONNX model."""
-    return _with_source(source, ["import onnx"], ONNX_READ, _ONNX_LISTED)
-
-
-def _with_source(source: SourceModel, imports: list[str], loaded: str, listed: str) -> tuple[list[str], list[str]]:
-    if source.kind is SourceKind.FUNCTION:
-        called = FUNCTION_CALLED.format(folder=source.folder, module=source.module, function=source.function)
-        return [*imports, "import sys"], [called, listed]
-    return imports, [loaded.format(path=source.path), listed]
+    imports, lines = source_lines(source, _ONNX_READ)
+    return ["import onnx", *imports], [*lines, _ONNX_LISTED]
 
 
 def tensorflow_text(source: SourceModel, settings: Settings, calibration: Calibration, result: str) -> str:
     """Return the script for a SavedModel, a Keras file or a function that returns a Keras model."""
     is_saved_model = source.kind is SourceKind.SAVED_MODEL
     is_fixed = "fixed" in settings.options
-    imports = []
+    imports: list[str] = []
     if is_saved_model:
         lines = [_SIGNATURE.format(path=source.path)] if is_fixed or settings.calibrates else []
         inputs = _SIGNATURE_INPUTS.format(shape=_shape(settings, "name"))
         converter = _SIGNATURE_FIXED if is_fixed else _SIGNATURE_OPEN.format(path=source.path)
     else:
-        if source.kind is SourceKind.FUNCTION:
-            imports.append("import sys")
-            lines = [FUNCTION_CALLED.format(folder=source.folder, module=source.module, function=source.function)]
-        else:
-            lines = [_loaded(source).format(path=source.path)]
+        imports, lines = source_lines(source, _loaded(source))
         lines += [_KERAS_UNROLLED] if "unrolled" in settings.options else []
         inputs = _KERAS_INPUTS.format(name="each.name", shape=_shape(settings, "each.name"))
         converter = _KERAS_FIXED if is_fixed else _KERAS_OPEN
@@ -161,16 +169,12 @@ def tensorflow_text(source: SourceModel, settings: Settings, calibration: Calibr
 
 def onnx_text(source: SourceModel, settings: Settings, calibration: Calibration, result: str) -> str:
     """Return the script for an ONNX file, or for a function that returns an ONNX model."""
-    imports = ["import numpy as np", "import onnx", "import onnx2tf"]
-    if source.kind is SourceKind.FUNCTION:
-        imports.append("import sys")
-        lines = [FUNCTION_CALLED.format(folder=source.folder, module=source.module, function=source.function)]
-    else:
-        lines = [ONNX_READ.format(path=source.path)]
-    lines.append(ONNX_PREPARED)
+    imports, lines = source_lines(source, _ONNX_READ)
+    imports += ["import numpy as np", "import onnx", "import onnx2tf"]
+    lines.append(_ONNX_PREPARED)
     is_fixed = "fixed" in settings.options
     if is_fixed:
-        lines.append(ONNX_SHAPES.format(shapes={name: list(sizes) for name, sizes in settings.shapes}))
+        lines.append(_ONNX_SHAPES.format(shapes=given_shapes(settings)))
     lines += [_ONNX_CALIBRATION, _ONNX_CONVERTED.format(more=_ONNX_FIXED if is_fixed else "")]
     if settings.calibrates:
         lines.append(_KERAS_INPUTS.format(name="each.name", shape=_FROM_ZERO))
@@ -178,10 +182,7 @@ def onnx_text(source: SourceModel, settings: Settings, calibration: Calibration,
 
 
 def _shape(settings: Settings, name: str) -> str:
-    if not settings.shapes:
-        return _FROM_ZERO
-    sizes = {key: list(size) for key, size in settings.shapes}
-    return f"{sizes!r}.get({name}) or {_FROM_ZERO}"
+    return f"{given_shapes(settings)!r}.get({name}) or {_FROM_ZERO}" if settings.shapes else _FROM_ZERO
 
 
 def _script_text(
@@ -198,9 +199,10 @@ def _script_text(
         data, more = data_part(calibration, has_tensorflow=True, moves_channels=moves_channels)
         imports += ["import numpy as np", *more]
         lines.append(data)
-    own = "".join([f"{line}\n" for line in tensorflow_lines(settings)])
+    configured = "".join([f"{line}\n" for line in tensorflow_lines(settings)])
+    lines.append(converter + configured + _WRITTEN.format(result=result))
     head = "\n".join(sorted({*imports, "import tensorflow as tf"}))
-    return "\n".join([f"{head}\n", *lines, converter + own + _WRITTEN.format(result=result)])
+    return "\n".join([f"{head}\n", *lines])
 
 
 _START = """\
@@ -229,19 +231,16 @@ def keras_inputs_lines(source: SourceModel) -> tuple[list[str], list[str]]:
 
 
 def _loaded_directly(source: SourceModel) -> str:
-    if source.kind is SourceKind.FUNCTION:
-        called = FUNCTION_CALLED.format(folder=source.folder, module=source.module, function=source.function)
-        return f"{_START.format(more='import sys')}\n{called}"
     more = ", safe_mode=False" if source.may_run_code else ""
-    return f"{_START.format(more='')}\n{_DIRECTLY_LOADED.format(path=source.path, more=more)}"
+    imports, lines = source_lines(source, _DIRECTLY_LOADED.replace("{more}", more))
+    return "\n".join([_START.format(more="".join(imports)), *lines])
 
 
 def keras_text(source: SourceModel, settings: Settings, calibration: Calibration, result: str) -> str:
     """Return the script for a Keras file, or for a function that returns a Keras model."""
     lines = [_loaded_directly(source)]
     is_fixed = "fixed" in settings.options
-    if is_fixed:
-        lines.append(_FIXED_BY_KERAS.format(shapes={name: list(sizes) for name, sizes in settings.shapes}))
+    lines += [_FIXED_BY_KERAS.format(shapes=given_shapes(settings))] if is_fixed else []
     lines.append(_EXPORTED.format(result=result, more=", input_signature=signature" if is_fixed else ""))
     return "\n".join(lines)
 
@@ -285,29 +284,22 @@ _OPTIONS: Mapping[str, str] = {"per-tensor": 'quant_type="per-tensor"', "unrolle
 
 def direct_onnx_text(source: SourceModel, settings: Settings, calibration: Calibration, result: str) -> str:
     """Return the script for an ONNX file, or for a function that returns an ONNX model."""
-    imports = {"import os", "import onnx", "import onnx2tf"}
-    if source.kind is SourceKind.FUNCTION:
-        imports.add("import sys")
-        lines = [FUNCTION_CALLED.format(folder=source.folder, module=source.module, function=source.function)]
-    else:
-        lines = [ONNX_READ.format(path=source.path)]
+    imports, lines = source_lines(source, _ONNX_READ)
+    imports += ["import os", "import onnx", "import onnx2tf"]
     if "fixed" in settings.options:
-        lines += [ONNX_SHAPES.format(shapes={name: list(sizes) for name, sizes in settings.shapes}), _FIXED_BY_ONNX2TF]
-    lines.append(ONNX_PREPARED)
+        lines += [_ONNX_SHAPES.format(shapes=given_shapes(settings)), _FIXED_BY_ONNX2TF]
+    lines.append(_ONNX_PREPARED)
     arguments = [_OPTIONS[name] for name in settings.options if name in _OPTIONS]
     if settings.calibrates:
         data, more = data_part(calibration, has_tensorflow=False, moves_channels=True)
-        imports |= {"import numpy as np", "from ai_edge_litert.interpreter import Interpreter", *more}
+        imports += ["import numpy as np", "from ai_edge_litert.interpreter import Interpreter", *more]
         lines += [_converted(arguments), _INPUTS, data, _DATA]
         arguments += ["output_integer_quantized_tflite=True", "custom_input_op_name_np_data_path=ranges"]
     elif settings.quantization == "dynamic-range":
         arguments.append("output_dynamic_range_quantized_tflite=True")
-    suffix = _SUFFIXES[settings.quantization]
-    lines += [
-        _converted(arguments),
-        _NAMED.format(suffix=f"full_{suffix}" if "integer-io" in settings.options else suffix, result=result),
-    ]
-    return "\n".join(["\n".join(sorted(imports, key=lambda line: line.split()[1])) + "\n", *lines])
+    suffix = f"{'full_' if 'integer-io' in settings.options else ''}{_SUFFIXES[settings.quantization]}"
+    lines += [_converted(arguments), _NAMED.format(suffix=suffix, result=result)]
+    return script_text({*imports}, lines)
 
 
 def _converted(arguments: list[str]) -> str:

@@ -23,33 +23,14 @@ from ..model.model import Model
 from ..model.reader import load, require_identifier
 from ..results.report.display import Shown
 from ..results.report.findings import ERROR, Finding
-from ..results.report.multiply_adds import ComputeTotals
-from ..results.report.outcome_words import words_of
-from .baseline.baseline import Baseline, Entry, EntryKey, read_baseline, update_baseline
-from .budgets import Budgets, compute_improvements, compute_regressions, improvements, regressions
-from .configuration import (
-    Configuration,
-    ConfigurationError,
-    ConfiguredTarget,
-    find_configuration,
-    matches,
-    naming_configuration,
-)
-from .configuration_table import path_below
-from .ignored import without_ignored
-from .judgment import judge, take_entry
-from .micro_targets import micro_case
-from .results import (
-    FAILED,
-    FAILED_CONVERSION,
-    INTERNAL_ERROR,
-    MISSING_ENTRY,
-    UNREADABLE_MODEL,
-    Case,
-    Results,
-    unreadable_case,
-)
+from .baseline import Baseline, Entry, EntryKey, read_baseline, update_baseline
+from .budgets import Budgets
+from .configuration import Configuration, ConfigurationError, ConfiguredTarget, find_configuration, matches, naming_configuration
+from .configuration_table import path_below, without_ignored
+from .judgment import judge, take_entry, update_notes
+from .results import FAILED, FAILED_CONVERSION, INTERNAL_ERROR, MISSING_ENTRY, UNREADABLE_MODEL, Case, Results, unreadable_case
 from .source_models import ConfiguredSource, converted
+from .targets import can_run, check_live, micro_case
 
 _MOST_FINDINGS = 20_000
 """The largest number of findings that a check lists, apart from the first of each code, model and target."""
@@ -119,18 +100,14 @@ def check_models(
 
     ``paths`` are relative to the working directory. ``target_names`` selects targets. ``update`` writes an entry for every run,
     and then checks only the budgets. ``prune`` removes stale entries: entries without a model or target. Without ``prune``, stale
-    entries are findings, but only if no paths are given.
+    entries are findings, but only if no paths are given. ``live`` also runs the real delegates that exist for this host. A real
+    delegate gets a finding if it contradicts the prediction or cannot be run. A model that cannot be read is also a finding. An
+    internal error is a finding with the text that ``fault`` returns.
 
-    ``live`` also runs the real delegates that exist for this host. A real delegate gets a finding if it contradicts the
-    prediction or cannot be run. A model that cannot be read is also a finding. An internal error is a finding with the text that
-    ``fault`` returns.
-
-    ``op_profiles`` are profiles of the only model and target. The summary of these profiles is written beside the baseline. Later
-    checks use the summary to show the measured time of nodes that fall back. ``begins`` is called for each model with the model's
-    number, the number of models, and the model's name.
-
-    ``run_configured_code`` allows programs and modules that the configuration names to run. Otherwise, a source model that needs
-    them has a finding.
+    ``op_profiles`` are profiles of the only model and target. Their summary is written beside the baseline, so that later checks
+    show the measured time of nodes that fall back. ``begins`` is called for each model with the model's number, the number of
+    models, and the model's name. ``run_configured_code`` allows programs and modules that the configuration names to run.
+    Otherwise, a source model that needs them has a finding.
 
     Raises ConfigurationError if there is nothing to check, BaselineError if the baseline cannot be read or written, and
     OptionError if a target can neither be simulated nor run on this host.
@@ -147,8 +124,8 @@ def check_models(
     if (update or prune) and configuration.baseline is None:
         raise ConfigurationError(f"{configuration.path}: baseline = false, so there is no baseline to write")
     require_engines([target.target.delegate for target in compared])
-    if live:
-        _require_engines(configuration, compared)
+    if live and not any(can_run(target.target) for target in compared):
+        raise ConfigurationError(f"{configuration.path}: none of the targets can run live (see delegate-sim doctor)")
     if op_profiles:
         _keep_times(configuration, jobs, op_profiles)
     new_entries: dict[EntryKey, Entry] = {}
@@ -180,7 +157,6 @@ def check_models(
 
 
 def _chosen(configuration: Configuration, names: Sequence[str]) -> list[ConfiguredTarget]:
-    """Return the targets with these names, or all targets if no names are given."""
     every = configuration.targets
     known = list(dict.fromkeys([name for target in every for name in (target.group, target.name)]))
     for name in names:
@@ -209,7 +185,6 @@ def _jobs(configuration: Configuration, paths: Sequence[str], targets: Sequence[
 
 
 def _times_path(baseline: str) -> str:
-    """Return the path of the file with measured times, in the folder of the baseline."""
     return os.path.join(os.path.dirname(baseline), "delegate-sim-times.json")
 
 
@@ -232,10 +207,7 @@ def _declare_files(configuration: Configuration, *, updates_baseline: bool, upda
 
 
 def _keep_times(configuration: Configuration, jobs: Sequence[_Job], paths: Sequence[str]) -> None:
-    """Write the summary of op profiles beside the baseline.
-
-    Raise ConfigurationError if more than one model or target is checked.
-    """
+    """Write the summary of op profiles beside the baseline. Raise ConfigurationError for more than one model or target."""
     pairs = [(job, target) for job in jobs for target in job.compared]
     if len(pairs) != 1 or configuration.baseline is None or pairs[0][0].source is not None:
         raise ConfigurationError(
@@ -261,13 +233,6 @@ def _priced(configuration: Configuration, cases: Sequence[Case]) -> Iterator[Cas
         entry = entries.get(EntryKey(case.model, case.target))
         notes = () if entry is None or case.baseline is None else tuple(prices(case.findings, entry))
         yield replace(case, notes=(*case.notes, *notes)) if notes else case
-
-
-def _require_engines(configuration: Configuration, targets: Sequence[ConfiguredTarget]) -> None:
-    from .live_targets import can_run
-
-    if not any(can_run(target.target) for target in targets):
-        raise ConfigurationError(f"{configuration.path}: none of the targets can run live (see delegate-sim doctor)")
 
 
 class _ModelCheck:
@@ -316,7 +281,7 @@ class _ModelCheck:
                     effort.begin_target(len(compared) - number - 1, target.target.effort)
                     case = self._case(job, model, target, budgets[target.name], effort, cache)
                     if conversion is not None:
-                        case = replace(case, notes=(_made_note(conversion), *case.notes))
+                        case = replace(case, notes=(_conversion_note(conversion), *case.notes))
                     case = case if self.reports is None else _run_live(case, model, target, self.reports)
             except Exception as error:  # report the error and go on with the other models
                 case = self._unanswered(job, target, error, UNREADABLE_MODEL)
@@ -324,10 +289,6 @@ class _ModelCheck:
             yield case
 
     def _unanswered(self, job: _Job, target: ConfiguredTarget, error: Exception, code: str) -> Case:
-        """Return the case of a model that has no result on a target.
-
-        If the error is a bug of delegate-sim, the finding has the code of an internal error. Otherwise, the finding has ``code``.
-        """
         message, is_fault = problem_text(error, job.path, self.fault)
         return unreadable_case(job.model, job.path, *target.identity, message, INTERNAL_ERROR if is_fault else code)
 
@@ -349,9 +310,10 @@ class _ModelCheck:
             case = judge(key, job.path, run, model, entry, budgets, accept, self.left)
         if self.new_entries is not None and entry is not None:
             self.new_entries[key] = entry
-            return replace(case, notes=(*case.notes, *_nothing_delegated(entry), *_rewritten(before, entry)))
+            return replace(case, notes=(*case.notes, *update_notes(before, entry)))
         if entry is None and self.configuration.baseline is not None:
-            return replace(case, status=FAILED, findings=(_missing(accept), *case.findings))
+            missing = Finding(MISSING_ENTRY, ERROR, "the baseline has no entry for this model on this target", accept)
+            return replace(case, status=FAILED, findings=(missing, *case.findings))
         is_rewritable = job.source is None and run.is_repeatable
         if is_rewritable and any(finding.level == ERROR and (finding.node_name or finding.hint) for finding in case.findings):
             note = f"to see whether a rewrite of the file helps: {fix_plan_command(model, run.target)}"
@@ -359,14 +321,12 @@ class _ModelCheck:
         return case
 
 
-def _made_note(conversion: Conversion) -> str:
+def _conversion_note(conversion: Conversion) -> str:
     data = f", calibrated with {conversion.calibration.words}" if conversion.settings.calibrates else ""
     return f"converted by {conversion.route.name} {conversion.route.version} with {conversion.settings.name}{data}"
 
 
 def _run_live(case: Case, model: Model, target: ConfiguredTarget, reports: list[Mapping[str, Any]]) -> Case:
-    from .live_targets import check_live
-
     live_check = check_live(model, target.target)
     if live_check.report is not None:
         reports.append(live_check.report)
@@ -382,44 +342,23 @@ def _update_words(configuration: Configuration) -> Sequence[str]:
     return ("check", "--update", "--config", typed_path(configuration.path))
 
 
-def _missing(accept: str) -> Finding:
-    return Finding(MISSING_ENTRY, ERROR, "the baseline has no entry for this model on this target", accept)
-
-
-def _nothing_delegated(entry: Entry) -> Iterator[str]:
-    """If the delegate takes no node in the baseline entry, yield a warning about what later checks cannot notice."""
-    if not entry.measures.is_delegated and entry.measures.nodes:
-        yield "the delegate takes no node of this model, so later checks notice no node that falls back to the CPU"
-
-
-def _rewritten(before: Entry | None, entry: Entry) -> Iterator[str]:
-    if before is None:
-        yield "new in the baseline"
-        return
-    words = words_of(entry.delegate)
-    now = entry.compute or ComputeTotals(0, 0)
-    worse = [
-        f"{regression.what} {regression.base} -> {regression.now}"
-        for regression in (
-            *regressions(before.measures, entry.measures, words=words),
-            *compute_regressions(before.compute, now),
-        )
-    ]
-    better = [*improvements(before.measures, entry.measures, words), *compute_improvements(before.compute, now)]
-    changed = worse + better
-    if changed:
-        yield f"changed in the baseline: {'; '.join(changed)}"
-
-
 def _stale(baseline: Baseline, jobs: Sequence[_Job], target_names: Sequence[str]) -> list[EntryKey]:
     checked = {EntryKey(job.model, target.name) for job in jobs for target in job.compared}
     return [key for key in baseline.entries if key not in checked and (not target_names or key.target in target_names)]
 
 
 def _stale_cases(configuration: Configuration, entries: Mapping[EntryKey, Entry]) -> Iterator[Case]:
+    """Yield a failed case for each stale entry. No file outside the configuration's folder is looked up."""
     sources = {source.name for source in configuration.sources}
     for key, entry in entries.items():
-        why, path = _staleness(configuration, key, sources)
+        known = "apply this target to the model" if key.target in configuration.groups else "name this target"
+        why, path = f"the configuration does not {known}", key.model
+        if key.model not in sources:
+            try:
+                if not os.path.isfile(path_below(configuration.root, key.model)):
+                    why = "the model does not exist"
+            except InvalidValueError:
+                why, path = "the model is outside the folder of the configuration", configuration.baseline or ""
         finding = Finding("no-model-for-entry", ERROR, f"the baseline has an entry, but {why}", "delegate-sim check --prune")
         yield Case(
             key.model,
@@ -437,19 +376,6 @@ def _stale_cases(configuration: Configuration, entries: Mapping[EntryKey, Entry]
         )
 
 
-def _staleness(configuration: Configuration, key: EntryKey, sources: Collection[str]) -> tuple[str, str]:
-    """Return why an entry is stale, and the path to show. No file outside the configuration's folder is looked up."""
-    if key.model not in sources:
-        try:
-            joined = path_below(configuration.root, key.model)
-        except InvalidValueError:
-            return "the model is outside the folder of the configuration", configuration.baseline or ""
-        if not os.path.isfile(joined):
-            return "the model does not exist", key.model
-    known = "apply this target to the model" if key.target in configuration.groups else "name this target"
-    return f"the configuration does not {known}", key.model
-
-
 def _write(path: str, baseline: Baseline, new_entries: Mapping[EntryKey, Entry], stale: Sequence[EntryKey]) -> Update:
     is_written = update_baseline(path, new_entries, stale)
     added = sum(key not in baseline.entries for key in new_entries)
@@ -458,5 +384,4 @@ def _write(path: str, baseline: Baseline, new_entries: Mapping[EntryKey, Entry],
 
 
 def _from_here(configuration: Configuration, model: str) -> str:
-    """Return the path of a model relative to the working directory."""
     return os.path.relpath(os.path.join(configuration.root, model))

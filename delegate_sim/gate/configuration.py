@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
@@ -15,7 +15,7 @@ from ..bundles.model_files import FilePattern, matching_files, models_below
 from ..bundles.stores import is_pattern
 from ..delegates.base import Delegate
 from ..delegates.options import RELEASE, boolean, option_names, parse_options, with_path, without_release
-from ..delegates.registry import DELEGATE_NAMES, DelegateOnDevice
+from ..delegates.registry import DELEGATE_NAMES
 from ..errors import DelegateSimError, LimitError, OptionError
 from ..foundation.files import read_whole
 from ..foundation.limits import how_to_raise, raised
@@ -27,32 +27,31 @@ from ..foundation.work_budget import spend_steps, work_budget
 from ..releases.catalogue import DEFAULT_RELEASE, Release, parse_release
 from ..runtime.device_targets import only_delegates, targets_on
 from ..runtime.target import Target, with_labels
-from .budgets import Budgets, Tolerance
+from .budgets import Budgets
 from .configuration_table import (
     ConfigurationProblem,
     ConfigurationTable,
+    Ignored,
     check_version,
-    parse_allowance,
+    codes_of,
     parse_baseline,
-    parse_count,
     parse_defaults,
     parse_delegate,
     parse_devices,
     parse_groups,
     parse_model_patterns,
-    parse_operators,
     parse_patterns,
     parse_releases,
-    parse_share,
     parse_targets,
     path_below,
+    read_budgets,
+    read_ignored,
+    take_budgets,
 )
-from .ignored import Ignored, codes_of, read_ignored
-from .micro_targets import KIND as MICRO
-from .micro_targets import parse_kind, read_micro_target
-from .platform_targets import platform_options
 from .results import TargetIdentity, identity_of
 from .source_models import ConfiguredSource, read_source
+from .targets import KIND as MICRO
+from .targets import parse_kind, platform_options, read_micro_target
 
 OWN_FILE = "delegate-sim.toml"
 PROJECT_FILE = "pyproject.toml"
@@ -227,12 +226,12 @@ def read_configuration(path: str) -> Configuration:
 
 def _with_places(configuration: Configuration, text: str) -> tuple[ConfiguredSource, ...]:
     """Return the sources. Sources that name code get the place of the key that names the code."""
-    if not any(source.code_key for source in configuration.sources):
-        return configuration.sources
-    lines = TomlLines(text)
+    lines = TomlLines(text) if any(source.code_key for source in configuration.sources) else None
     return tuple(
         [
-            replace(source, code_place=f"{configuration.path}:{lines.line(source.code_key)}") if source.code_key else source
+            replace(source, code_place=f"{configuration.path}:{lines.line(source.code_key)}")
+            if lines is not None and source.code_key
+            else source
             for source in configuration.sources
         ]
     )
@@ -246,41 +245,32 @@ def _configuration(path: str, table: ConfigurationTable) -> Configuration:
     baseline = table.take("baseline", lambda value: parse_baseline(root, value), os.path.join(root, DEFAULT_BASELINE))
     runtime = table.take("runtime", parse_releases, (parse_release(DEFAULT_RELEASE),))
     defaults = table.take("defaults", parse_defaults, "benchmark")
-    budgets = _budgets_in(table.table("budgets"))
+    budgets = read_budgets(table.table("budgets"))
     targets = table.table("targets")
     if targets is None or not targets.content:
         raise ConfigurationProblem(table.key, "has no target; write one as [targets.NAME] with a delegate")
     configured: list[ConfiguredTarget] = []
-    for name, content in targets.content.items():
+    for name, content in targets.each():
         _limit_targets(targets.key, len(configured) + 1)
-        own = ConfigurationTable(content, (*targets.key, name))
-        if own.take("kind", parse_kind, "delegate") == MICRO:
-            target, max_arena = read_micro_target(own, root)
-            configured.append(
-                ConfiguredTarget(name, name, target, own.take("models", parse_model_patterns), Budgets(), max_arena)
-            )
-            own.finish()
+        if content.take("kind", parse_kind, "delegate") == MICRO:
+            target, max_arena = read_micro_target(content, root)
+            patterns = content.take("models", parse_model_patterns)
+            configured.append(ConfiguredTarget(name, name, target, patterns, Budgets(), max_arena))
+            content.finish()
         else:
-            configured += _targets(name, own, runtime, defaults, root, len(configured))
+            configured += _targets(name, content, runtime, defaults, root, len(configured))
     names = dict.fromkeys([name for target in configured if target.is_compared for name in (target.group, target.name)])
     overrides = tuple(_override(override, names) for override in table.tables("overrides"))
-    ignored = _ignored(table, [name for target in configured for name in (target.group, target.name)], configured)
-    sources = _sources(table.table("sources"), root)
+    all_names = [name for target in configured for name in (target.group, target.name)]
+    ignoring = table.tables("ignore")
+    codes = codes_of({target.target.delegate.name: target.target.delegate for target in configured}.values()) if ignoring else ()
+    ignored = tuple([read_ignored(ignore, all_names, codes) for ignore in ignoring])
+    sources = table.table("sources")
+    configured_sources = tuple([read_source(name, source, root) for name, source in sources.each()]) if sources else ()
     table.finish()
-    return Configuration(path, root, models, exclude, baseline, tuple(configured), budgets, overrides, sources, ignored)
-
-
-def _ignored(table: ConfigurationTable, names: Sequence[str], targets: Sequence[ConfiguredTarget]) -> tuple[Ignored, ...]:
-    tables = table.tables("ignore")
-    codes = codes_of({target.target.delegate.name: target.target.delegate for target in targets}.values()) if tables else ()
-    return tuple([read_ignored(own, names, codes) for own in tables])
-
-
-def _sources(table: ConfigurationTable | None, root: str) -> tuple[ConfiguredSource, ...]:
-    if table is None:
-        return ()
-    own = {name: ConfigurationTable(content, (*table.key, name)) for name, content in table.content.items()}
-    return tuple([read_source(name, content, root) for name, content in own.items()])
+    return Configuration(
+        path, root, models, exclude, baseline, tuple(configured), budgets, overrides, configured_sources, ignored
+    )
 
 
 def _limit_targets(key: tuple[str | int, ...], count: int) -> None:
@@ -295,62 +285,42 @@ def _targets(
     delegate = table.take("delegate", parse_delegate)
     on_devices = table.take("device", parse_devices, ()) + table.take("for", parse_groups, ())
     releases = table.take("runtime", parse_releases, runtime)
+    platforms: list[tuple[tuple[str, ...], dict[str, str]]] = [((), {})]
     if on_devices:
         try:
-            chosen = only_delegates(dict.fromkeys(on_devices), () if delegate is None else (delegate.name,))
+            on_devices = [*only_delegates(dict.fromkeys(on_devices), () if delegate is None else (delegate.name,))]
         except OptionError as error:
             raise ConfigurationProblem((*table.key, "delegate"), expected_of(error)) from error
-        return _device_targets(name, table, chosen, releases, table.take("defaults", parse_defaults, "api"), before)
-    defaults = table.take("defaults", parse_defaults, defaults)
-    if delegate is None:
+        defaults = table.take("defaults", parse_defaults, "api")
+    elif delegate is None:
+        table.take("defaults", parse_defaults)
         table.finish(only_similar=True)
         raise ConfigurationProblem(table.key, f"has no delegate; the delegates are {', '.join(DELEGATE_NAMES)}; or name a device")
-    option_table = table.table("options")
-    if option_table is not None and without_release(option_table.content)[1] is not None:
-        releases = option_table.take(RELEASE, parse_releases)
-        del option_table.content[RELEASE]
-    options = _options(delegate, option_table, defaults, root)
-    platform = delegate.behind.platform
-    platforms = table.take(platform.key, lambda value: platform_options(delegate, value)) if platform else None
-    platforms = platforms or [((), {})]
-    _limit_targets(table.key[:-1], before + len(releases) * len(platforms))
+    else:
+        defaults = table.take("defaults", parse_defaults, defaults)
+        option_table = table.table("options")
+        if option_table is not None and without_release(option_table.content)[1] is not None:
+            releases = option_table.take(RELEASE, parse_releases)
+            del option_table.content[RELEASE]
+        options = _options(delegate, option_table, defaults, root)
+        if (platform := delegate.behind.platform) is not None:
+            platforms = table.take(platform.key, functools.partial(platform_options, delegate), platforms)
+    _limit_targets(table.key[:-1], before + len(releases) * len(on_devices or platforms))
     assume_ops_registered = _assume_ops_registered(table)
     models = table.take("models", parse_model_patterns)
-    budgets = _budgets_in(table.table("budgets"))
+    budgets = read_budgets(table.table("budgets"))
     table.finish()
-    return [
-        ConfiguredTarget(
-            "@".join([name, *([str(release)] if len(releases) > 1 else []), *label]),
-            name,
-            Target(delegate, {**options, **changes}, release, defaults, assume_ops_registered),
-            models,
-            budgets,
-        )
-        for release in releases
-        for label, changes in platforms
-    ]
-
-
-def _device_targets(
-    name: str,
-    table: ConfigurationTable,
-    on_devices: Iterable[DelegateOnDevice],
-    releases: Sequence[Release],
-    defaults: str,
-    before: int,
-) -> list[ConfiguredTarget]:
-    """Return a target for each delegate of a device and each release. ``before`` is the number of the targets before it."""
-    assume_ops_registered = _assume_ops_registered(table)
-    models = table.take("models", parse_model_patterns)
-    budgets = _budgets_in(table.table("budgets"))
-    table.finish()
-    chosen = [*on_devices]
-    _limit_targets(table.key[:-1], before + len(releases) * len(chosen))
-    return [
-        ConfiguredTarget("@".join([name, label, *([str(release)] if len(releases) > 1 else [])]), name, target, models, budgets)
-        for release in releases
-        for label, target in with_labels(targets_on(chosen, release, defaults, assume_ops_registered))
-    ]
+    named: list[tuple[Sequence[str], Target]] = []
+    for release in releases:
+        version = [str(release)] if len(releases) > 1 else []
+        if on_devices:
+            labeled = with_labels(targets_on(on_devices, release, defaults, assume_ops_registered))
+            named += [((label, *version), target) for label, target in labeled]
+        elif delegate is not None:
+            for parts, changes in platforms:
+                target = Target(delegate, {**options, **changes}, release, defaults, assume_ops_registered)
+                named.append(((*version, *parts), target))
+    return [ConfiguredTarget("@".join([name, *parts]), name, target, models, budgets) for parts, target in named]
 
 
 def _assume_ops_registered(table: ConfigurationTable) -> bool:
@@ -383,39 +353,9 @@ def _override(table: ConfigurationTable, names: Collection[str]) -> Override:
         raise ConfigurationProblem(
             table.key, "names neither models nor targets; put budgets for all models and targets in [budgets]"
         )
-    budgets = _budgets(table)
+    budgets = take_budgets(table)
     table.finish()
     return Override(models, None if chosen is None else frozenset(chosen), budgets)
-
-
-def _budgets_in(table: ConfigurationTable | None) -> Budgets:
-    if table is None:
-        return Budgets()
-    budgets = _budgets(table)
-    table.finish()
-    return budgets
-
-
-def _budgets(table: ConfigurationTable) -> Budgets:
-    tolerance = table.table("tolerance")
-    return Budgets(
-        table.take("max-partitions", parse_count),
-        table.take("min-delegated-share", parse_share),
-        table.take("max-fallback", parse_count),
-        table.take("forbid-fallback-ops", parse_operators),
-        Tolerance() if tolerance is None else _tolerance(tolerance),
-        table.take("min-multiply-add-share", parse_share),
-    )
-
-
-def _tolerance(table: ConfigurationTable) -> Tolerance:
-    shares = {"delegated_share", "multiply_add_share"}
-    limits: dict[str, Any] = {
-        field.name: table.take(field.name.replace("_", "-"), parse_share if field.name in shares else parse_allowance)
-        for field in fields(Tolerance)
-    }
-    table.finish()
-    return Tolerance(**limits)
 
 
 def _parsed(path: str) -> tuple[str, dict[str, Any]]:

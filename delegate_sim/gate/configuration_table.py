@@ -1,14 +1,16 @@
-"""Read the tables of a configuration key by key, and parse their values."""
+"""Read the tables of a configuration key by key, parse their values, and ignore the findings of ``[[ignore]]``."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from typing import Any
 
 from ..bundles.model_files import FilePattern
+from ..delegates.ahead_of_time import EXPLAINED as VELA
 from ..delegates.base import Delegate
 from ..delegates.options import DEFAULT_SETS
 from ..delegates.registry import GROUP_NAMES, MICRO_NAME, DelegateOnDevice, find_live
@@ -16,11 +18,17 @@ from ..errors import OptionError
 from ..foundation.limits import how_to_raise, raised
 from ..foundation.outputs import is_within
 from ..foundation.parsing.invalid_value import InvalidValueError, expected_of
+from ..foundation.printable import suggestion
+from ..foundation.work_budget import spend_steps
+from ..micro.target import EXPLAINED as MICRO
 from ..model.schema import enum_names, is_operator
 from ..releases.catalogue import Release, parse_release
+from ..results.report.findings import ERROR, NOTE
 from ..runtime.device_targets import delegates_of_devices
 from ..version import __version__
-from .budgets import Allowance
+from . import GATE
+from .budgets import Allowance, Budgets, Tolerance
+from .results import FAILED, PASSED, Case
 
 _LONGEST_PATTERN = 4096
 
@@ -64,6 +72,11 @@ class ConfigurationTable:
         """Return the table under a key, or None if the key is missing."""
         self._known.append(name)
         return ConfigurationTable(self.content[name], (*self.key, name)) if name in self.content else None
+
+    def each(self) -> Iterator[tuple[str, ConfigurationTable]]:
+        """Yield the tables in this table, with their names."""
+        for name, content in self.content.items():
+            yield name, ConfigurationTable(content, (*self.key, name))
 
     def tables(self, name: str) -> list[ConfigurationTable]:
         """Return all tables with this key, written as ``[[key]]``."""
@@ -224,6 +237,33 @@ def parse_targets(value: Any, known: Collection[str]) -> tuple[str, ...]:
     return names
 
 
+def read_budgets(table: ConfigurationTable | None) -> Budgets:
+    """Read a table of budgets."""
+    if table is None:
+        return Budgets()
+    budgets = take_budgets(table)
+    table.finish()
+    return budgets
+
+
+def take_budgets(table: ConfigurationTable) -> Budgets:
+    """Return the budgets of a table, which may have other keys."""
+    tolerance, limits = table.table("tolerance"), Tolerance()
+    if tolerance is not None:
+        parsers = {"delegated_share": parse_share, "multiply_add_share": parse_share}
+        names = [field.name for field in fields(Tolerance)]
+        limits = Tolerance(*[tolerance.take(name.replace("_", "-"), parsers.get(name, parse_allowance)) for name in names])
+        tolerance.finish()
+    return Budgets(
+        table.take("max-partitions", parse_count),
+        table.take("min-delegated-share", parse_share),
+        table.take("max-fallback", parse_count),
+        table.take("forbid-fallback-ops", parse_operators),
+        limits,
+        table.take("min-multiply-add-share", parse_share),
+    )
+
+
 _CLAUSE = re.compile(r"\s*(?:(==|!=|<=|>=|<|>)\s*)?(\d{1,9}(?:\.\d{1,9})*)\s*")
 
 
@@ -247,3 +287,75 @@ def _release_numbers(version: str) -> tuple[int, ...]:
     while numbers and not numbers[-1]:
         numbers.pop()
     return tuple(numbers)
+
+
+_Matches = Callable[[str, Sequence[FilePattern]], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """A code whose findings do not fail a check, and the reason.
+
+    ``models`` has patterns of models, or is None for all models. ``targets`` has names of targets, or is None for all targets.
+    """
+
+    code: str
+    reason: str
+    models: tuple[FilePattern, ...] | None = None
+    targets: frozenset[str] | None = None
+
+
+def codes_of(delegates: Iterable[Delegate]) -> frozenset[str]:
+    """Return the codes that findings about these delegates, and about microcontrollers, may have."""
+    return frozenset([*GATE, *MICRO, *VELA, *[code for delegate in delegates for code in delegate.kinds]])
+
+
+def read_ignored(table: ConfigurationTable, targets: Collection[str], codes: Collection[str]) -> Ignored:
+    """Read a table ``[[ignore]]``. ``codes`` are all codes of the targets. Raises ConfigurationProblem."""
+    code, reason = table.take("code", parse_text), table.take("reason", parse_text)
+    for key, value in (("code", code), ("reason", reason)):
+        if value is None:
+            raise ConfigurationProblem(table.key, f"has no {key}; give the code of the findings, and the reason to ignore them")
+    models = table.take("models", parse_model_patterns)
+    chosen = table.take("targets", lambda value: parse_targets(value, targets))
+    table.finish()
+    if code not in codes:
+        near = suggestion(code, codes) or "; delegate-sim explain lists all codes"
+        raise ConfigurationProblem((*table.key, "code"), f"the targets have no such code{near}")
+    return Ignored(code, reason, models, None if chosen is None else frozenset(chosen))
+
+
+def without_ignored(
+    cases: Iterable[Case],
+    rows: Sequence[Ignored],
+    groups: Mapping[str, str],
+    matches: Callable[[str, Sequence[FilePattern]], bool],
+) -> list[Case]:
+    """Return the cases with ignored findings as notes. A case passes if no other finding is an error.
+
+    ``groups`` has the names that the configuration gives to targets. ``matches`` tells whether a model has a pattern.
+    """
+    return [_without(case, [row for row in rows if _concerns(row, case, groups, matches)]) for case in cases]
+
+
+def _concerns(row: Ignored, case: Case, groups: Mapping[str, str], matches: _Matches) -> bool:
+    spend_steps(1, "applying [[ignore]] of the configuration")
+    is_target = row.targets is None or not row.targets.isdisjoint((case.target, groups.get(case.target, case.target)))
+    return is_target and (row.models is None or matches(case.model, row.models))
+
+
+def _without(case: Case, rows: Sequence[Ignored]) -> Case:
+    reasons = {row.code: row.reason for row in rows}
+    if reasons.keys().isdisjoint(finding.code for finding in case.findings):
+        return case
+    findings = tuple(
+        [
+            replace(finding, level=NOTE, ignored=reasons[finding.code]) if finding.code in reasons else finding
+            for finding in case.findings
+        ]
+    )
+    left = list(dict.fromkeys([finding.code for finding in findings if finding.level == ERROR]))
+    if left:
+        more = f"not ignored: {', '.join(left)}; to accept these findings too, add an [[ignore]] table for each code"
+        return replace(case, findings=findings, notes=(*case.notes, more))
+    return replace(case, findings=findings, status=case.status if case.status != FAILED else PASSED)

@@ -12,6 +12,7 @@ from dataclasses import replace
 from ..delegates.base import Delegate
 from ..delegates.options import option_as_typed
 from ..foundation.limits import how_to_raise, raised
+from ..foundation.printable import counted
 from ..graph.reachability import unassigned_variables
 from ..model.model import Model
 from ..results.compare.model_changes import Matching, NodeChange, compare_outlines
@@ -29,7 +30,7 @@ from ..rules.rule import Reason
 from ..runtime.interpreter import Run, SubgraphRun, option_values
 from ..runtime.target import Target
 from ..version import __version__
-from .baseline.baseline import Entry, EntryKey, Fallback
+from .baseline import Entry, EntryKey, Fallback
 from .budgets import (
     FURTHER_CODES,
     Budgets,
@@ -65,6 +66,21 @@ def take_entry(run: Run, model: Model) -> Entry:
         outline(model),
         compute_of(run).totals,
     )
+
+
+def update_notes(before: Entry | None, entry: Entry) -> Iterator[str]:
+    """Yield notes about a new entry of the baseline: its differences from the entry ``before``, and what checks cannot notice."""
+    if not entry.measures.is_delegated and entry.measures.nodes:
+        yield "the delegate takes no node of this model, so later checks notice no node that falls back to the CPU"
+    if before is None:
+        yield "new in the baseline"
+        return
+    words, compute = words_of(entry.delegate), entry.compute or ComputeTotals(0, 0)
+    worse = [*regressions(before.measures, entry.measures, words=words), *compute_regressions(before.compute, compute)]
+    changed = [f"{regression.what} {regression.base} -> {regression.now}" for regression in worse]
+    changed += [*improvements(before.measures, entry.measures, words), *compute_improvements(before.compute, compute)]
+    if changed:
+        yield f"changed in the baseline: {'; '.join(changed)}"
 
 
 class _Listing:
@@ -123,10 +139,8 @@ def judge(
     )
     if entry is not None:
         case = _against_baseline(case, run, model, entry, now, compute, budgets, update_command, listing)
-        changed = _target_changes(target, entry)
-        if changed:
-            note = f"the target changed since the baseline: {', '.join(changed)}"
-            case = replace(case, notes=(note, *case.notes))
+        if changed := _target_changes(target, entry):
+            case = replace(case, notes=(f"the target changed since the baseline: {', '.join(changed)}", *case.notes))
     further = (
         *listing.of(_not_running(run, now, entry)),
         *listing.of(_expected_idle(run, now, compute, entry)),
@@ -134,19 +148,15 @@ def judge(
         *listing.of(risk_findings(run)),
         *([missing_weights(variables)] if (variables := unassigned_variables(model)) else []),
     )
-    is_failed = any(finding.level == ERROR for finding in further)
-    status = FAILED if is_failed else case.status
-    return _shortened(replace(case, status=status, findings=(*case.findings, *further)), listing.left_out)
-
-
-def _shortened(case: Case, findings_left_out: int) -> Case:
-    """Limit the number of changes. Add a note about omitted changes and findings."""
-    most = raised(_MOST_LISTED)
-    left_out = {"finding": findings_left_out, "change": max(len(case.changes) - most, 0)}
-    notes = [
-        f"{count:,} more {what}{'' if count == 1 else 's'} left out{how_to_raise()}" for what, count in left_out.items() if count
-    ]
-    return replace(case, changes=case.changes[:most], notes=(*case.notes, *notes))
+    left_out = {"more finding": listing.left_out, "more change": max(len(case.changes) - limit, 0)}
+    notes = [f"{counted(count, what)} left out{how_to_raise()}" for what, count in left_out.items() if count]
+    return replace(
+        case,
+        status=FAILED if any(finding.level == ERROR for finding in further) else case.status,
+        findings=(*case.findings, *further),
+        changes=case.changes[:limit],
+        notes=(*case.notes, *notes),
+    )
 
 
 def _not_running(run: Run, now: Measures, entry: Entry | None) -> Iterator[Finding]:
@@ -191,7 +201,12 @@ def _against_baseline(
 ) -> Case:
     words = words_of(case.delegate)
     same_model = entry.sha256 == model.sha256
-    matching = _with_itself(run) if same_model else compare_outlines(entry.outline, outline(model))
+    if same_model:
+        matching = Matching(
+            tuple([{index: index for index in range(len(subgraph.graph.nodes))} for subgraph in run.subgraphs]), ()
+        )
+    else:
+        matching = compare_outlines(entry.outline, outline(model))
     fell_back = not all(is_new for _, _, _, is_new in _newly_on_cpu(run, entry, matching))
     worse = [
         *regressions(entry.measures, now, budgets.tolerance, words, fell_back=fell_back),
@@ -256,10 +271,6 @@ def _may_grow(worse: Sequence[Regression], budgets: Budgets) -> bool:
     """
     columns = [FURTHER_CODES.get(regression.code) for regression in worse]
     return all(column is not None and getattr(budgets.tolerance, column.key) is None for column in columns)
-
-
-def _with_itself(run: Run) -> Matching:
-    return Matching(tuple([{index: index for index in range(len(subgraph.graph.nodes))} for subgraph in run.subgraphs]), ())
 
 
 def _target_changes(target: Target, entry: Entry) -> list[str]:

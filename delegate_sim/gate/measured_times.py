@@ -24,8 +24,8 @@ from ..results.report.findings import Finding
 from ..runtime.target import Target
 from ..timing.matching import OpProfiles
 from ..timing.measured import KERNEL, NODE, Timing
-from .baseline.baseline import EntryKey
-from .baseline.entries import BaselineError
+from .baseline import EntryKey
+from .baseline_content import BaselineError
 
 _LARGEST_FILE = 16 << 20
 _MOST_PRICES = 5

@@ -9,8 +9,8 @@ from typing import Any
 
 from ..conversion.cache import ConversionCache, default_folder
 from ..conversion.calibration import find_calibration
-from ..conversion.convert import Conversion, Limits, convert
-from ..conversion.converters import Route, find_converters, routes
+from ..conversion.convert import Conversion, convert
+from ..conversion.converters import Limits, Route, find_converters, routes
 from ..conversion.settings import FLOAT, Settings, knows, parse_settings
 from ..conversion.sources import find_source
 from ..errors import ModelError, OptionError

@@ -1,17 +1,12 @@
-"""Builder of models, with one method for each NNAPI call.
+"""Builder of models, with one method for each NNAPI call. A method raises Refused if the call returns an error.
 
-A method raises Refused if the NNAPI call returns an error.
-
-Upstream: runtime/ModelBuilder.cpp.
-
-Without these inputs, an operation may need a lower feature level.
-
-Upstream: runtime/ModelBuilder.cpp getNumTrailingArgumentsToRemove.
+Upstream: runtime/ModelBuilder.cpp, also getNumTrailingArgumentsToRemove.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 
 from ..foundation.float32 import float32
 from ..refusal import Refusal, Refused
@@ -25,6 +20,7 @@ from .model import (
     key_of,
     operand_key,
     operand_refusal,
+    refusal_of,
     run_order,
     validate_with_operands,
     value_refusal,
@@ -73,46 +69,17 @@ class ModelBuilder:
         on_refusal: Callable[[Refusal], None] | None = None,
     ) -> None:
         self._on_refusal = on_refusal
-        self._android = android
-        self._level = MAX_FEATURE_LEVEL[android] if feature_level is None else feature_level
-        self._operands: list[NnOperand] = []
-        self._operations: list[NnOperation] = []
+        self.android = android
+        self.feature_level = MAX_FEATURE_LEVEL[android] if feature_level is None else feature_level
+        self.operands: list[NnOperand] = []
+        self.operations: list[NnOperation] = []
+        """The operations in the order of the calls."""
         self._verdicts: list[Version | Refusal] = []
         """The verdict on each operation and its operands. Later changes to the operands do not update the verdict."""
         self._has_changed = False
-        self._inputs: list[int] = []
-        self._outputs: list[int] = []
+        self.inputs: list[int] = []
+        self.outputs: list[int] = []
         self._relaxed = False
-
-    @property
-    def android(self) -> AndroidRelease:
-        """The release of Android."""
-        return self._android
-
-    @property
-    def feature_level(self) -> int:
-        """The feature level of the runtime."""
-        return self._level
-
-    @property
-    def operands(self) -> Sequence[NnOperand]:
-        """The operands added so far."""
-        return self._operands
-
-    @property
-    def operations(self) -> Sequence[NnOperation]:
-        """The operations added so far, in the order of the calls."""
-        return self._operations
-
-    @property
-    def inputs(self) -> Sequence[int]:
-        """The model's inputs. Empty before ``identify_inputs_and_outputs`` is called."""
-        return self._inputs
-
-    @property
-    def outputs(self) -> Sequence[int]:
-        """The model's outputs. Empty before ``identify_inputs_and_outputs`` is called."""
-        return self._outputs
 
     def add_operand(
         self, code: int, dimensions: Sequence[int] = (), scale: float = 0.0, zero_point: int = 0, has_pointer: bool = False
@@ -125,8 +92,8 @@ class ModelBuilder:
         scale = float32(scale) if scale else 0.0
         key = operand_key(code, shape, scale, zero_point)
         self._report(operand_refusal(key, has_pointer and not shape))
-        self._operands.append(NnOperand(code, shape, scale, zero_point, key=key))
-        return len(self._operands) - 1
+        self.operands.append(NnOperand(code, shape, scale, zero_point, key=key))
+        return len(self.operands) - 1
 
     def set_channel_quantization(self, index: int, dimension: int, scales: Sequence[float], repeats: int = 1) -> None:
         """Set the channel scales of a TENSOR_QUANT8_SYMM_PER_CHANNEL operand: ``scales``, repeated ``repeats`` times."""
@@ -134,12 +101,9 @@ class ModelBuilder:
         if operand is None:
             return
         channels = ChannelQuantization(dimension, tuple(map(float32, scales)), repeats)
-        try:
-            check_channels(operand, channels)
-        except Refused as refused:
-            self._report(refused.refusal)
+        self._report(refusal_of(check_channels, operand, channels))
         operand.channels = channels
-        self._has_changed |= bool(self._operations)
+        self._has_changed |= bool(self.operations)
 
     def set_value(self, index: int, length: int, value: bytes | None = None) -> None:
         """Make an operand a constant of ``length`` bytes.
@@ -158,49 +122,46 @@ class ModelBuilder:
         """Mark an operand as omitted by setting its value to a null pointer."""
         operand = self._operand(index, Call.SET_VALUE)
         check_no_value(length)
-        if operand is None:
-            return
-        operand.lifetime, operand.value = Lifetime.OMITTED, None
+        if operand is not None:
+            operand.lifetime, operand.value = Lifetime.OMITTED, None
 
     def set_value_from_memory(self, index: int, length: int) -> None:
         """Make an operand a constant that is stored in a memory object of the caller."""
         operand = self._operand(index, Call.SET_VALUE_FROM_MEMORY)
-        if operand is None:
-            return
-        self._report(value_refusal(key_of(operand), length, Call.SET_VALUE_FROM_MEMORY))
-        operand.lifetime, operand.value = Lifetime.CONSTANT_REFERENCE, None
+        if operand is not None:
+            self._report(value_refusal(key_of(operand), length, Call.SET_VALUE_FROM_MEMORY))
+            operand.lifetime, operand.value = Lifetime.CONSTANT_REFERENCE, None
 
     def set_value_from_model(self, index: int, model: NnModel) -> None:
         """Make an operand refer to a finished model."""
         operand = self._operand(index, Call.SET_VALUE_FROM_MODEL)
-        if operand is None:
-            return
-        operand.lifetime, operand.submodel = Lifetime.SUBMODEL, model
-        self._has_changed |= bool(self._operations)
+        if operand is not None:
+            operand.lifetime, operand.submodel = Lifetime.SUBMODEL, model
+            self._has_changed |= bool(self.operations)
 
     def add_operation(self, code: int, inputs: Sequence[int], outputs: Sequence[int], tag: int | None = None) -> None:
         """Add an operation. ``tag`` is a number that identifies the operation for the caller."""
         try:
             self._check_indices(inputs, Call.ADD_OPERATION)
             self._check_indices(outputs, Call.ADD_OPERATION)
-            given, results = [self._operands[index] for index in inputs], [self._operands[index] for index in outputs]
-            verdict = validate_with_operands(code, given, results, self._android)
+            given, results = [self.operands[index] for index in inputs], [self.operands[index] for index in outputs]
+            verdict = validate_with_operands(code, given, results, self.android)
             version_or_raise(verdict.own)
             whole = verdict.whole
         except Refused as refused:
             self._report(refused.refusal)
             whole = refused.refusal
         self._verdicts.append(whole)
-        self._operations.append(NnOperation(code, tuple(inputs), tuple(outputs), len(self._operations), tag))
+        self.operations.append(NnOperation(code, tuple(inputs), tuple(outputs), len(self.operations), tag))
 
     def copy_operand(self, operand: NnOperand) -> None:
         """Add an operand with the same properties and the same value."""
-        self._operands.append(NnOperand(*operand.arguments))
+        self.operands.append(copy(operand))
 
     @property
     def version(self) -> Version:
         """The version that the operands and operations added so far need. Raise Refused if one was rejected."""
-        return combine([*map(version_or_raise, self._verdicts), *map(operand_version, self._operands)])
+        return combine([*map(version_or_raise, self._verdicts), *map(operand_version, self.operands)])
 
     def identify_inputs_and_outputs(
         self, inputs: Sequence[int], outputs: Sequence[int], pointers: tuple[bool, bool] = (False, False)
@@ -216,10 +177,10 @@ class ModelBuilder:
                 refuse(BOUNDARY_POINTER, Call.IDENTIFY, subject, "none", "at least 1", code)
         self._check_indices((*inputs, *outputs), Call.IDENTIFY)
         # A rejected call keeps the changes that it made before it was rejected.
-        self._inputs = list(inputs)
-        self._list(inputs, Lifetime.MODEL_INPUT)
-        self._outputs = list(outputs)
-        self._list(outputs, Lifetime.MODEL_OUTPUT)
+        self.inputs = list(inputs)
+        self._set_lifetimes(inputs, Lifetime.MODEL_INPUT)
+        self.outputs = list(outputs)
+        self._set_lifetimes(outputs, Lifetime.MODEL_OUTPUT)
 
     def relax_to_float16(self, allow: bool = True) -> None:
         """Allow or forbid float16 precision in FLOAT32 operations."""
@@ -227,31 +188,29 @@ class ModelBuilder:
 
     def check(self) -> Version:
         """Check the whole model and return the version that the model needs."""
-        return self._check(None)
+        return self._check(self.operations if writes_before_reads(self.operands, self.operations) else self._run_order())
 
     def finish(self) -> NnModel:
         """Check the whole model and return the finished model. Upstream: ModelBuilder.cpp finish."""
-        operations = run_order(self._operations, lambda index: self._operands[index].is_produced)
+        operations = self._run_order()
         required = self._check(operations)
         trimmed = tuple(operations)
-        if self._android >= DEFAULTS_DROPPED_SINCE:
-            trimmed = tuple(without_default_inputs(one, self._operands) for one in operations)
+        if self.android >= DEFAULTS_DROPPED_SINCE:
+            trimmed = tuple(without_default_inputs(one, self.operands) for one in operations)
         return NnModel(
-            tuple(self._operands), trimmed, tuple(self._inputs), tuple(self._outputs), self._relaxed, self._android, required
+            tuple(self.operands), trimmed, tuple(self.inputs), tuple(self.outputs), self._relaxed, self.android, required
         )
 
-    def _check(self, operations: Sequence[NnOperation] | None) -> Version:
-        if operations is None:
-            is_ordered = writes_before_reads(self._operands, self._operations)
-            operations = (
-                self._operations if is_ordered else run_order(self._operations, lambda index: self._operands[index].is_produced)
-            )
-        if len(operations) < len(self._operations):
-            stuck = sorted({one.index for one in self._operations} - {one.index for one in operations})
+    def _run_order(self) -> list[NnOperation]:
+        return run_order(self.operations, lambda index: self.operands[index].is_produced)
+
+    def _check(self, operations: Sequence[NnOperation]) -> Version:
+        if len(operations) < len(self.operations):
+            stuck = sorted({one.index for one in self.operations} - {one.index for one in operations})
             refuse(RUN_ORDER, Call.FINISH_MODEL, f"operation {stuck[0]}", "an input that is never written", "no such input")
-        verdicts = self._verdicts if operations is self._operations and not self._has_changed else None
-        required = check_model(self._operands, operations, self._inputs, self._outputs, self._android, verdicts)
-        check_level(required, self._level)
+        verdicts = self._verdicts if operations is self.operations and not self._has_changed else None
+        required = check_model(self.operands, operations, self.inputs, self.outputs, self.android, verdicts)
+        check_level(required, self.feature_level)
         return required
 
     def _report(self, refusal: Refusal | None) -> None:
@@ -262,22 +221,19 @@ class ModelBuilder:
         self._on_refusal(refusal)
 
     def _operand(self, index: int, call: Call) -> NnOperand | None:
-        try:
-            self._check_indices((index,), call)
-        except Refused as refused:
-            self._report(refused.refusal)
-            return None
-        return self._operands[index]
+        refusal = refusal_of(self._check_indices, (index,), call)
+        self._report(refusal)
+        return None if refusal is not None else self.operands[index]
 
     def _check_indices(self, indices: Sequence[int], call: Call) -> None:
-        count = len(self._operands)
+        count = len(self.operands)
         for index in indices:
             if not 0 <= index < count:
                 refuse(OPERAND_INDEX, call, "operand index", index, f"less than {count}")
 
-    def _list(self, indices: Sequence[int], lifetime: Lifetime) -> None:
+    def _set_lifetimes(self, indices: Sequence[int], lifetime: Lifetime) -> None:
         for index in indices:
-            operand = self._operands[index]
+            operand = self.operands[index]
             if operand.lifetime != Lifetime.TEMPORARY:
                 refuse(
                     BOUNDARY_OPERAND, Call.IDENTIFY, f"operand {index}", operand.lifetime.value, "no value, and only one listing"

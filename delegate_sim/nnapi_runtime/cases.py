@@ -9,8 +9,8 @@ from typing import Any
 from ..foundation.float32 import float32
 from ..refusal import Refused
 from .builder import ModelBuilder
-from .compilation import Compilation, CompilationOptions, Partitioning, compile_model
-from .devices import Costs, CpuDevice, Device, DeviceCost, DriverDevice
+from .compilation import CompilationOptions, Partitioning, compile_model
+from .devices import Costs, Device, DeviceCost, cpu_device
 from .model import NnModel, NnOperation, check_level
 from .operands import (
     ChannelQuantization,
@@ -20,7 +20,6 @@ from .operands import (
     check_no_value,
     check_operand_type,
     check_value,
-    make_operand,
     operand_version,
 )
 from .operations import validate_operation as _operation_version
@@ -31,7 +30,7 @@ from .types import MAX_FEATURE_LEVEL, AndroidRelease, OperationType, Preference
 def read_operand(case: Mapping[str, Any]) -> NnOperand:
     """Return the operand that addOperand creates for a case. The operand has no channel scales and no value yet."""
     # Infinity and NaN are strings, because JSON has no such numbers.
-    return make_operand(case["type"], case["dims"], float(case.get("scale", 0.0)), case.get("zero_point", 0))
+    return NnOperand(case["type"], tuple(case["dims"]), float32(float(case.get("scale", 0.0))), case.get("zero_point", 0))
 
 
 def validate_operand(case: Mapping[str, Any]) -> dict[str, Any]:
@@ -117,7 +116,7 @@ def read_model(case: Mapping[str, Any], subgraphs: Sequence[Mapping[str, Any]] =
 _CONTROL_FLOW = frozenset({OperationType.IF, OperationType.WHILE})
 
 
-def read_device(case: Mapping[str, Any]) -> DriverDevice:
+def read_device(case: Mapping[str, Any]) -> Device:
     """Return the driver of a case. The case identifies operations by their tags."""
     supported = frozenset(case["supports"])
     broken = case["fail_prepare_id"]
@@ -128,36 +127,9 @@ def read_device(case: Mapping[str, Any]) -> DriverDevice:
     def compiles(_: NnModel, operations: Sequence[NnOperation]) -> bool:
         return not case["fail_prepare"] and (broken is None or all(one.tag != broken for one in operations))
 
-    costs = Costs(
-        {int(code): DeviceCost(*cost) for code, cost in case["per_type"].items()},
-        DeviceCost(*case["default"]),
-        DeviceCost(*case["relaxed_scalar"]),
-        DeviceCost(*case["relaxed_tensor"]),
-        DeviceCost(*case["if_perf"]),
-        DeviceCost(*case["while_perf"]),
-    )
-    return DriverDevice(case["name"], case["feature_level"], accepts, costs, compiles, not case["fail_supported"])
-
-
-def _read_options(options: Mapping[str, Any], properties: Mapping[str, str]) -> CompilationOptions:
-    """Return the compilation options of a case.
-
-    If the case sets no partitioning mode and no devices, the property debug.nn.partition sets the mode.
-    """
-    partitioning = options["partitioning"]
-    if partitioning is None:
-        is_free = options["devices"] == "all"
-        default = properties.get("debug.nn.partition", Partitioning.WITH_FALLBACK)
-        partitioning = int(default) if is_free else Partitioning.WITHOUT_FALLBACK
-    return CompilationOptions(Preference(options["preference"]), Partitioning(partitioning), options["simulate_failure"] or 0)
-
-
-def _read_devices(case: Mapping[str, Any], properties: Mapping[str, str]) -> list[Device]:
-    devices: list[Device] = [read_device(one) for one in case["devices"]]
-    how = case["options"]["devices"]
-    if how == "all" and properties.get("debug.nn.cpuonly") == "1":
-        devices.clear()
-    return devices if how == "explicit_no_cpu" else [*devices, CpuDevice()]
+    other = [DeviceCost(*case[key]) for key in ("default", "relaxed_scalar", "relaxed_tensor", "if_perf", "while_perf")]
+    costs = Costs({int(code): DeviceCost(*cost) for code, cost in case["per_type"].items()}, *other)
+    return Device(case["name"], case["feature_level"], accepts, costs, compiles, not case["fail_supported"])
 
 
 def compile(case: Mapping[str, Any]) -> dict[str, Any]:
@@ -165,18 +137,22 @@ def compile(case: Mapping[str, Any]) -> dict[str, Any]:
 
     The case may also have the key ``properties``: the debug.nn.* properties of an engineering build of Android.
     """
-    properties = case.get("properties", {})
+    properties, given = case.get("properties", {}), case["options"]
+    partitioning, is_free = given["partitioning"], given["devices"] == "all"
+    if partitioning is None:
+        default = properties.get("debug.nn.partition", Partitioning.WITH_FALLBACK)
+        partitioning = int(default) if is_free else Partitioning.WITHOUT_FALLBACK
+    options = CompilationOptions(Preference(given["preference"]), Partitioning(partitioning), given["simulate_failure"] or 0)
+    devices = [] if is_free and properties.get("debug.nn.cpuonly") == "1" else list(map(read_device, case["devices"]))
+    if given["devices"] != "explicit_no_cpu":
+        devices.append(cpu_device())
     try:
-        model = read_model(case["main"], case["subgraphs"], case["options"]["relaxed"])
-        compilation = compile_model(model, _read_devices(case, properties), _read_options(case["options"], properties))
+        model = read_model(case["main"], case["subgraphs"], given["relaxed"])
+        compilation = compile_model(model, devices, options)
     except ProcessAborted:
         return {"abort": True}
     except Refused as refused:
         return {"finish": int(refused.refusal.result), "refusal": refusal_entry(refused.refusal)}
-    return _answer(model, compilation)
-
-
-def _answer(model: NnModel, compilation: Compilation) -> dict[str, Any]:
     answer: dict[str, Any] = {
         "create": 0,
         "compile": int(compilation.code),

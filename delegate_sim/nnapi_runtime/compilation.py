@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 
 from ..refusal import Refusal, Refused
-from .devices import CpuDevice, Device, operation_cost
+from .devices import Device, cpu_device, operation_cost
 from .model import NnModel, NnOperation, ReadyTracker, run_order
 from .operands import Lifetime
 from .operations.arithmetic import IF_ELSE, IF_THEN, WHILE_BODY, WHILE_CONDITION
 from .refusal import Call, ProcessAborted, refuse, rule
-from .types import AndroidRelease, OperationType, Preference, ResultCode, is_extension
+from .types import AndroidRelease, OperationType, Preference, ResultCode
 
 NO_DEVICE = rule("compilation-no-device")
 
@@ -77,21 +77,18 @@ class PlanStep:
         for index in operation.inputs:
             if index not in self._seen:
                 self._seen.add(index)
-                self._add_input(index)
+                lists = {
+                    Lifetime.MODEL_INPUT: self.model_inputs,
+                    Lifetime.TEMPORARY: self.temporary_inputs,
+                    Lifetime.MODEL_OUTPUT: self.output_inputs,
+                }
+                if (inputs := lists.get(self.model.operands[index].lifetime)) is not None:
+                    inputs.append(index)
         for index in operation.outputs:
             self._seen.add(index)
             self.written.add(index)
             if self.model.operands[index].lifetime == Lifetime.MODEL_OUTPUT:
                 self.model_outputs.append(index)
-
-    def _add_input(self, index: int) -> None:
-        lists = {
-            Lifetime.MODEL_INPUT: self.model_inputs,
-            Lifetime.TEMPORARY: self.temporary_inputs,
-            Lifetime.MODEL_OUTPUT: self.output_inputs,
-        }
-        if (inputs := lists.get(self.model.operands[index].lifetime)) is not None:
-            inputs.append(index)
 
     @property
     def has_inputs(self) -> bool:
@@ -126,15 +123,9 @@ class Plan:
         return [step for step in self.steps if isinstance(step, PlanStep)]
 
 
-def make_plan(plan: Plan, model: NnModel, devices: Sequence[Device], preference: Preference) -> None:
-    """Add the steps for a model to an empty plan. If planning raises Refused, earlier steps stay in the plan.
-
-    Upstream: partitionTheWork.
-    """
-    _StepPartitioner(plan, devices, preference).partition(model)
-
-
 class _StepPartitioner:
+    """Adds steps to an empty plan (partitionTheWork). If planning raises Refused, earlier steps stay in the plan."""
+
     def __init__(self, plan: Plan, devices: Sequence[Device], preference: Preference) -> None:
         self._plan = plan
         self._devices = devices
@@ -146,16 +137,17 @@ class _StepPartitioner:
         """Split a model, and the models of an interpreted IF or WHILE, into steps."""
         source = len(self._plan.models)
         self._plan.models.append(model)
-        best = self._best_devices(model)
+        supported = [device.supported(model) for device in self._devices]
+        best = [self._best_device(model, position, supported) for position in range(len(model.operations))]
         if source == 0 and len(set(best)) == 1 and best[0] != self._interpreter:
             self._plan.device = self._devices[best[0]]
             return
         queues: list[deque[int]] = [deque() for _ in (*self._devices, self._interpreter)]
         tracker = ReadyTracker(model.operations, lambda index: model.operands[index].is_produced)
 
-        def enqueue(places: list[int]) -> None:
-            for place in places:
-                queues[best[place]].append(place)
+        def enqueue(positions: list[int]) -> None:
+            for position in positions:
+                queues[best[position]].append(position)
 
         enqueue(tracker.initially_ready())
         # Later devices in the list run first, so that more inputs may be ready for earlier devices.
@@ -164,17 +156,17 @@ class _StepPartitioner:
             if step is not None:
                 self._plan.steps.append(step)
             while queues[chosen]:
-                place = queues[chosen].popleft()
+                position = queues[chosen].popleft()
                 if step is None:
-                    self._interpret(model, source, model.operations[place])
+                    self._interpret(model, source, model.operations[position])
                 else:
-                    step.add(model.operations[place])
-                enqueue(tracker.finish(place))
+                    step.add(model.operations[position])
+                enqueue(tracker.finish(position))
 
     def _interpret(self, model: NnModel, source: int, operation: NnOperation) -> None:
         is_if = operation.type == OperationType.IF
-        kind, places = (ControlStep.IF, (IF_THEN, IF_ELSE)) if is_if else (ControlStep.WHILE, (WHILE_CONDITION, WHILE_BODY))
-        first, second = (model.operands[operation.inputs[place]].submodel for place in places)
+        kind, positions = (ControlStep.IF, (IF_THEN, IF_ELSE)) if is_if else (ControlStep.WHILE, (WHILE_CONDITION, WHILE_BODY))
+        first, second = (model.operands[operation.inputs[position]].submodel for position in positions)
         self._plan.steps.append(Interpreted(kind, source, operation))
         for submodel, is_followed_by_jump in ((first, True), (second, not is_if)):
             if isinstance(submodel, NnModel):
@@ -182,23 +174,19 @@ class _StepPartitioner:
             if is_followed_by_jump:
                 self._plan.steps.append(Interpreted(ControlStep.GOTO))
 
-    def _best_devices(self, model: NnModel) -> list[int]:
-        supported = [device.supported(model) for device in self._devices]
-        return [self._best_device(model, place, supported) for place in range(len(model.operations))]
-
-    def _best_device(self, model: NnModel, place: int, supported: list[list[bool]]) -> int:
+    def _best_device(self, model: NnModel, position: int, supported: list[list[bool]]) -> int:
         """Return the index of the device with the lowest cost among the devices that support an operation.
 
         If the CPU and other devices have the lowest cost, the CPU is returned. Otherwise, the first device with the lowest cost
         is returned. On Android 12, devices that are updated separately from Android come first.
         """
-        operation = model.operations[place]
+        operation = model.operations[position]
         is_control_flow = operation.type in _CONTROL_FLOW
         has_unknown_size = is_control_flow and _has_unknown_size(model, operation)
         prefers_updatable = model.android == AndroidRelease.ANDROID_12 and not has_unknown_size
         best, lowest = None, 0.0
         for index, device in enumerate(self._devices):
-            if not supported[index][place] or (has_unknown_size and not device.is_cpu):
+            if not supported[index][position] or (has_unknown_size and not device.is_cpu):
                 continue
             cost = operation_cost(model, operation, device, self._preference)
             is_preferred = device.is_cpu or (
@@ -293,34 +281,27 @@ def compile_model(model: NnModel, devices: Sequence[Device], options: Compilatio
     if options.partitioning != Partitioning.CPU_ONLY:
         plan = Plan()
         try:
-            make_plan(plan, model, devices, options.preference)
+            _StepPartitioner(plan, devices, options.preference).partition(model)
             _finish(plan, options)
         except Refused as refused:
             refusal = refused.refusal
-            if not _may_fall_back(model, options, refusal.result):
+            is_caller_error = refusal.result in {ResultCode.UNEXPECTED_NULL, ResultCode.BAD_DATA}
+            if is_caller_error or options.partitioning == Partitioning.WITHOUT_FALLBACK or not _runs_on_cpu(model):
                 is_empty = plan.device is None and not plan.steps
                 return Compilation(refusal.result, PlanKind.EMPTY if is_empty else PlanKind.ERROR, plan, refusal=refusal)
         else:
             return Compilation(0, PlanKind.COMPOUND if plan.device is None else PlanKind.SIMPLE, plan)
-    fallback = Plan(CpuDevice(model.android), models=[model])
+    fallback = Plan(cpu_device(model.android), models=[model])
     return Compilation(0, PlanKind.SIMPLE, fallback, fell_back=True, refusal=refusal)
 
 
-def _may_fall_back(model: NnModel, options: CompilationOptions, code: int) -> bool:
-    """Return whether the CPU may run the whole model after a failure with this result code.
-
-    The CPU must not run the model after an error of the caller, if the options forbid a fallback, or if the CPU lacks an
-    operation.
-    """
-    if code in {ResultCode.UNEXPECTED_NULL, ResultCode.BAD_DATA} or options.partitioning == Partitioning.WITHOUT_FALLBACK:
-        return False
-    return not any(one.type == OperationType.OEM_OPERATION or is_extension(one.type) for one in model.operations)
+def _runs_on_cpu(model: NnModel) -> bool:
+    return all(cpu_device(model.android).supported(model))
 
 
 def _finish(plan: Plan, options: CompilationOptions) -> None:
     if plan.device is not None:
-        model = plan.models[0]
-        _check_prepared(plan.device.prepare(model, model.operations), plan.device)
+        _prepare(plan.device, plan.models[0], plan.models[0].operations)
     else:
         _find_temporary_outputs(plan)
         for step in plan.execution_steps:
@@ -360,7 +341,7 @@ def _finish_step(step: PlanStep, android: AndroidRelease) -> None:
         lacking = "output" if step.has_inputs else "input"
         subject, needed = f"step on {step.device.name}", "an input and an output"
         refuse(STEP_BOUNDARY, Call.FINISH_COMPILATION, subject, f"no {lacking}", needed, ResultCode.OP_FAILED)
-    _check_prepared(step.device.prepare(step.model, step.operations), step.device)
+    _prepare(step.device, step.model, step.operations)
     if android >= _DYNAMIC_SINCE and step.device.version.level < _DYNAMIC_LEVEL:
         _check_sizes(step, f"a known size, or a device of feature level {_DYNAMIC_LEVEL}")
 
@@ -372,7 +353,8 @@ def _check_sizes(step: PlanStep, needed: str) -> None:
         refuse(STEP_SIZES, Call.FINISH_COMPILATION, subject, "unknown size", needed, ResultCode.OP_FAILED)
 
 
-def _check_prepared(code: ResultCode, device: Device) -> None:
+def _prepare(device: Device, model: NnModel, operations: Sequence[NnOperation]) -> None:
+    code = device.prepare(model, operations)
     if code != ResultCode.NO_ERROR:
         refuse(STEP_PREPARED, Call.FINISH_COMPILATION, device.name, f"error {int(code)}", "a compiled model", code)
 

@@ -1,8 +1,7 @@
 """Devices: the operations that they support, the costs of operations, and whether they compile a model.
 
-Upstream: runtime/Manager.cpp DriverDevice, CpuDevice; runtime/ExecutionPlan.cpp getPerformance.
-
-Upstream: common/MetaModel.cpp getSlice, makeSlice, invalid.
+Upstream: runtime/Manager.cpp DriverDevice, CpuDevice; runtime/ExecutionPlan.cpp getPerformance; common/MetaModel.cpp getSlice,
+makeSlice, invalid.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from ..foundation.float32 import float32
 from .model import NnModel, NnOperation
@@ -64,7 +62,6 @@ class DeviceCost:
 
 
 _UNKNOWN_COST = DeviceCost(MAX_COST, MAX_COST)
-_CPU_COST = DeviceCost(1.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,66 +91,21 @@ class Costs:
         return self.by_type.get(code, self.default)
 
 
-class Device(Protocol):
-    """The interface through which compilation uses a device."""
-
-    @property
-    def name(self) -> str:
-        """Name of the device."""
-
-    @property
-    def version(self) -> Version:
-        """The NNAPI version that the device supports."""
-
-    @property
-    def costs(self) -> Costs:
-        """The execution time and power of the device's operations."""
-
-    @property
-    def is_cpu(self) -> bool:
-        """True if this is the runtime's own CPU device."""
-
-    @property
-    def is_updatable(self) -> bool:
-        """True if the driver is updated separately from Android."""
-
-    def supported(self, model: NnModel) -> list[bool]:
-        """For each operation of a model, in run order, return whether the device supports the operation."""
-
-    def prepare(self, model: NnModel, operations: Sequence[NnOperation]) -> ResultCode:
-        """Compile these operations of a model and return the device's result code."""
+_CPU_COSTS = Costs({}, *[DeviceCost(1.0, 1.0)] * 5)
 
 
-_CPU_COSTS = Costs({}, _CPU_COST, _CPU_COST, _CPU_COST, _CPU_COST, _CPU_COST)
+def _run_by_cpu(_: NnModel, operation: NnOperation) -> bool:
+    return operation.type != OperationType.OEM_OPERATION and not is_extension(operation.type)
 
 
 @dataclass(frozen=True, slots=True)
-class CpuDevice:
-    """The runtime's own CPU device, which supports all operations except OEM operations and extensions."""
+class Device:
+    """A device for which models are compiled: a driver, or the runtime's own CPU device.
 
-    android: AndroidRelease = AndroidRelease.ANDROID_13
-    name: str = CPU_NAME
-    is_cpu: bool = True
-    is_updatable: bool = False
-    costs: Costs = _CPU_COSTS
-
-    @property
-    def version(self) -> Version:
-        """The version of the runtime, which includes operations that drivers cannot run."""
-        return Version(MAX_FEATURE_LEVEL[self.android], runtime_only=True)
-
-    def supported(self, model: NnModel) -> list[bool]:
-        """Return False for OEM operations and extensions, and True for all other operations."""
-        return [one.type != OperationType.OEM_OPERATION and not is_extension(one.type) for one in model.operations]
-
-    def prepare(self, model: NnModel, operations: Sequence[NnOperation]) -> ResultCode:
-        """Return NO_ERROR. The CPU compiles every model."""
-        return ResultCode.NO_ERROR
-
-
-@dataclass(frozen=True, slots=True)
-class DriverDevice:
-    """A driver, described by a function that accepts operations and a function that compiles models."""
+    ``accepts`` tells whether the device supports an operation, and ``compiles`` whether it compiles operations as one step. If
+    ``answers`` is False, the call that asks for the supported operations fails. If ``is_updatable`` is True, the driver is
+    updated separately from Android.
+    """
 
     name: str
     feature_level: int
@@ -166,24 +118,25 @@ class DriverDevice:
 
     @property
     def version(self) -> Version:
-        """The NNAPI version of the driver's feature level."""
-        return Version(self.feature_level)
+        """The NNAPI version that the device supports. Only the CPU supports versions that no driver does."""
+        return Version(self.feature_level, runtime_only=self.is_cpu)
 
     def supported(self, model: NnModel) -> list[bool]:
-        """For each operation, return whether the driver accepts the operation.
-
-        The driver sees only the operations that its feature level allows. If the call to the driver fails, the driver accepts
-        no operation.
-        """
-        visible = visible_operations(model, self.version)
+        """For each operation in run order, return whether the device supports it. A driver sees only what its version allows."""
+        visible = model.operations if self.is_cpu else visible_operations(model, self.version)
         if visible is None or not self.answers:
             return [False] * len(model.operations)
         taken = {operation.index for operation in visible if self.accepts(model, operation)}
         return [operation.index in taken for operation in model.operations]
 
     def prepare(self, model: NnModel, operations: Sequence[NnOperation]) -> ResultCode:
-        """Return NO_ERROR if the driver compiles these operations; otherwise OP_FAILED."""
+        """Compile these operations of a model. Return NO_ERROR, or OP_FAILED if the device does not compile them."""
         return ResultCode.NO_ERROR if self.compiles(model, operations) else ResultCode.OP_FAILED
+
+
+def cpu_device(android: AndroidRelease = AndroidRelease.ANDROID_13) -> Device:
+    """Return the runtime's own CPU device, which supports all operations except OEM operations and extensions."""
+    return Device(CPU_NAME, MAX_FEATURE_LEVEL[android], _run_by_cpu, _CPU_COSTS, is_cpu=True)
 
 
 def operation_cost(model: NnModel, operation: NnOperation, device: Device, preference: Preference) -> float:
@@ -193,24 +146,21 @@ def operation_cost(model: NnModel, operation: NnOperation, device: Device, prefe
     """
     costs = device.costs
     if operation.type == OperationType.IF:
-        branches = [_model_cost(_submodel(model, operation, one), device, preference) for one in (IF_THEN, IF_ELSE)]
+        branches = [_submodel_cost(model, operation, position, device, preference) for position in (IF_THEN, IF_ELSE)]
         return float32(costs.if_overhead.by(preference) + 0.5 * float32(sum(branches)))
     if operation.type == OperationType.WHILE:
-        condition, body = (_submodel(model, operation, one) for one in (WHILE_CONDITION, WHILE_BODY))
-        cost = float32(costs.while_overhead.by(preference) + _model_cost(condition, device, preference))
-        return float32(cost + _model_cost(body, device, preference))
+        cost = costs.while_overhead.by(preference)
+        for position in (WHILE_CONDITION, WHILE_BODY):
+            cost = float32(cost + _submodel_cost(model, operation, position, device, preference))
+        return cost
     first = model.operands[operation.inputs[0]].type
     return costs.of_type(first, model.relaxed).by(preference)
 
 
-def _model_cost(model: NnModel, device: Device, preference: Preference) -> float:
+def _submodel_cost(model: NnModel, operation: NnOperation, position: int, device: Device, preference: Preference) -> float:
+    submodel = model.operands[operation.inputs[position]].submodel
+    assert submodel is not None
     cost = 0.0
-    for operation in model.operations:
-        cost = float32(cost + operation_cost(model, operation, device, preference))
+    for inner in submodel.operations:
+        cost = float32(cost + operation_cost(submodel, inner, device, preference))
     return cost
-
-
-def _submodel(model: NnModel, operation: NnOperation, place: int) -> NnModel:
-    submodel = model.operands[operation.inputs[place]].submodel
-    assert isinstance(submodel, NnModel)
-    return submodel

@@ -17,7 +17,7 @@ from ..refusal import Refusal, Refused
 from .operands import ChannelQuantization, Lifetime, NnOperand, OperandKey, check_operand_type, check_value, operand_version
 from .operations import validate_operation
 from .refusal import Call, refuse, rule
-from .types import AndroidRelease, OperandType, OperationType, Version, type_name
+from .types import AndroidRelease, OperandType, OperationType, Version, type_of
 
 _KEPT = 1 << 14
 _CONTROL_FLOW = frozenset({OperationType.IF, OperationType.WHILE})
@@ -29,24 +29,25 @@ def operand_key(code: int, dimensions: tuple[int, ...], scale: float, zero_point
     return OperandKey(code, dimensions, scale, zero_point, channel)
 
 
-@functools.lru_cache(_KEPT)
-def operand_refusal(key: OperandKey, has_pointer: bool) -> Refusal | None:
-    """Return the refusal by addOperand, or None if addOperand accepts the operand."""
+def refusal_of(check: Callable[..., None], *arguments: object) -> Refusal | None:
+    """Return the refusal that a check raises, or None."""
     try:
-        check_operand_type(NnOperand(key.type, key.dimensions, key.scale, key.zero_point), has_pointer)
+        check(*arguments)
     except Refused as refused:
         return refused.refusal
     return None
+
+
+@functools.lru_cache(_KEPT)
+def operand_refusal(key: OperandKey, has_pointer: bool) -> Refusal | None:
+    """Return the refusal by addOperand, or None if addOperand accepts the operand."""
+    return refusal_of(check_operand_type, NnOperand(key.type, key.dimensions, key.scale, key.zero_point), has_pointer)
 
 
 @functools.lru_cache(_KEPT)
 def value_refusal(key: OperandKey, length: int, call: Call) -> Refusal | None:
     """Return the refusal by a call that sets a value of ``length`` bytes, or None if the call accepts the value."""
-    try:
-        check_value(NnOperand(key.type, key.dimensions), length, call)
-    except Refused as refused:
-        return refused.refusal
-    return None
+    return refusal_of(check_value, NnOperand(key.type, key.dimensions), length, call)
 
 
 def key_of(operand: NnOperand) -> OperandKey:
@@ -77,7 +78,7 @@ def validate_with_operands(
     if code in _CONTROL_FLOW:
         # Verdicts on control flow are not cached, because they depend on other models, and keys do not include these models.
         return _verdict(code, inputs, outputs, android)
-    return _kept(code, tuple([key_of(one) for one in inputs]), tuple([key_of(one) for one in outputs]), android)
+    return _kept(code, tuple(map(key_of, inputs)), tuple(map(key_of, outputs)), android)
 
 
 def version_or_raise(verdict: Version | Refusal) -> Version:
@@ -91,7 +92,7 @@ def version_or_raise(verdict: Version | Refusal) -> Version:
 def _kept(
     code: int, inputs: tuple[OperandKey, ...], outputs: tuple[OperandKey, ...], android: AndroidRelease
 ) -> OperationVerdict:
-    return _verdict(code, [operand_of(one) for one in inputs], [operand_of(one) for one in outputs], android)
+    return _verdict(code, list(map(_operand_of, inputs)), list(map(_operand_of, outputs)), android)
 
 
 def _verdict(code: int, inputs: Sequence[NnOperand], outputs: Sequence[NnOperand], android: AndroidRelease) -> OperationVerdict:
@@ -107,8 +108,7 @@ def _verdict(code: int, inputs: Sequence[NnOperand], outputs: Sequence[NnOperand
     return OperationVerdict(own, version)
 
 
-def operand_of(key: OperandKey) -> NnOperand:
-    """Return a new operand with the properties of a key."""
+def _operand_of(key: OperandKey) -> NnOperand:
     channels = None if key.channel is None else ChannelQuantization(key.channel, ())
     return NnOperand(key.type, key.dimensions, key.scale, key.zero_point, channels, key=key)
 
@@ -191,10 +191,7 @@ def combine(versions: Iterable[Version]) -> Version:
 
 
 def operation_version(operation: NnOperation, operands: Sequence[NnOperand], android: AndroidRelease) -> Version:
-    """Return the version that an operation and its operands need.
-
-    Upstream: validateOperationIncludingOperandVersions.
-    """
+    """Return the version that an operation and its operands need. Upstream: validateOperationIncludingOperandVersions."""
     inputs = [operands[index] for index in operation.inputs]
     outputs = [operands[index] for index in operation.outputs]
     return version_or_raise(validate_with_operands(operation.type, inputs, outputs, android).whole)
@@ -211,9 +208,9 @@ def run_order(operations: Sequence[NnOperation], is_produced: Callable[[int], bo
     tracker = ReadyTracker(operations, is_produced)
     stack, order = tracker.initially_ready(), []
     while stack:
-        place = stack.pop()
-        order.append(operations[place])
-        stack += tracker.finish(place)
+        position = stack.pop()
+        order.append(operations[position])
+        stack += tracker.finish(position)
     return order
 
 
@@ -247,20 +244,20 @@ class ReadyTracker:
         self._operations = operations
         self._readers: dict[int, list[int]] = defaultdict(list)
         self._missing: list[int] = []
-        for place, operation in enumerate(operations):
+        for position, operation in enumerate(operations):
             produced = [index for index in operation.inputs if is_produced(index)]
             self._missing.append(len(produced))
             for index in produced:
-                self._readers[index].append(place)
+                self._readers[index].append(position)
 
     def initially_ready(self) -> list[int]:
         """Return the operations that are ready before any operation runs."""
-        return [place for place, count in enumerate(self._missing) if count == 0]
+        return [position for position, count in enumerate(self._missing) if count == 0]
 
-    def finish(self, place: int) -> list[int]:
+    def finish(self, position: int) -> list[int]:
         """Mark an operation as done. Return the operations that become ready."""
         ready = []
-        for index in self._operations[place].outputs:
+        for index in self._operations[position].outputs:
             for reader in self._readers[index]:
                 self._missing[reader] -= 1
                 if self._missing[reader] == 0:
@@ -308,7 +305,7 @@ _TENSOR_FLOAT32 = OperandType.TENSOR_FLOAT32.value
 
 def _check_lifetime(index: int, operand: NnOperand) -> None:
     if (operand.type == _MODEL) != (operand.lifetime is Lifetime.SUBMODEL):
-        value = f"{type_name(operand.type)}, {operand.lifetime.value}"
+        value = f"{type_of(operand.type)}, {operand.lifetime.value}"
         refuse(MODEL_LIFETIME, Call.FINISH_MODEL, f"operand {index}", value, "type MODEL and a reference to a model, or neither")
 
 

@@ -6,14 +6,17 @@ common/types/src/Validation.cpp validateOperandTypeImpl, validateOperandSymmPerC
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Protocol
+from typing import TYPE_CHECKING
 
-from ..foundation.float32 import float32
 from .refusal import Call, ForType, refuse, rule
 from .types import OperandType, ResultCode, Version, element_size, is_extension, is_known_type, is_tensor, type_level, type_of
+
+if TYPE_CHECKING:
+    from .model import NnModel
 
 # The runtime copies constants up to this size, and references larger constants.
 MAX_COPIED_BYTES = 128
@@ -49,30 +52,6 @@ class ChannelQuantization:
         return self.repeats * len(self.scales)
 
 
-class Submodel(Protocol):
-    """The interface of a finished model that is the value of an operand."""
-
-    @property
-    def inputs(self) -> tuple[int, ...]:
-        """The indices of the input operands."""
-
-    @property
-    def outputs(self) -> tuple[int, ...]:
-        """The indices of the output operands."""
-
-    @property
-    def input_operands(self) -> list[NnOperand]:
-        """The operands that are inputs of the model."""
-
-    @property
-    def output_operands(self) -> list[NnOperand]:
-        """The operands that are outputs of the model."""
-
-    @property
-    def version_as_submodel(self) -> Version:
-        """The version that a device needs to run the model as a submodel."""
-
-
 @dataclass(eq=False, slots=True)
 class OperandKey:
     """The properties of an operand that the checks read.
@@ -98,14 +77,8 @@ class NnOperand:
     channels: ChannelQuantization | None = None
     lifetime: Lifetime = Lifetime.TEMPORARY
     value: bytes | None = None
-    submodel: Submodel | None = None
+    submodel: NnModel | None = None
     key: OperandKey | None = None
-
-    @property
-    def arguments(self) -> tuple[Any, ...]:
-        """The arguments that make an equal operand."""
-        known = self.channels, self.lifetime, self.value, self.submodel, self.key
-        return self.type, self.dimensions, self.scale, self.zero_point, *known
 
     @property
     def rank(self) -> int:
@@ -127,12 +100,7 @@ class NnOperand:
         """The number of bytes of the value, or 0 if the number is unknown."""
         if not is_tensor(self.type):
             return element_size(self.type)
-        if not self.dimensions:
-            return 0
-        size = element_size(self.type)
-        for dimension in self.dimensions:
-            size *= dimension
-        return size
+        return element_size(self.type) * math.prod(self.dimensions) if self.dimensions else 0
 
 
 OPERAND_TYPE = rule("operand-type")
@@ -165,9 +133,7 @@ _UNCHECKED = frozenset({_T.TENSOR_INT32, _T.OEM_SCALAR, _T.TENSOR_OEM_BYTE})
 
 
 def check_operand_type(operand: NnOperand, has_pointer: bool = False) -> None:
-    """Check an operand in the same way as addOperand.
-
-    If ``has_pointer`` is True, the pointer to the dimensions is not null, even if there are no dimensions.
+    """Check an operand in the same way as addOperand. With ``has_pointer``, the pointer to the dimensions is not null.
 
     Upstream: Validation.cpp validateOperandTypeImpl.
     """
@@ -176,25 +142,18 @@ def check_operand_type(operand: NnOperand, has_pointer: bool = False) -> None:
         refuse(DIMENSIONS_POINTER, call, "dimensions", "a pointer without dimensions", "a null pointer, or dimensions")
     if is_extension(operand.type) or not is_known_type(operand.type):
         refuse(OPERAND_TYPE, call, "type", operand.type, "an NNAPI type")
-    if is_tensor(operand.type):
-        _check_dimensions(operand)
-    elif operand.dimensions:
-        refuse(SCALAR_DIMENSIONS, call, "dimensions", list(operand.dimensions), ForType("none", type_of(operand.type)))
-    if operand.type not in _UNCHECKED:
-        _check_quantization(operand, call)
-
-
-def _check_dimensions(operand: NnOperand) -> None:
-    size = element_size(operand.type)
-    for dimension in filter(None, operand.dimensions):
-        size *= dimension
-        if size > _MAX_BYTES:
-            refuse(OPERAND_BYTES, Call.ADD_OPERAND, "dimensions", list(operand.dimensions), f"at most {_MAX_BYTES} bytes")
-
-
-def _check_quantization(operand: NnOperand, call: Call) -> None:
-    lowest, highest = _ZERO_POINTS.get(operand.type, (0, 0))
     type_ = type_of(operand.type)
+    if is_tensor(operand.type):
+        size = element_size(operand.type)
+        for dimension in filter(None, operand.dimensions):
+            size *= dimension
+            if size > _MAX_BYTES:
+                refuse(OPERAND_BYTES, call, "dimensions", list(operand.dimensions), f"at most {_MAX_BYTES} bytes")
+    elif operand.dimensions:
+        refuse(SCALAR_DIMENSIONS, call, "dimensions", list(operand.dimensions), ForType("none", type_))
+    if operand.type in _UNCHECKED:
+        return
+    lowest, highest = _ZERO_POINTS.get(operand.type, (0, 0))
     if not lowest <= operand.zero_point <= highest:
         needed = ForType(f"{lowest} to {highest}" if highest else "0", type_)
         refuse(OPERAND_ZERO_POINT, call, "zero point", operand.zero_point, needed)
@@ -267,11 +226,6 @@ def operand_version(operand: NnOperand, subject: str = "an operand") -> Version:
     return version if operand.submodel is None else version.combine(operand.submodel.version_as_submodel)
 
 
-def make_operand(code: int, dimensions: Sequence[int] = (), scale: float = 0.0, zero_point: int = 0) -> NnOperand:
-    """Return a new operand as addOperand creates operands. The scale is rounded to single precision."""
-    return NnOperand(code, tuple(dimensions), float32(scale), zero_point)
-
-
 @dataclass(frozen=True, slots=True)
 class Default:
     """The type and the default value of an optional input."""
@@ -298,20 +252,20 @@ MINUS_ONE = Default(OperandType.INT32, -1)
 class OptionalInputs:
     """The optional inputs after the first ``start`` inputs of one form of an operation.
 
-    ``told_by`` has the position of an input, and the type that this input has only in this form. Two optional inputs may be valid
+    ``marker`` has the position of an input, and the type that this input has only in this form. Two optional inputs may be valid
     only as a pair. Therefore, no input is dropped if exactly ``paired`` inputs would remain.
     """
 
     start: int
     defaults: tuple[Default, ...]
-    told_by: tuple[int, OperandType] | None = None
+    marker: tuple[int, OperandType] | None = None
     paired: int | None = None
 
     def fits(self, inputs: Sequence[NnOperand]) -> bool:
         """Return whether the inputs match this form of the operation and include at least one optional input."""
         if not self.start < len(inputs) <= self.start + len(self.defaults):
             return False
-        return self.told_by is None or inputs[self.told_by[0]].type == self.told_by[1]
+        return self.marker is None or inputs[self.marker[0]].type == self.marker[1]
 
     def count_needed(self, inputs: Sequence[NnOperand]) -> int:
         """Return the number of inputs that remain if trailing inputs with default values are removed."""

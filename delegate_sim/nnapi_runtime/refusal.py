@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import pkgutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple, NoReturn, TypeAlias
@@ -58,15 +58,13 @@ class Rule:
     concern: Concern | None = None
 
 
-def _rules() -> Iterator[Rule]:
-    entries = json.loads(pkgutil.get_data(__package__, "rules.json") or b"")
-    for code, entry in entries.items():
-        concern = Concern(entry["concern"]) if "concern" in entry else None
-        since = AndroidRelease(entry.get("since", AndroidRelease.ANDROID_10))
-        yield Rule(code, entry["summary"], entry["source"], since, concern)
+def _rule(code: str, summary: str, source: str, since: int = AndroidRelease.ANDROID_10, concern: str | None = None) -> Rule:
+    return Rule(code, summary, source, AndroidRelease(since), None if concern is None else Concern(concern))
 
 
-RULES: Mapping[str, Rule] = {rule.code: rule for rule in _rules()}
+RULES: Mapping[str, Rule] = {
+    code: _rule(code, **entry) for code, entry in json.loads(pkgutil.get_data(__package__, "rules.json") or b"").items()
+}
 """All rules of the runtime by code. They are in ``rules.json``."""
 
 
@@ -120,12 +118,9 @@ def refuse(
     rule: Rule, call: Call, subject: object, found: object, needed: object, result: ResultCode = ResultCode.BAD_DATA
 ) -> NoReturn:
     """Raise Refused for a call."""
-    values = {"operand": subject, "found": found, "needed": needed}
+    message, values = "{operand}: found {found}, needed {needed}", {"operand": subject, "found": found, "needed": needed}
     stage = Stage.COMPILING if call is Call.FINISH_COMPILATION else Stage.VALIDATING
-    raise Refused(Refusal(rule.code, _MESSAGE, values=values, stage=stage, call=call.value, result=result))
-
-
-_MESSAGE = "{operand}: found {found}, needed {needed}"
+    raise Refused(Refusal(rule.code, message, values=values, stage=stage, call=call.value, result=result))
 
 
 def refusal_entry(refusal: Refusal) -> dict[str, object]:

@@ -5,6 +5,7 @@ Upstream: NeuralNetworksTypes.h; common/types/src/TypeUtils.cpp.
 
 from __future__ import annotations
 
+import math
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -169,10 +170,7 @@ class Preference(IntEnum):
 
 
 class AndroidRelease(IntEnum):
-    """An Android release with a simulated NNAPI runtime.
-
-    From Android 11 on, the runtime is updated separately from Android.
-    """
+    """An Android release with a simulated NNAPI runtime. From Android 11 on, the runtime is updated separately from Android."""
 
     ANDROID_10 = 10
     ANDROID_11 = 11
@@ -278,14 +276,6 @@ def type_of(code: int) -> OperandType | int:
     return OperandType(code) if code in _TYPES else code
 
 
-def type_name(code: int) -> str:
-    """Return the name of a type, or the number of a type without a name."""
-    return str(type_of(code))
-
-
 def element_count(dimensions: tuple[int, ...]) -> int:
     """Return the product of the dimensions in unsigned 32-bit arithmetic, as in the runtime."""
-    count = 1
-    for dimension in dimensions:
-        count = count * dimension & 0xFFFFFFFF
-    return count
+    return math.prod(dimensions) & 0xFFFFFFFF

@@ -221,11 +221,11 @@ class FailureComparison:
         return failure.status, self._without_details(failure.compared or failure.message)
 
     def _without_details(self, text: str) -> str:
-        return _NUMBER.sub("0", _WORD.sub(lambda match: self._neutral(match[0]), text))
+        def neutral(match: re.Match[str]) -> str:
+            bare = match[0].rstrip(".:;")
+            return "NAME" + match[0][len(bare) :] if bare in self._names or _NEUTRAL.fullmatch(bare) else match[0]
 
-    def _neutral(self, word: str) -> str:
-        bare = word.rstrip(".:;")
-        return "NAME" + word[len(bare) :] if bare in self._names or _NEUTRAL.fullmatch(bare) else word
+        return _NUMBER.sub("0", _WORD.sub(neutral, text))
 
 
 def neutral_name(number: int) -> str:

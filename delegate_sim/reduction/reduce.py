@@ -199,19 +199,15 @@ class _Reducer:
         failure = run_candidate(self._test, content)
         return failure is not None and self._comparison.is_same(failure, self._failure)
 
-    def _find_subgraph(self) -> None:
-        """Find a complete subgraph that fails alone. Raise FixError if there is none."""
-        roots = dict.fromkeys([0, *[signature.subgraph for signature in self._original.signatures]])
-        if not self._has_failing([*roots]):
-            reason = "the failure depends on other parts of the file than the nodes of one subgraph: a copy of them does not fail"
-            raise FixError(reason, self._original.path or "")
-
     def _has_failing(self, subgraphs: Sequence[int]) -> bool:
         wholes = [ModelPart(index, tuple(range(len(self._original.subgraphs[index].nodes)))) for index in subgraphs]
         return any(self._fails(part) for part in wholes)
 
     def _remove_nodes(self) -> None:
-        self._find_subgraph()
+        roots = dict.fromkeys([0, *[signature.subgraph for signature in self._original.signatures]])
+        if not self._has_failing([*roots]):
+            reason = "the failure depends on other parts of the file than the nodes of one subgraph: a copy of them does not fail"
+            raise FixError(reason, self._original.path or "")
         for subgraph, nodes in self._test.suspects(self._original):
             if self._fails(self._with_needed(Cutter(self._original, subgraph), nodes)):
                 break

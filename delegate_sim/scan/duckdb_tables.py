@@ -18,8 +18,7 @@ from ..foundation.late_numpy import np
 from ..foundation.limits import how_to_raise, raised
 from ..foundation.printable import install_command
 from .journal import ScanError, ScanRows
-from .reading import ROWS_AT_ONCE
-from .schema import COLUMNS, LONGEST_TEXT, check_columns
+from .schema import COLUMNS, LONGEST_TEXT, ROWS_AT_ONCE, check_columns
 
 _MEMORY = 384 << 20
 """Number of bytes that DuckDB may use for small files."""

@@ -16,8 +16,7 @@ from ..foundation.files import lock, open_appended
 from ..foundation.parsing.json_text import loads
 from ..foundation.work_budget import work_budget
 from .job import JobAnswer
-from .reading import RowLimit, batches
-from .schema import CAUSES, COLUMNS, LONGEST_TEXT, RUNS, declaration, names
+from .schema import CAUSES, COLUMNS, LONGEST_TEXT, RUNS, RowLimit, batches, declaration, names
 
 ScanRows = Iterable[tuple[Any, ...]]
 """Rows of a table, with the values in column order."""

@@ -18,8 +18,7 @@ from ..foundation.columns import INTEGER, NUMBER, TEXT
 from ..foundation.files import open_input, write_by, write_chunks
 from .duckdb_tables import arrow, parquet_count, parquet_rows
 from .journal import ScanError, ScanRows, ScanTables
-from .reading import RowLimit, batches, opened_sqlite, total_size
-from .schema import CAUSES, COLUMNS, RUNS, check_columns, declaration, names
+from .schema import CAUSES, COLUMNS, RUNS, RowLimit, batches, check_columns, declaration, names, opened_sqlite, total_size
 
 _BATCH = 5_000
 _FORMULA = r"(?='*\s*[=+\-@\uff1d\uff0b\uff0d\uff20])"
@@ -50,13 +49,13 @@ def unmarked(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A file format: functions that write and read the tables of a scan.
+    """A file format: functions that write all tables of a scan, and read the rows of one table from its file.
 
     ``is_parquet`` tells whether DuckDB reads the format on its own.
     """
 
     write: Callable[[str, ScanTables], None]
-    read: Callable[[str], ScanTables]
+    rows: Callable[[str, str], ScanRows]
     is_parquet: bool = False
     is_one_file: bool = False
     """Whether one file has all tables."""
@@ -82,10 +81,6 @@ def causes_path(path: str) -> str:
     """
     stem, suffix = os.path.splitext(path)
     return f"{stem}.causes{suffix}"
-
-
-def _read_csv(path: str) -> ScanTables:
-    return {table: _csv_rows(file, table) for table, file in table_files(path)}
 
 
 def _csv_rows(path: str, table: str) -> ScanRows:
@@ -120,10 +115,6 @@ def _csv_lines(table: str, rows: ScanRows) -> Iterator[bytes]:
     yield text.getvalue().encode()
 
 
-def _read_lines(path: str) -> ScanTables:
-    return {table: _line_rows(file, table) for table, file in table_files(path)}
-
-
 def _line_rows(path: str, table: str) -> ScanRows:
     with open_input(path, is_updated=True) as lines:
         for line in lines:
@@ -154,10 +145,6 @@ def _write_sqlite(path: str, tables: ScanTables) -> None:
     write_by(path, fill)
 
 
-def _read_sqlite(path: str) -> ScanTables:
-    return {table: _sqlite_rows(path, table) for table in COLUMNS}
-
-
 def _sqlite_rows(path: str, table: str) -> ScanRows:
     with opened_sqlite(path) as connection:
         yield from connection.execute(f"SELECT * FROM {table}")
@@ -180,10 +167,6 @@ def _write_parquet(path: str, tables: ScanTables) -> None:
         write_by(file, functools.partial(fill, table))
 
 
-def _read_parquet(path: str) -> ScanTables:
-    return {table: parquet_rows(file, table) for table, file in table_files(path)}
-
-
 def read_tables(path: str) -> ScanTables:
     """Return the rows of a scan.
 
@@ -195,12 +178,13 @@ def read_tables(path: str) -> ScanTables:
     limit = RowLimit(total_size(dict(files)))
     if form.is_parquet:
         limit.check_counts({table: parquet_count(file) for table, file in files if os.path.isfile(file)})
-    return {table: limit.checked(rows, table) for table, rows in form.read(path).items()}
+    sources = dict.fromkeys(COLUMNS, path) if form.is_one_file else dict(files)
+    return {table: limit.checked(form.rows(file, table), table) for table, file in sources.items()}
 
 
 _FORMATS = {
-    ".parquet": Format(_write_parquet, _read_parquet, is_parquet=True),
-    ".csv": Format(_write_csv, _read_csv),
-    ".jsonl": Format(_write_lines, _read_lines),
-    ".sqlite": Format(_write_sqlite, _read_sqlite, is_one_file=True),
+    ".parquet": Format(_write_parquet, parquet_rows, is_parquet=True),
+    ".csv": Format(_write_csv, _csv_rows),
+    ".jsonl": Format(_write_lines, _line_rows),
+    ".sqlite": Format(_write_sqlite, _sqlite_rows, is_one_file=True),
 }

@@ -18,8 +18,7 @@ from ..results.report.measures import NOT_RUNNING, TAKEN
 from .duckdb_tables import DuckDb, interruptible, parquet_source
 from .journal import ScanError
 from .output import format_for, read_tables, table_files
-from .reading import batches, total_size
-from .schema import COLUMNS, RUNS, declaration, sql_type
+from .schema import COLUMNS, RUNS, batches, declaration, sql_type, total_size
 from .totals import TargetTotals
 
 BEFORE = "before_"
@@ -279,7 +278,8 @@ def _fill(connection: Any, prefix: str, path: str) -> None:
         connection.execute(f"CREATE TABLE {prefix}{table} ({declaration(table)})")
     if form.is_parquet:
         for table, file in table_files(path):
-            _fill_by_duckdb(connection, prefix, table, file)
+            query, parameters = parquet_source(connection, file, table)
+            connection.execute(f"INSERT INTO {prefix}{table} {query}", parameters)
         return
     tables = read_tables(path)
     for table in COLUMNS:
@@ -288,11 +288,6 @@ def _fill(connection: Any, prefix: str, path: str) -> None:
         for some in batches(tables[table], _BATCH):
             columns = [list(values) for values in zip(*some, strict=True)]
             connection.execute(f"INSERT INTO {prefix}{table} SELECT {lists}", columns)
-
-
-def _fill_by_duckdb(connection: Any, prefix: str, table: str, file: str) -> None:
-    query, parameters = parquet_source(connection, file, table)
-    connection.execute(f"INSERT INTO {prefix}{table} {query}", parameters)
 
 
 def _add_delegates(connection: Any) -> None:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ..conversion.calibration import DRAWN, Calibration
-from ..conversion.convert import Conversion, Limits
+from ..conversion.convert import Conversion
+from ..conversion.converters import Limits
 from ..conversion.settings import Settings
 from ..conversion.sources import SourceModel
 from ..diagnosis.advice.plain_fix import PlainFix, plain_fix, search_fix
@@ -104,10 +105,6 @@ def _failure(row: SweepRow) -> dict[str, str] | None:
     return {"kind": "unreadable", "line": row.unreadable} if row.unreadable else None
 
 
-def _why_not_best(own: _SweptRow) -> str:
-    return own.row.why_not_best(own.max_difference) if own.row.is_model else ""
-
-
 def _costs(own: _SweptRow) -> dict[str, Any]:
     return {label: entry(_COST_ENTRY, cost) for label, cost in own.targets.items()}
 
@@ -132,7 +129,7 @@ ROW_ENTRY = (
         "difference",
         *within("row", [Column("error", NUMBER), Column("why_unknown", source="no_difference")]),
         Column("samples", INTEGER, source=lambda own: own.row.difference.samples if own.row.difference else 0),
-        Column("why_not_best", source=_why_not_best),
+        Column("why_not_best", source=lambda own: own.row.why_not_best(own.max_difference) if own.row.is_model else ""),
     ),
     Column("code", source="conversion.code"),
 )

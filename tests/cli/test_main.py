@@ -245,8 +245,7 @@ def test_analyze_imports_no_more_than_it_needs(model, tmp_path):
 
 def test_analyze_imports_the_planner_of_nnapi_only_for_a_profile_of_devices(tmp_path):
     nnapi = "delegate_sim.delegates.nnapi"
-    explaining = {f"{nnapi}.android.{name}" for name in ("driver_interface", "refusals")}
-    explaining.add(f"{nnapi}.lowering.recorded_models")
+    explaining = {f"{nnapi}.{name}" for name in ("driver_interface", "refusals")}
     planning = {f"delegate_sim.nnapi_runtime.{name}" for name in ("compilation", "devices")}
     model, profile = tmp_path / "model.tflite", tmp_path / "devices.toml"
     chain_model(["ADD"]).write(model)

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from delegate_sim.delegates.registry import DELEGATE_NAMES, LIVE_ONLY_NAMES, find_live
-from delegate_sim.gate.baseline.packing import packed
+from delegate_sim.gate.baseline_content import packed
 from tests.support.baseline_entries import OUTLINE
 from tests.support.models import chain_model
 

@@ -10,8 +10,8 @@ import pytest
 
 from delegate_sim.conversion.cache import ConversionCache
 from delegate_sim.conversion.calibration import Calibration
-from delegate_sim.conversion.convert import FailureKind, Limits, convert, error_line
-from delegate_sim.conversion.converters import Converter, Route
+from delegate_sim.conversion.convert import FailureKind, convert, error_line
+from delegate_sim.conversion.converters import Converter, Limits, Route
 from delegate_sim.conversion.scripts import scripts
 from delegate_sim.conversion.settings import FLOAT, Settings, parse_settings
 from delegate_sim.conversion.sources import find_source

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 from delegate_sim import load
+from delegate_sim.conversion import model_code
 from delegate_sim.conversion.calibration import find_calibration
 from delegate_sim.conversion.convert import convert
 from delegate_sim.conversion.converters import Route, find_converters, routes
-from delegate_sim.conversion.programs import model_code
 from delegate_sim.conversion.scripts import FLOAT_MODEL, RESULT, scripts
 from delegate_sim.conversion.settings import OPTIONS, parse_settings, settings_for
 from delegate_sim.conversion.sources import find_source

@@ -15,15 +15,15 @@ import pytest
 from delegate_sim import load
 from delegate_sim.bundles import litertlm, member, members
 from delegate_sim.bundles.bundle_error import BundleError
-from delegate_sim.conversion.programs import supervisor
+from delegate_sim.conversion import supervisor
 from delegate_sim.delegates import driver_profile
 from delegate_sim.device.parse import log
 from delegate_sim.errors import FixError, LimitError, ModelError, OptionError
 from delegate_sim.foundation import files, limits, work_budget
 from delegate_sim.foundation.limits import VARIABLE, raised
-from delegate_sim.gate import configuration
-from delegate_sim.gate.baseline import baseline, packing
-from delegate_sim.gate.baseline.entries import Baseline, BaselineError
+from delegate_sim.gate import baseline, configuration
+from delegate_sim.gate import baseline_content as packing
+from delegate_sim.gate.baseline_content import Baseline, BaselineError
 from delegate_sim.gate.configuration import ConfigurationError
 from delegate_sim.graph.analysis_cache import AnalysisCache
 from delegate_sim.hypothetical.hypothetical_changes import HypotheticalChanges, changed

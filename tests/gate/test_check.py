@@ -11,6 +11,7 @@ from delegate_sim.gate import check
 from delegate_sim.gate.check import Update, check_models
 from delegate_sim.gate.configuration import ConfigurationError, read_configuration
 from delegate_sim.gate.results import FAILED, PASSED
+from delegate_sim.gate.targets import LiveCheck
 from delegate_sim.results.report.findings import ERROR, Finding
 from tests.support.gate_models import classifier, reshaper, upsampler
 from tests.support.models import chain_model
@@ -222,22 +223,19 @@ def test_an_error_of_the_program_is_one_models_alone(project, monkeypatch):
 @pytest.fixture
 def live(monkeypatch):
     """Have the real delegate of the target ``tablet`` find what ``live`` is set to."""
-    from delegate_sim.gate import live_targets as live
 
     class Live:
-        found = live.LiveCheck()
+        found = LiveCheck()
 
     def is_tablet(target):
         return target.delegate.name == "xnnpack"
 
-    monkeypatch.setattr(live, "can_run", is_tablet)
-    monkeypatch.setattr(live, "check_live", lambda model, target: Live.found if is_tablet(target) else live.LiveCheck())
+    monkeypatch.setattr(check, "can_run", is_tablet)
+    monkeypatch.setattr(check, "check_live", lambda model, target: Live.found if is_tablet(target) else LiveCheck())
     return Live
 
 
 def test_a_real_delegate_that_agrees_adds_its_note(project, live):
-    from delegate_sim.gate.live_targets import LiveCheck
-
     project(update=True)
     live.found = LiveCheck(notes=("a note",))
     checked = project(live=True)
@@ -247,8 +245,6 @@ def test_a_real_delegate_that_agrees_adds_its_note(project, live):
 
 
 def test_a_real_delegate_that_differs_fails_the_case_and_is_reported(project, live):
-    from delegate_sim.gate.live_targets import LiveCheck
-
     project(update=True)
     live.found = LiveCheck((Finding("live-differs", ERROR, "it differs"),), report={"what": "differs"})
     checked = project(live=True)

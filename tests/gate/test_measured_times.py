@@ -7,8 +7,8 @@ import json
 import pytest
 
 from delegate_sim.gate import measured_times
-from delegate_sim.gate.baseline.baseline import EntryKey
-from delegate_sim.gate.baseline.entries import BaselineError
+from delegate_sim.gate.baseline import EntryKey
+from delegate_sim.gate.baseline_content import BaselineError
 from delegate_sim.gate.check import check_models
 from delegate_sim.gate.configuration import ConfigurationError, read_configuration
 from delegate_sim.gate.measured_times import Sum, read_times

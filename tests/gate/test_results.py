@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+import delegate_sim
+from delegate_sim import load
 from delegate_sim.gate.results import (
     BETTER,
     FAILED,
@@ -13,12 +15,14 @@ from delegate_sim.gate.results import (
     UNREADABLE,
     Case,
     Results,
+    analysis_cases,
     fingerprints,
     unreadable_case,
 )
 from delegate_sim.results.report.findings import ERROR, WHOLE_MODEL, Finding
 from delegate_sim.results.report.measures import Measures
 from delegate_sim.results.report.multiply_adds import ComputeTotals
+from fixtures.builder import ModelBuilder
 
 CASE = Case("m.tflite", "sub/m.tflite", "phone", "nnapi", "litert-2.3", {"feature_level": 31}, PASSED)
 PLACE = replace(WHOLE_MODEL, subgraph=0, subgraph_name="main", node=3, op="ADD", name="sum")
@@ -135,3 +139,14 @@ def test_both_shares_are_0_if_the_model_does_not_run(outcome, shares):
     pytest.importorskip("pandas")
     (row,) = results.to_pandas("cases").to_dict("records")
     assert (row["delegated_share"], row["multiply_add_share"]) == shares
+
+
+@pytest.mark.parametrize(("op", "status"), [("ADD", PASSED), ("CUSTOM", FAILED)])
+def test_an_analysis_fails_where_the_delegate_is_not_applied(op, status):
+    builder = ModelBuilder()
+    graph = builder.subgraph()
+    source, result = graph.input("x", "FLOAT32", (1, 4)), graph.tensor("y", "FLOAT32", (1, 4))
+    graph.node(op, [source, source], [result], **({"custom": "Own"} if op == "CUSTOM" else {}))
+    graph.outputs(result)
+    (case,) = analysis_cases(delegate_sim.analyze(load(builder.bytes()), "gpu", defaults="api"))
+    assert case.status == status

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from delegate_sim import diagnose, load
-from delegate_sim.delegates.nnapi.android.device_profile import DevicesProfile
+from delegate_sim.delegates.nnapi.device_profile import DevicesProfile
 from delegate_sim.delegates.registry import find_delegate
 from delegate_sim.diagnosis import examiner
 from delegate_sim.diagnosis.causes import finder

@@ -6,12 +6,12 @@ import pytest
 
 from delegate_sim.nnapi_runtime.builder import ModelBuilder
 from delegate_sim.nnapi_runtime.compilation import CompilationOptions, Partitioning, PlanKind, compile_model
-from delegate_sim.nnapi_runtime.devices import Costs, CpuDevice, DeviceCost, DriverDevice, visible_operations
+from delegate_sim.nnapi_runtime.devices import Costs, Device, DeviceCost, cpu_device, visible_operations
 from delegate_sim.nnapi_runtime.refusal import ProcessAborted
 from delegate_sim.nnapi_runtime.types import AndroidRelease, Preference, Version
 from tests.support.nnapi_runtime_examples import O, T, add_int, add_model, add_tensor, chain, condition_model, driver, steps_of
 
-CPU = CpuDevice()
+CPU = cpu_device()
 NO_FALLBACK = CompilationOptions(partitioning=Partitioning.WITHOUT_FALLBACK)
 
 
@@ -42,7 +42,7 @@ def test_the_first_of_equal_drivers_wins():
 
 def test_power_counts_for_low_power_alone():
     costs = Costs({T.TENSOR_FLOAT32: DeviceCost(execution=0.5, power=2.0)})
-    device = DriverDevice("driver", 8, lambda *_: True, costs)
+    device = Device("driver", 8, lambda *_: True, costs)
     assert compiled(chain(O.RELU), device, preference=Preference.LOW_POWER).plan.device is CPU
     assert compiled(chain(O.RELU), device, preference=Preference.SUSTAINED_SPEED).plan.device is device
 
@@ -53,7 +53,7 @@ def test_relaxed_computation_has_costs_of_its_own():
     builder.add_operation(O.RELU, [given], [result])
     builder.identify_inputs_and_outputs([given], [result])
     builder.relax_to_float16()
-    device = DriverDevice(
+    device = Device(
         "driver", 8, lambda *_: True, Costs({T.TENSOR_FLOAT32: DeviceCost(2, 2)}, relaxed_tensor=DeviceCost(0.5, 0.5))
     )
     assert compiled(builder.finish(), device).plan.device is device
@@ -61,7 +61,7 @@ def test_relaxed_computation_has_costs_of_its_own():
 
 
 def test_a_type_that_the_table_lacks_costs_the_most():
-    assert compiled(chain(O.RELU), DriverDevice("driver", 8, lambda *_: True, Costs())).plan.device is CPU
+    assert compiled(chain(O.RELU), Device("driver", 8, lambda *_: True, Costs())).plan.device is CPU
 
 
 def two_levels():
@@ -209,10 +209,10 @@ def test_a_model_output_of_an_interpreted_if_that_is_read_later_ends_the_process
 
 def test_costs_of_control_flow_add_up():
     costs = Costs({}, *[DeviceCost(0.25, 0.25)] * 3, if_overhead=DeviceCost(0.5, 0.5))
-    device = DriverDevice("driver", 8, lambda *_: True, costs)
+    device = Device("driver", 8, lambda *_: True, costs)
     # 0.5 + (0.5 + 0.25) / 2 is less than 1 + (2 + 1) / 2 on the CPU.
     assert compiled(branches(), device).plan.device is device
-    dear = DriverDevice("driver", 8, lambda *_: True, Costs({}, *[DeviceCost(0.25, 0.25)] * 3, if_overhead=DeviceCost(3.0, 3.0)))
+    dear = Device("driver", 8, lambda *_: True, Costs({}, *[DeviceCost(0.25, 0.25)] * 3, if_overhead=DeviceCost(3.0, 3.0)))
     assert steps_of(compiled(branches(), dear)) == [("driver", [0, 1]), ("driver", [0])]
 
 
@@ -258,7 +258,7 @@ def test_an_updated_driver_on_equal_costs(android, name):
     assert compile_model(model, devices, NO_FALLBACK).plan.device.name == name
     assert compile_model(model, devices[::-1], NO_FALLBACK).plan.device.name == "two"
     assert compile_model(
-        model, [driver("two", 3, cost=1.0, is_updatable=True), CpuDevice(android)], NO_FALLBACK
+        model, [driver("two", 3, cost=1.0, is_updatable=True), cpu_device(android)], NO_FALLBACK
     ).plan.device.is_cpu
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from delegate_sim.nnapi_runtime.builder import ModelBuilder
 from delegate_sim.nnapi_runtime.cases import compile, read_device, read_model, validate_operation
-from delegate_sim.nnapi_runtime.devices import CpuDevice
+from delegate_sim.nnapi_runtime.devices import cpu_device
 from delegate_sim.refusal import Refused
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
@@ -94,7 +94,7 @@ def test_what_models_need_and_what_devices_take_agrees():
         assert needs(model.version, model.operation_versions) == result["post"]
         devices = [read_device(one) for one in record["devices"]]
         if record["options"]["devices"] != "explicit_no_cpu":
-            devices.append(CpuDevice())
+            devices.append(cpu_device())
         taken = {
             one.index for device in devices for one, takes in zip(model.operations, device.supported(model), strict=True) if takes
         }

@@ -10,7 +10,7 @@ import pytest
 ROOMS = ("delegates", "diagnosis", "graph", "prepare", "results", "runtime", "versions")
 PACKAGE = Path(__file__).parents[2] / "delegate_sim"
 CHECKED_BEFORE = {
-    "delegates/nnapi/android/device_profile.py",
+    "delegates/nnapi/device_profile.py",
     "prepare/kernels/control_flow.py",
     "results/compare/model_outline.py",
 }

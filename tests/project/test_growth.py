@@ -24,7 +24,7 @@ import pytest
 
 from delegate_sim import analyze
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
-from delegate_sim.gate.baseline.packing import packed
+from delegate_sim.gate.baseline_content import packed
 from delegate_sim.model.reader import load
 from delegate_sim.results.compare.model_outline import outline
 from delegate_sim.scan.journal import _FIRST_LINE, _LAST_LINE

@@ -14,7 +14,7 @@ STARTS = {
 MODULES = {"multiprocessing", "_posixsubprocess", "webbrowser"}
 ALLOWED = {
     "delegate_sim/foundation/processes.py",
-    "delegate_sim/conversion/programs/supervisor.py",  # runs the command and the environment that it is given
+    "delegate_sim/conversion/supervisor.py",  # runs the command and the environment that it is given
 }
 
 

@@ -10,7 +10,7 @@ pytest.importorskip("pyarrow", reason="needs pyarrow")
 pytest.importorskip("duckdb", reason="needs DuckDB")
 
 from delegate_sim.errors import LimitError
-from delegate_sim.scan import duckdb_tables, reading
+from delegate_sim.scan import duckdb_tables, schema
 from delegate_sim.scan.duckdb_tables import parquet_rows
 from delegate_sim.scan.journal import ScanError
 from delegate_sim.scan.output import format_for, read_tables
@@ -48,7 +48,7 @@ def test_the_rows_of_a_result_leave_memory_for_the_writer(monkeypatch, count, fi
 
 
 def test_too_many_rows_are_refused_before_one_is_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(reading, "_ALWAYS", 1 << 20)
+    monkeypatch.setattr(schema, "_ALWAYS", 1 << 20)
     path = str(tmp_path / "t.parquet")
     row = tuple(["e" if name in (*FILLED[RUNS], "error") else None for name in names(RUNS)])
     format_for(path).write(path, {RUNS: [row] * 2_000, CAUSES: []})

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from delegate_sim.foundation.files import lock
-from delegate_sim.scan import journal, reading
+from delegate_sim.scan import journal, schema
 from delegate_sim.scan.job import Job, JobAnswer, answer
 from delegate_sim.scan.journal import _FIRST_LINE, _LAST_LINE, _LONGEST_LINE, Journal, ScanError
-from delegate_sim.scan.output import format_for
+from delegate_sim.scan.output import read_tables
 from delegate_sim.scan.scan import Workers, scan
 from delegate_sim.scan.schema import CAUSES, COLUMNS, LONGEST_TEXT, MEASURES, RUNS, names
 from tests.support.models import chain_model
@@ -73,7 +73,7 @@ def test_a_journal_of_another_scan_is_not_deleted(tmp_path):
 def test_a_journal_wins_over_the_output_that_it_began_with(zoo):
     scan(zoo, [NNAPI], "z.csv", Workers())
     journal = Journal("z.csv.journal")
-    journal.take_over(format_for("z.csv").read("z.csv"))
+    journal.take_over(read_tables("z.csv"))
     Path(zoo[1]).write_bytes(chain_model(["ROUND"]).bytes())
     journal.append([answer(Job(zoo[1], (NNAPI,), {}))])
     journal.close()
@@ -219,8 +219,8 @@ def test_hostile_journals_are_refused_and_kept(tmp_path, name):
     "content", [line(RUNS, row()) * 5000, (line(RUNS, row()) + _LAST_LINE) * 300], ids=["rows", "stored rows"]
 )
 def test_the_rows_of_a_journal_are_limited(tmp_path, monkeypatch, content):
-    monkeypatch.setattr(reading, "_ALWAYS", 3 << 20)
-    monkeypatch.setattr(reading, "_BYTES_FOR_A_BYTE", 1)
+    monkeypatch.setattr(schema, "_ALWAYS", 3 << 20)
+    monkeypatch.setattr(schema, "_BYTES_FOR_A_BYTE", 1)
     path = tmp_path / "journal"
     path.write_bytes(_FIRST_LINE + content + _LAST_LINE)
     with pytest.raises(ScanError) as caught:

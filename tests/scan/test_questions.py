@@ -223,7 +223,7 @@ def test_text_that_duckdb_cannot_return_is_one_line(scanned, monkeypatch):
     def fail(*arguments):
         raise RuntimeError("nanobind::str(): conversion error!")
 
-    monkeypatch.setattr(questions, "_fill_by_duckdb", fail)
+    monkeypatch.setattr(questions, "parquet_source", fail)
     with pytest.raises(ScanError, match=r"z\.parquet: is not the output of a scan"):
         ask([scanned("z.parquet", {"a.tflite": ["ADD"]}, [NNAPI])], "SELECT 1")
 

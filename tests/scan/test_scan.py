@@ -19,9 +19,8 @@ from delegate_sim.foundation.files import LARGEST_IN_MEMORY, file_content
 from delegate_sim.scan import scan as scanning
 from delegate_sim.scan.job import Job, answer
 from delegate_sim.scan.journal import ScanError
-from delegate_sim.scan.local import answers_here, answers_on
 from delegate_sim.scan.output import causes_path
-from delegate_sim.scan.scan import Workers, scan
+from delegate_sim.scan.scan import Workers, answers_here, answers_on, scan
 from delegate_sim.scan.schema import CAUSES, RUNS
 from fixtures.builder import ModelBuilder
 from tests.support.models import chain_model
@@ -108,7 +107,7 @@ def with_a_deadly_model(zoo):
 
 
 def test_a_model_that_ends_its_process_takes_no_other_with_it(with_a_deadly_model, monkeypatch):
-    monkeypatch.setattr("delegate_sim.scan.local.answers_to", ends_its_process)
+    monkeypatch.setattr("delegate_sim.scan.scan.answers_to", ends_its_process)
     error = found_beside_a_deadly_model(answers_here(with_a_deadly_model, 65, 2))
     assert error.startswith("zoo/b.tflite: the process that simulated the model died. A model file that becomes shorter")
 
@@ -140,7 +139,7 @@ def shrinks_while_it_is_read(batch):
 )
 def test_a_file_that_shrinks_may_end_a_worker_but_not_the_scan(with_a_deadly_model, monkeypatch, processes, expected):
     os.truncate("zoo/b.tflite", LARGEST_IN_MEMORY + 1)
-    monkeypatch.setattr("delegate_sim.scan.local.answers_to", shrinks_while_it_is_read)
+    monkeypatch.setattr("delegate_sim.scan.scan.answers_to", shrinks_while_it_is_read)
     error = found_beside_a_deadly_model(answers_here(with_a_deadly_model, 65, processes))
     assert error == f"zoo/b.tflite: {expected}"
 
@@ -148,7 +147,7 @@ def test_a_file_that_shrinks_may_end_a_worker_but_not_the_scan(with_a_deadly_mod
 def test_a_model_that_ends_the_workers_of_a_cluster_takes_no_other_with_it(with_a_deadly_model, monkeypatch):
     distributed = pytest.importorskip("distributed", reason="--scheduler needs distributed")
     dask = pytest.importorskip("dask")
-    monkeypatch.setattr("delegate_sim.scan.local.answers_to", ends_its_process)
+    monkeypatch.setattr("delegate_sim.scan.scan.answers_to", ends_its_process)
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
@@ -163,7 +162,7 @@ def test_ctrl_c_leaves_a_valid_output(zoo, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(scanning, "_answers", interrupted)
+        patched.setattr(scanning, "answers_here", interrupted)
         found = scan(zoo, [NNAPI], "z.csv", Workers())
     assert found.is_interrupted
     assert [row["model"] for row in read("z.csv")[RUNS]] == zoo[:1]
@@ -311,7 +310,7 @@ def test_a_cluster_finds_the_same_although_a_worker_is_killed(zoo, tmp_path):
 
 def test_a_scheduler_that_is_not_there(zoo, monkeypatch):
     pytest.importorskip("distributed", reason="--scheduler needs distributed")
-    monkeypatch.setattr("delegate_sim.scan.local._SECONDS_TO_CONNECT", 0.2)
+    monkeypatch.setattr("delegate_sim.scan.scan._SECONDS_TO_CONNECT", 0.2)
     with pytest.raises(ScanError, match="no Dask scheduler answers"):
         scan(zoo, [NNAPI], "z.csv", Workers(scheduler="tcp://127.0.0.1:9"))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from delegate_sim.gate.baseline.baseline import Entry, Fallback
+from delegate_sim.gate.baseline import Entry, Fallback
 from delegate_sim.results.compare.model_outline import Constant, NodeOutline, Output, SubgraphOutline
 from delegate_sim.results.report.measures import Measures
 

@@ -10,8 +10,8 @@ import json
 import zlib
 from pathlib import Path
 
-from delegate_sim.gate.baseline.baseline import baseline_text
-from delegate_sim.gate.baseline.entries import Baseline
+from delegate_sim.gate.baseline import baseline_text
+from delegate_sim.gate.baseline_content import Baseline
 from delegate_sim_cli.exits import USAGE
 from delegate_sim_cli.main import program
 from fixtures.builder import ModelBuilder

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import find_delegate
-from delegate_sim.gate.baseline.baseline import EntryKey
+from delegate_sim.gate.baseline import EntryKey
 from delegate_sim.gate.budgets import Budgets
 from delegate_sim.gate.judgment import judge, take_entry
 from delegate_sim.model.reader import load

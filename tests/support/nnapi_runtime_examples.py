@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from delegate_sim.nnapi_runtime.builder import ModelBuilder
-from delegate_sim.nnapi_runtime.devices import Costs, DeviceCost, DriverDevice
+from delegate_sim.nnapi_runtime.devices import Costs, Device, DeviceCost
 from delegate_sim.nnapi_runtime.types import OperandType, OperationType
 
 T = OperandType
@@ -113,7 +113,7 @@ def add_model(builder, model):
 
 def driver(name="driver", level=8, cost=0.5, takes=lambda tag: True, compiles=True, **more):
     costs = Costs({}, *[DeviceCost(cost, cost)] * 5)
-    return DriverDevice(name, level, lambda _, one: takes(one.tag), costs, lambda _model, _operations: compiles, **more)
+    return Device(name, level, lambda _, one: takes(one.tag), costs, lambda _model, _operations: compiles, **more)
 
 
 def steps_of(compilation):

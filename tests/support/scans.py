@@ -6,7 +6,7 @@ from pathlib import Path
 
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE
 from delegate_sim.scan.job import TargetSpec
-from delegate_sim.scan.output import format_for
+from delegate_sim.scan.output import read_tables
 from delegate_sim.scan.scan import Workers, scan
 from delegate_sim.scan.schema import names
 from tests.support.models import chain_model
@@ -34,7 +34,7 @@ def scan_models(output, models, targets=(NNAPI, GPU)):
 
 def read(output):
     """The rows of both tables as they are in an output."""
-    tables = format_for(output).read(output)
+    tables = read_tables(output)
     return {table: [dict(zip(names(table), row, strict=True)) for row in rows] for table, rows in tables.items()}
 
 

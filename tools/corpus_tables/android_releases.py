@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import delegate_sim
-from delegate_sim.delegates.nnapi.android.runtime import NO_RUNTIME, highest_level
+from delegate_sim.delegates.nnapi.options import NO_RUNTIME, highest_level
 from delegate_sim.model.model import Model
 from delegate_sim.nnapi_runtime.types import AndroidRelease
 from tools.corpus_tables.model_types import DEFAULTS, MODEL_TYPES, MODELS, PROVENANCE, ROOT, read_corpus

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from delegate_sim.delegates.devices import SOCS
-from delegate_sim.delegates.nnapi.android.runtime import RUNTIMES, android_of, highest_level_of
+from delegate_sim.delegates.nnapi.options import RUNTIMES, android_of, highest_level_of
 from delegate_sim.delegates.registry import BOARDS, CLOSED_PLUGIN_NAMES, PLUGIN_NAMES, folded
 from tools.docs.command_matrix import matrix_rows
 from tools.docs.sections import with_section

@@ -45,7 +45,7 @@ _WARMING_COMMANDS = (
 )  # fmt: skip
 """Commands that are run before as well; a report or a query would leave threads with hundreds of megabytes of address space."""
 _WARMING_IMPORTS = (
-    "delegate_sim.scan.local", "delegate_sim.fixing.bundle_fix", "delegate_sim.llm.session", "delegate_sim.bundles.task_files",
+    "delegate_sim.scan.scan", "delegate_sim.fixing.bundle_fix", "delegate_sim.llm.session", "delegate_sim.bundles.task_files",
     "delegate_sim_cli.commands.check", "delegate_sim_cli.commands.query", "delegate_sim_cli.commands.scan", "duckdb",
 )  # fmt: skip
 """Modules that other commands import; some need address space that pyarrow may have taken before."""

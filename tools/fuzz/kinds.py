@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import delegate_sim
-from delegate_sim.delegates.nnapi.android.device_profile import read_devices
+from delegate_sim.delegates.nnapi.device_profile import read_devices
 from delegate_sim.delegates.registry import DELEGATE_NAMES
 from delegate_sim.scan.journal import Journal
 from delegate_sim.scan.output import read_tables

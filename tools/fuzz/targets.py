@@ -21,7 +21,7 @@ from unittest.mock import patch
 from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.errors import DelegateSimError
-from delegate_sim.gate.analysis_cases import analysis_cases
+from delegate_sim.gate.results import analysis_cases
 from delegate_sim.inference.inputs import from_file
 from delegate_sim.model.model import Model
 from delegate_sim.model.reader import load

@@ -61,7 +61,7 @@ def analyze_accelerators(request: Request) -> int:
         results = [with_adviser(result) for result in simulate_stacks(read_model(path), stacks)]
 
         def cases(_: bool) -> Sequence[Case]:
-            from delegate_sim.gate.analysis_cases import stack_cases
+            from delegate_sim.gate.results import stack_cases
 
             return [case for result in results for case in stack_cases(replace(result, runs=result.advised_runs))]
 

@@ -152,7 +152,7 @@ def _answer(job: AnalysisJob, report: Report, timings: Sequence[Timing], view: V
             yield from timing_lines(timings, report.runs, view.width, view.verbose)
 
     def cases(has_notes: bool) -> Sequence[Case]:
-        from delegate_sim.gate.analysis_cases import analysis_cases
+        from delegate_sim.gate.results import analysis_cases
 
         own = analysis_cases(replace(report, runs=report.advised_runs) if job.names_fixes else report, timings)
         if not has_notes or not job.names_fixes:
@@ -161,7 +161,7 @@ def _answer(job: AnalysisJob, report: Report, timings: Sequence[Timing], view: V
         return [replace(case, notes=(*case.notes, *added)) for case, added in zip(own, notes, strict=True)]
 
     def verdicts() -> Sequence[str]:
-        from delegate_sim.gate.analysis_cases import analysis_verdict
+        from delegate_sim.gate.results import analysis_verdict
 
         return (analysis_verdict(report),)
 

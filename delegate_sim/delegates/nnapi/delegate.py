@@ -18,19 +18,19 @@ from ..base import Delegate, largest_partitions, library_order_warning, order_de
 from ..decision import Decision, kinds_by_code
 from ..options import OptionValues
 from ..traits import Levels, LogTraits, PartitionLimits, Platform, ReleaseHistory, StageBehind
-from .android.driver_answers import NO_DEVICE, lacks_device, unknown_accelerator
-from .android.runtime import (
+from .lowering.partition import EMPTY_POOLS_FAIL
+from .options import (
     ANDROID_RELEASES,
     NO_RUNTIME,
+    OPTIONS,
     OTHER_RUNTIMES,
     SIMULATED_RUNTIMES,
+    asks_driver,
     highest_level_of,
     notes,
     runtime_level,
 )
-from .lowering.partition import EMPTY_POOLS_FAIL
-from .options import OPTIONS, asks_driver
-from .partitions import Partitions, supported_nodes, supports_operator
+from .partitions import NO_DEVICE, Partitions, lacks_device, supported_nodes, supports_operator, unknown_accelerator
 from .rules import RULES
 from .target import (
     DRIVER,
@@ -65,14 +65,14 @@ class AndroidRuntime(StageBehind):
     @property
     def driver(self) -> DriverInterface:
         """A description of the NNAPI driver."""
-        from .android.driver_interface import DRIVER_INTERFACE  # only needed to explain a log
+        from .driver_interface import DRIVER_INTERFACE  # only needed to explain a log
 
         return DRIVER_INTERFACE
 
     @property
     def devices(self) -> DevicesInterface:
         """A description of the devices among which NNAPI divides a model."""
-        from .android.driver_interface import DEVICES_INTERFACE  # only needed to explain a log
+        from .driver_interface import DEVICES_INTERFACE  # only needed to explain a log
 
         return DEVICES_INTERFACE
 
@@ -101,7 +101,7 @@ class AndroidRuntime(StageBehind):
     ) -> Iterator[StageSplit]:
         """For each delegated partition, yield the steps and the device of each step."""
         if options["devices"] is not None and isinstance(decision.findings, Partitions):
-            from .android.compilation import split_of
+            from .compilation import split_of
 
             for subset in _delegated(subsets):
                 compilation = decision.findings.compiled(subset)
@@ -113,7 +113,7 @@ class AndroidRuntime(StageBehind):
 
         If no node is delegated, yield the models of all candidate partitions instead.
         """
-        from .lowering.recorded_models import lowered_models  # only needed to show the NNAPI models
+        from .driver_interface import lowered_models  # only needed to show the NNAPI models
 
         subsets = _delegated(decision.grouped()) if decision.nodes else decision.candidates
         return lowered_models(decision.graph, subsets, options, release)
@@ -141,10 +141,10 @@ class NnapiDelegate(Delegate):
     @property
     def further_kinds(self) -> Mapping[str, Kind]:
         """The kinds of problem for kernel failures, and for rejections by the runtime or the driver."""
-        from .android import refusals
+        from . import refusals
 
-        own = kinds_by_code(DRIVER, HIDDEN, FLOAT16_ALL_OR_NOTHING, PARTITION_LIMIT, FLOAT16_DEQUANTIZE)
-        return MappingProxyType({**FAILURES, **refusals.KINDS, **own})
+        further = kinds_by_code(DRIVER, HIDDEN, FLOAT16_ALL_OR_NOTHING, PARTITION_LIMIT, FLOAT16_DEQUANTIZE)
+        return MappingProxyType({**FAILURES, **refusals.KINDS, **further})
 
     def allows_dynamic_tensors(self, options: OptionValues, release: Release = NEWEST) -> bool:
         """Return whether the options allow dynamic tensors and NNAPI is 1.1 or newer."""
@@ -172,7 +172,7 @@ class NnapiDelegate(Delegate):
         If the model was already built to ask the driver, that model is used.
         """
         partitions = _partitions(decision)
-        if partitions.failure(subset, lambda: ()) is None:
+        if not partitions.lowered(subset).has_failed:
             return None
         return partitions.kernel_failure(_delegated(decision.grouped()), subset)
 
@@ -209,9 +209,9 @@ def _ask_driver(decision: Decision, partitions: Partitions, has_float16: bool) -
     for subset in decision.candidates:
         lowered = partitions.lowered(subset)
         lines += lowered.error_lines
-        failure = partitions.failure(subset, lambda: decision.candidates)
-        if failure is not None:
-            return replace(decision, nodes=(), failure=replace(failure, log_lines=(*lines, RESTORED_LINE)))
+        if lowered.has_failed:
+            failure = partitions.failure(subset, decision.candidates, [*lines, RESTORED_LINE])
+            return replace(decision, nodes=(), failure=failure)
         supported = answers.supported(subset.nodes, lowered)
         taken += supported
         if len(supported) == len(subset.nodes):
@@ -219,7 +219,7 @@ def _ask_driver(decision: Decision, partitions: Partitions, has_float16: bool) -
         else:
             set_aside.update({node: answers.reason(node, lowered) for node in set(subset.nodes).difference(supported)})
     candidates = decision.candidates
-    if has_float16 and not set_aside and answers.rejections.has_some_of([partitions.lowered(subset) for subset in candidates]):
+    if has_float16 and not set_aside and answers.rejects_some_of([partitions.lowered(subset) for subset in candidates]):
         subset = candidates[0]
         set_aside = {node: answers.reason(node, partitions.lowered(subset)) for node in subset.nodes}
     if not set_aside:

@@ -1,18 +1,83 @@
-"""Options of the NNAPI delegate, and the resulting feature levels."""
+"""Options of the NNAPI delegate, the simulated NNAPI runtime, and the resulting feature levels."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ...foundation.parsing.invalid_value import InvalidValueError
-from ...nnapi_runtime.types import API_LEVELS
+from ...nnapi_runtime.types import API_LEVELS, MAX_FEATURE_LEVEL, AndroidRelease
 from ..options import Option, OptionValues, boolean, integer, names, text
-from .android.runtime import NEWEST_RUNTIME, RUNTIMES, android_of, highest_level_of, runtime_level, runtime_name
 from .target import FEATURE_LEVEL_5, FEATURE_LEVEL_8, FEATURE_LEVELS, LEVELS_BY_NAME, NNAPI_1_2, REFERENCE_DEVICE
 
 if TYPE_CHECKING:
     from ..driver import Driver
-    from .android.device_profile import DevicesProfile, ProfiledDevice
+    from .device_profile import DevicesProfile, ProfiledDevice
+
+
+NO_RUNTIME = "none"
+"""The value of the option ``nnapi_runtime`` that turns off the runtime. With this value, every call to NNAPI succeeds."""
+SIMULATED_RUNTIMES = tuple([str(int(release)) for release in AndroidRelease])
+NEWEST_RUNTIME = SIMULATED_RUNTIMES[-1]
+_DELEGATE_ALONE = {"8.1": 1, "9": 2}
+"""The feature level of each Android release that has no simulated runtime."""
+_ASSUMED = ("14", "15", "16")
+"""Later Android releases. Their runtimes are assumed to have the rules of ``NEWEST_RUNTIME``."""
+OTHER_RUNTIMES = (*_DELEGATE_ALONE, *_ASSUMED)
+ANDROID_RELEASES = (*_DELEGATE_ALONE, *SIMULATED_RUNTIMES, *_ASSUMED)
+"""All Android releases that the options accept, oldest first."""
+RUNTIMES = (NO_RUNTIME, *ANDROID_RELEASES)
+
+
+def runtime_name(value: Any) -> str:
+    """Parse the name of a runtime: an Android release, or "none"."""
+    name = NO_RUNTIME if value is None else str(value).strip().lower()
+    if isinstance(value, bool) or name not in RUNTIMES:
+        raise InvalidValueError(f"takes one of {', '.join(RUNTIMES)}", value)
+    return name
+
+
+def android_of(options: OptionValues) -> AndroidRelease | None:
+    """Return the Android release of the simulated runtime, or None if no runtime is simulated."""
+    name = options["nnapi_runtime"]
+    if name == NO_RUNTIME or name in _DELEGATE_ALONE:
+        return None
+    return AndroidRelease(int(NEWEST_RUNTIME if name in _ASSUMED else name))
+
+
+def runtime_level(options: OptionValues) -> int:
+    """Return the runtime's feature level: the lower of the level in the options and the Android release's highest level."""
+    level: int = options["feature_level"]
+    highest = highest_level_of(options["nnapi_runtime"])
+    return level if highest is None else min(level, highest)
+
+
+def highest_level_of(name: str) -> int | None:
+    """Return NNAPI's number for the highest feature level of a named runtime, or None for ``NO_RUNTIME``."""
+    if name in _DELEGATE_ALONE:
+        return API_LEVELS[_DELEGATE_ALONE[name]]
+    android = android_of({"nnapi_runtime": name})
+    return None if android is None else highest_level(android)
+
+
+def highest_level(android: AndroidRelease) -> int:
+    """Return NNAPI's number for the feature level of the runtime that shipped with an Android release."""
+    return API_LEVELS[MAX_FEATURE_LEVEL[android]]
+
+
+def notes(options: OptionValues) -> Iterator[str]:
+    """Yield notes about parts of Android's runtime that are not simulated or not verified."""
+    name = options["nnapi_runtime"]
+    if name in _DELEGATE_ALONE:
+        yield f"Android {name}'s NNAPI runtime is not simulated; only the delegate is simulated"
+    elif name in _ASSUMED:
+        yield f"Android {name}'s NNAPI runtime is assumed to have the rules of Android {NEWEST_RUNTIME}'s NNAPI runtime"
+    match android_of(options):
+        case AndroidRelease.ANDROID_10 | AndroidRelease.ANDROID_11 as android:
+            known = f"for Android {int(android)}'s NNAPI runtime, only the validation of operations was verified in real runs"
+            yield f"{known}; the rules for whole models and for their division among devices come from the source code"
+        case AndroidRelease.ANDROID_12:
+            yield "the rules of Android 12's NNAPI runtime come from its source code and were not verified in real runs"
 
 
 def feature_level(value: Any) -> int:
@@ -50,7 +115,7 @@ def _preference(value: Any) -> str | None:
 def _devices(value: Any) -> DevicesProfile | None:
     if value is None or value == "":
         return None
-    from .android.device_profile import devices_profile  # most runs name no profile
+    from .device_profile import devices_profile  # most runs name no profile
 
     return devices_profile(value)
 
@@ -233,16 +298,14 @@ def validation_level(options: OptionValues) -> int:
 
     Without target devices, the delegate uses the runtime's level, but at most NNAPI feature level 5.
     """
-    if runtime_level(options) >= NNAPI_1_2 and uses_target_devices(options):
-        return device_level(options)
-    return min(runtime_level(options), FEATURE_LEVEL_5)
+    has_devices = runtime_level(options) >= NNAPI_1_2 and uses_target_devices(options)
+    return device_level(options) if has_devices else min(runtime_level(options), FEATURE_LEVEL_5)
 
 
 def mapping_level(options: OptionValues) -> int:
     """Return the feature level for which nodes are lowered."""
-    if runtime_level(options) >= NNAPI_1_2 and uses_target_devices(options):
-        return device_level(options)
-    return runtime_level(options)
+    has_devices = runtime_level(options) >= NNAPI_1_2 and uses_target_devices(options)
+    return device_level(options) if has_devices else runtime_level(options)
 
 
 def asks_driver(options: OptionValues) -> bool:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ...foundation.float32 import float32
-from ..operands import MINUS_ONE, NnOperand, OptionalInputs, Submodel
+from ..operands import MINUS_ONE, NnOperand, OptionalInputs
 from ..refusal import Call, OperandPart, Violation, refuse, rule
-from ..types import OperandType, OperationType, Version, element_count, type_name
+from ..types import OperandType, OperationType, Version, element_count, type_of
 from .signature import (
     BOOL,
     BOOL_3,
@@ -45,6 +46,9 @@ from .signature import (
     one_of,
     unary,
 )
+
+if TYPE_CHECKING:
+    from ..model import NnModel
 
 _O = OperationType
 
@@ -245,7 +249,6 @@ WHILE_CONDITION, WHILE_BODY, WHILE_FIRST_INPUT = 0, 1, 2
 
 _LEVEL = 4
 
-
 OPERAND_COUNT = rule("control-flow-operands")
 MODEL_OPERAND = rule("control-flow-model")
 MODEL_COUNT = rule("control-flow-model-operands")
@@ -300,14 +303,14 @@ def _check_operand_count(view: OperationView) -> None:
 
 def _check_condition(operand: NnOperand, subject: str) -> None:
     if operand.type != OperandType.TENSOR_BOOL8 or operand.dimensions != (1,):
-        value = f"{type_name(operand.type)} {list(operand.dimensions)}"
+        value = f"{type_of(operand.type)} {list(operand.dimensions)}"
         refuse(CONDITION, Call.ADD_OPERATION, subject, value, "TENSOR_BOOL8 [1]")
 
 
-def _model(view: OperationView, index: int) -> Submodel:
+def _model(view: OperationView, index: int) -> NnModel:
     operand = view.inputs[index]
     if operand.type != OperandType.MODEL:
-        refuse(MODEL_OPERAND, Call.ADD_OPERATION, f"input {index}", type_name(operand.type), "MODEL")
+        refuse(MODEL_OPERAND, Call.ADD_OPERATION, f"input {index}", type_of(operand.type), "MODEL")
     if operand.submodel is None:
         refuse(MODEL_OPERAND, Call.ADD_OPERATION, f"input {index}", "no model", "a finished model")
     return operand.submodel
@@ -319,20 +322,17 @@ def _check_count(subject: str, found: int, needed: int) -> None:
 
 
 def _check_all_compatible(inner: Sequence[NnOperand], outer: Sequence[NnOperand], subject: str) -> None:
-    for index, (one, other) in enumerate(zip(inner, outer, strict=False)):
-        _check_compatible(one, other, f"{subject} {index}")
-
-
-def _check_compatible(one: NnOperand, other: NnOperand, subject: str) -> None:
-    """Check that two operands have compatible types, shapes and quantization.
+    """Check that operands have compatible types, shapes and quantization, pair by pair.
 
     An unknown rank or dimension is compatible with every rank or dimension. Upstream: Validation.cpp compatible.
     """
-    if one.type != other.type:
-        refuse(COMPATIBLE, Call.ADD_OPERATION, f"type of {subject}", type_name(one.type), type_name(other.type))
-    shapes = one.dimensions, other.dimensions
-    if all(shapes) and (len(shapes[0]) != len(shapes[1]) or any(a and b and a != b for a, b in zip(*shapes, strict=True))):
-        refuse(COMPATIBLE, Call.ADD_OPERATION, f"dimensions of {subject}", list(shapes[0]), list(shapes[1]))
-    quantization = [(operand.scale, operand.zero_point, operand.channels) for operand in (one, other)]
-    if quantization[0] != quantization[1]:
-        refuse(COMPATIBLE, Call.ADD_OPERATION, f"quantization of {subject}", quantization[0], quantization[1])
+    for index, (first, second) in enumerate(zip(inner, outer, strict=False)):
+        place = f"{subject} {index}"
+        if first.type != second.type:
+            refuse(COMPATIBLE, Call.ADD_OPERATION, f"type of {place}", type_of(first.type), type_of(second.type))
+        shapes = first.dimensions, second.dimensions
+        if all(shapes) and (len(shapes[0]) != len(shapes[1]) or any(a and b and a != b for a, b in zip(*shapes, strict=True))):
+            refuse(COMPATIBLE, Call.ADD_OPERATION, f"dimensions of {place}", list(shapes[0]), list(shapes[1]))
+        quantization = [(operand.scale, operand.zero_point, operand.channels) for operand in (first, second)]
+        if quantization[0] != quantization[1]:
+            refuse(COMPATIBLE, Call.ADD_OPERATION, f"quantization of {place}", quantization[0], quantization[1])

@@ -90,16 +90,8 @@ def _rank_4(view: OperationView) -> Violation | None:
     return None
 
 
-def _scale_level(view: OperationView) -> int:
-    """Return the feature level that the output's scale needs. By mistake, the runtime reads the input's scale instead."""
-    return product_level(view, view.inputs[0].scale)
-
-
 def _depthwise_scale_level(view: OperationView) -> int:
-    """Return the feature level that the output's scale needs.
-
-    From Android 11 on, the runtime reads the input's scale instead.
-    """
+    """Return the feature level that the output's scale needs. From Android 11 on, the runtime reads the input's scale instead."""
     is_real = view.android < AndroidRelease.ANDROID_11
     return product_level(view, (view.outputs if is_real else view.inputs)[0].scale)
 
@@ -147,7 +139,8 @@ RULES: dict[int, OperationRule] = {
         REAL_1,
         _padded_forms(4),
         checks=(SignatureCheck(CONV_RANK, _rank_4), _filter_channel(0, FILTER_CHANNEL)),
-        raises=(_scale_level,),
+        # By mistake, the runtime reads the scale of the input instead of the scale of the output.
+        raises=(lambda view: product_level(view, view.inputs[0].scale),),
         optional=_layout_and_dilation(7),
     ),
     _O.DEPTHWISE_CONV_2D: OperationRule(

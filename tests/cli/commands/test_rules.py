@@ -12,7 +12,7 @@ from delegate_sim.delegates.ahead_of_time import EXPLAINED as VELA
 from delegate_sim.delegates.neutron import RULES
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.diagnosis.causes.change import SUGGESTIONS
-from delegate_sim.gate.code_explanations import GATE
+from delegate_sim.gate import GATE
 from delegate_sim.micro.target import EXPLAINED
 from delegate_sim.model import schema
 from delegate_sim.results.accuracy import accuracy

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import delegate_sim
-from delegate_sim.delegates.nnapi.android.driver_interface import driver_questions
 from delegate_sim.delegates.nnapi.delegate import DELEGATE
-from delegate_sim.delegates.nnapi.lowering.operators import driver_operations
+from delegate_sim.delegates.nnapi.driver_interface import driver_questions
+from delegate_sim.delegates.nnapi.lowering import driver_operations
 from delegate_sim.delegates.nnapi.options import feature_level
 from delegate_sim.delegates.nnapi.target import FEATURE_LEVEL_6, FEATURE_LEVEL_8, FEATURE_LEVELS, NNAPI_1_2
 from delegate_sim.delegates.options import parse_options

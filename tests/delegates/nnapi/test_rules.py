@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import string
 
 import pytest
 
 from delegate_sim.delegates.nnapi.rules import RULES
-from delegate_sim.delegates.nnapi.target import FEATURE_LEVELS, NnapiTarget
+from delegate_sim.delegates.nnapi.target import FAILURES, FEATURE_LEVELS, NnapiTarget
 from delegate_sim.model import schema
 from delegate_sim.model.schema import FAMILIES
 from delegate_sim.releases.catalogue import NEWEST
@@ -248,3 +249,13 @@ def test_sources_are_functions_of_the_delegates_file():
     sources = {RULES.source_of(check, rule) for rule in RULES.rules.values() for check in rule.all_checks}
     assert {source.file for source in sources} == {"tflite/delegates/nnapi/nnapi_delegate.cc"}
     assert "ExpectMinAndroidSdkVersion" in {source.symbol for source in sources}
+
+
+@pytest.mark.parametrize("code", FAILURES)
+def test_every_failure_is_worded_from_what_was_found(code):
+    kind = FAILURES[code]
+    assert {name for _, name, _, _ in string.Formatter().parse(kind.template) if name} <= {
+        "tensor", "type", "op", "found", "known", "axis", "shape", "count", "size", "outputs", "side",
+    }  # fmt: skip
+    assert kind.hint
+    assert all(kind.explanation)

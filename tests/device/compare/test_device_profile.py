@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import delegate_sim
-from delegate_sim.delegates.nnapi.android import driver_interface
-from delegate_sim.delegates.nnapi.android.device_profile import DevicesProfile, read_devices
+from delegate_sim.delegates.nnapi import driver_interface
+from delegate_sim.delegates.nnapi.device_profile import DevicesProfile, read_devices
 from delegate_sim.device.compare.device_profile import can_teach_devices, learn_devices
 from delegate_sim.device.compare.driver_profile import LearningError
 from delegate_sim.device.compare.reconcile import reconcile

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import delegate_sim
-from delegate_sim.delegates.nnapi.android.device_profile import DevicesProfile
+from delegate_sim.delegates.nnapi.device_profile import DevicesProfile
 from delegate_sim.device.compare.row_matching import join_compiler_table, matched_partitions, split_differences
 from delegate_sim.device.parse.applied_target import setting_of
 from delegate_sim.device.parse.compilations import RuntimeChoice, RuntimeCompilation, RuntimeLog, RuntimeStep

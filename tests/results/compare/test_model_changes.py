@@ -9,7 +9,7 @@ import pytest
 from delegate_sim import load
 from delegate_sim.errors import LimitError
 from delegate_sim.foundation import work_budget
-from delegate_sim.gate.baseline.packing import packed, unpacked
+from delegate_sim.gate.baseline_content import packed, unpacked
 from delegate_sim.results.compare.model_changes import compare_outlines
 from delegate_sim.results.compare.model_outline import NodeOutline, Output, SubgraphOutline, outline
 from fixtures.builder import ModelBuilder

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from delegate_sim.delegates.nnapi.android.device_profile import DevicesProfile, ProfiledDevice
+from delegate_sim.delegates.nnapi.device_profile import DevicesProfile, ProfiledDevice
 from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import find_delegate
 from delegate_sim.nnapi_runtime.devices import Costs, DeviceCost

@@ -12,7 +12,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeAlias
 
 from ....graph.graph import Graph
 from ....model.model import Allocation, Node, Tensor
@@ -55,6 +55,10 @@ def kernel_error(code: str, node: int | None, tensor: Tensor | None = None, **va
     return Refused(kernel_failure(code, node, tensor, **values))
 
 
+ModelMaker: TypeAlias = Callable[[Callable[[Refusal], None]], ModelBuilder]
+"""A function that creates an NNAPI model builder. The builder reports rejected calls to the function in the argument."""
+
+
 class PartitionBuilder:
     """The NNAPI model of a partition while it is built.
 
@@ -66,7 +70,7 @@ class PartitionBuilder:
         graph: Graph,
         target_feature_level: int,
         runtime_feature_level: int,
-        make_model: Callable[[Callable[[Refusal], None]], ModelBuilder] | None = None,
+        make_model: ModelMaker | None = None,
         allows_dynamic: bool = False,
     ) -> None:
         self.graph = graph
@@ -119,10 +123,7 @@ class PartitionBuilder:
             self.add_input(node, position)
 
     def add_input(self, node: LoweredNode, position: int) -> None:
-        """Add a node's operand with the node's flags (``AddTensorInput``).
-
-        Raises Refused if NNAPI lacks the tensor's type.
-        """
+        """Add a node's operand with the node's flags (``AddTensorInput``). Raises Refused if NNAPI lacks the tensor's type."""
         index = node.operand(position)
         operand = self.mapped.get(index)
         if operand is None:
@@ -130,10 +131,7 @@ class PartitionBuilder:
         self.inputs.append(operand)
 
     def add_flagged_input(self, node: LoweredNode, position: int, flags: int = 0) -> None:
-        """Add a node's operand with the given flags (``AddTensorInput``).
-
-        Raises Refused if NNAPI lacks the tensor's type.
-        """
+        """Add a node's operand with the given flags (``AddTensorInput``). Raises Refused if NNAPI lacks the tensor's type."""
         self.inputs.append(self.tensor_operand(node.index, node.operand(position), flags))
 
     def add_unchecked_input(self, node: LoweredNode, position: int, flags: int = 0, is_hybrid: bool = False) -> None:
@@ -202,6 +200,16 @@ class PartitionBuilder:
     def add_bool(self, value: bool) -> None:
         """Add a BOOL scalar as an operand (``AddScalarBoolOperand``)."""
         self._scalar(_BOOL, _FLAGS[bool(value)])
+
+    def add_scalars(self, *values: bool | int | float) -> None:
+        """Add a scalar of the type of each value: BOOL, INT32 or FLOAT32."""
+        for value in values:
+            if isinstance(value, bool):
+                self.add_bool(value)
+            elif isinstance(value, float):
+                self.add_float(value)
+            else:
+                self.add_int(value)
 
     def _scalar(self, code: int, value: bytes) -> None:
         own = self._new_index()

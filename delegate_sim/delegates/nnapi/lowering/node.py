@@ -56,10 +56,10 @@ _NAMES: Mapping[int, str] = {
 }
 
 
-def refused_at(site: Site, refusal: Refusal, node: int, tensor: Tensor | None = None, operation: str = "") -> Refusal:
+def refused_at(site: Site, refusal: Refusal, node: int | None, tensor: Tensor | None = None, operation: str = "") -> Refusal:
     """Return a refusal by the runtime with the node that was lowered, and the line that TFLite prints for the rejected call.
 
-    If the call adds an NNAPI operation, ``operation`` is the operation's name. Otherwise, ``operation`` is empty.
+    ``node`` is None if the call is about the whole model. ``operation`` is the NNAPI operation that the call adds, or empty.
     """
     name = f" for tensor '{printable(tensor.name)}'" if site.names_tensor and tensor is not None else ""
     line = f"NN API returned error {_NAMES[refusal.result]} at line {site.line} while {site.doing}{name}."
@@ -128,7 +128,9 @@ def operand_type(tensor: Tensor, flags: int, is_hybrid: bool, allows_dynamic: bo
     kind = "INT8" if is_hybrid and tensor.type == "UINT8" else tensor.type
     code = OPERAND_TYPES[kind]
     scale, zero_point, channels = 0.0, 0, None
-    length, site = _constant_size(tensor), TENSOR_VALUE
+    length, site = 0, TENSOR_VALUE
+    if tensor.is_constant:
+        length = tensor.byte_size if tensor.data is None else tensor.data[1]
     if kind == "INT8":
         code, scale, zero_point, channels = _of_int8(tensor, flags)
         if flags & CONVERT_INT8 and channels is None:
@@ -142,12 +144,6 @@ def operand_type(tensor: Tensor, flags: int, is_hybrid: bool, allows_dynamic: bo
         code = OPERAND_TYPES["FLOAT32"]
         length, site = 4 * tensor.element_count, TENSOR_WIDENED
     return OperandOfTensor(code, _dimensions(tensor, flags, allows_dynamic), scale, zero_point, channels, length, site)
-
-
-def _constant_size(tensor: Tensor) -> int:
-    if not tensor.is_constant:
-        return 0
-    return tensor.byte_size if tensor.data is None else tensor.data[1]
 
 
 def _of_int8(tensor: Tensor, flags: int) -> tuple[int, float, int, tuple[int, Sequence[float], int] | None]:

@@ -1,1 +1,0 @@
-"""The committed baseline and its file format."""
