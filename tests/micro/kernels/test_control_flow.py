@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from types import SimpleNamespace
 
-import pytest
-
 from delegate_sim.micro.kernels.control_flow import KERNELS
 from tests.support.graphs import MODEL, arena
 from tests.support.micro_cases import COUNT, OPTION, SHAPE, TYPE, MicroTable, floats, found_code, unrefused_checks
+from tests.support.tables import for_each
 
 TABLE = MicroTable()
 accepted, variant = TABLE.accepted, TABLE.variant
@@ -48,7 +47,7 @@ variant("WHILE", COUNT, model=calling((1, 1), (1, 1), (2, 1)))
 variant("WHILE", COUNT, inputs=[ROW, ROW], model=calling((1, 1), (2, 1), (2, 1)))
 
 
-@pytest.mark.parametrize("case", TABLE.cases, ids=lambda case: case.name)
+@for_each(TABLE.cases, lambda case: case.name)
 def test_case(case):
     assert found_code(case) == case.code
 

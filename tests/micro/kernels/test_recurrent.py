@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from delegate_sim.micro.kernels.recurrent import KERNELS
 from tests.support.graphs import arena, constant, quantized
@@ -23,6 +22,7 @@ from tests.support.micro_cases import (
     int16,
     unrefused_checks,
 )
+from tests.support.tables import for_each
 
 TABLE = MicroTable()
 accepted, variant = TABLE.accepted, TABLE.variant
@@ -80,7 +80,7 @@ other = arena("INT32", 1, 3, is_variable=True)
 variant(LSTM, TYPE, inputs={0: arena("INT32", 1, 2, 4), 18: other, 19: rest[1]}, outputs=[arena("INT32", 1, 2, 3)])
 
 
-@pytest.mark.parametrize("case", TABLE.cases, ids=lambda case: case.name)
+@for_each(TABLE.cases, lambda case: case.name)
 def test_case(case):
     assert found_code(case) == case.code
 

@@ -5,11 +5,10 @@ Each case is a node, and what ML Drift says of it, None where it takes the node.
 
 from __future__ import annotations
 
-import pytest
-
 from delegate_sim.delegates.mldrift.rules import joining
 from tests.support.delegates.mldrift_rule_cases import AXIS, MATRIX, Case, F, G, assert_verdict, ints, too_new
 from tests.support.graphs import arena
+from tests.support.tables import for_each
 
 CASES = [
     Case("CONCATENATION", None, [F, G], [arena("FLOAT32", 1, 4, 4, 16)]),
@@ -30,7 +29,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.op}-{case.said or 'accepted'}"[:60])
+@for_each(CASES, lambda case: f"{case.op}-{case.said or 'accepted'}"[:60])
 def test_verdict(case):
     assert_verdict(case)
 
