@@ -46,8 +46,9 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_collection_finish():
-    """Collect garbage again, but never look through the thousands of tests, which all stay."""
+    """Collect garbage again, but less often, and never look through the thousands of tests, which all stay."""
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
     gc.enable()
 
 
