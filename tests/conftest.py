@@ -33,10 +33,11 @@ def pytest_collection(session):
 
 def _modules(arguments):
     """Return the names of the test files that a run was given, by itself or in a folder."""
-    top = Path(__file__).resolve().parents[1]
+    tests = Path(__file__).resolve().parent
     given = [Path(argument.partition("::")[0]).resolve() for argument in arguments]
     files = {file for path in given for file in (path.rglob("test_*.py") if path.is_dir() else [path])}
-    return [".".join(file.relative_to(top).with_suffix("").parts) for file in sorted(files) if file.is_relative_to(top)]
+    own = [file.relative_to(tests.parent) for file in sorted(files) if file.is_relative_to(tests)]
+    return [".".join(file.with_suffix("").parts) for file in own]
 
 
 def pytest_collection_modifyitems(items):

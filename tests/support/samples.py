@@ -1,4 +1,4 @@
-"""Samples of what is too much for each run of the tests; ``make samples`` tests all of it."""
+"""The steps at which tests go through many cases: each run takes a sample of these, and ``make samples`` takes all."""
 
 from __future__ import annotations
 
