@@ -24,7 +24,7 @@ TENSORFLOW ?= python3
 TFLM ?= python3
 TORCH ?= python3
 
-.PHONY: setup accuracy lock demo browser screenshots page-figures examples viewers stores notebook web web-figures web-equality site test matrix wheel version release installs lint types language conformance numbers planted fixtures docs schema sources log-statements upstream-diff upstream-wheels gpu-comparison fix-table sweep-models sweep-table peers peer-costs rewrites advice micro-fixes micro-crashes model-types android-releases releases driver-profiles bench bench-scan fuzz fuzz-guided fuzz-links faults random-graphs coverage mutation audit sbom clean
+.PHONY: setup accuracy lock demo browser screenshots page-figures examples samples viewers stores notebook web web-figures web-equality site test pytest matrix wheel version release installs lint types language conformance numbers planted fixtures docs schema sources log-statements upstream-diff upstream-wheels gpu-comparison fix-table sweep-models sweep-table peers peer-costs rewrites advice micro-fixes micro-crashes model-types android-releases releases driver-profiles bench bench-scan fuzz fuzz-guided fuzz-links faults random-graphs coverage mutation audit sbom clean
 
 setup: $(STAMP)
 
@@ -35,14 +35,18 @@ $(DEMO_STAMP): pyproject.toml setup.py $(DEMO_LOCK)
 	$(PIP_INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
 
+# Half of the code of all packages is compiled when it is imported, if ever.
+SELDOM_IMPORTED = tests|pip|mypy|mypyc|setuptools|lexers
+
 # pip installs uv, and uv the rest of LOCK, which is faster. uv checks the digests, as LOCK has them; it refuses --require-hashes
 # because of the constraint in pyproject.toml. Where only pip is configured for a mirror, pip installs all.
 $(STAMP): $(DEMO_STAMP) $(LOCK)
 	sed -n '/^uv==/,/[^\\]$$/p' $(LOCK) > $(VENV)/uv.txt
 	$(PIP_INSTALL) --no-deps --require-hashes --requirement $(VENV)/uv.txt
-	$(BIN)/uv pip install --quiet --system-certs --compile-bytecode --python $(BIN)/python --no-deps --requirement $(LOCK) \
+	$(BIN)/uv pip install --quiet --system-certs --python $(BIN)/python --no-deps --requirement $(LOCK) \
 	  || $(PIP_INSTALL) --require-hashes --requirement $(LOCK)
 	$(BIN)/python -m compileall -q -j 0 delegate_sim cli fixtures tools tests/support
+	$(BIN)/python -m compileall -qq -j 0 -x '/($(SELDOM_IMPORTED))/' $(VENV)/lib || true
 	@touch $@
 
 lock:  ## write both lock files again, with the newest versions that pyproject.toml allows
@@ -56,8 +60,13 @@ lock:  ## write both lock files again, with the newest versions that pyproject.t
 demo: $(DEMO_STAMP)  ## analyze a model (MODEL=...); by default, a fixture
 	$(BIN)/delegate-sim analyze $(MODEL) --delegate nnapi
 
-test: setup lint  ## run lint, type checks, unit tests, property tests and conformance on a sample, on all cores
+test: lint pytest  ## run lint, type checks, unit tests, property tests and conformance on a sample, on all cores
+
+pytest: setup  ## run all tests, without lint
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
+
+samples: setup  ## run the tests of diagnoses that each run of the tests does on a sample only, on all fixtures and converted models
+	DELEGATE_SIM_WHOLE_SAMPLES=1 $(BIN)/python -m pytest tests/diagnosis/test_examiner.py tests/diagnosis/test_followers.py
 
 matrix: setup  ## run the tests that dependency versions can affect, on each installed Python: lowest versions on the oldest, newest on the others (ARGS=--help)
 	$(BIN)/python -m tools.packaging.matrix $(ARGS)

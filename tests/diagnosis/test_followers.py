@@ -18,11 +18,12 @@ from fixtures import networks, runtime_cases
 from fixtures.builder import ModelBuilder
 from fixtures.layers import Layers
 from tests.support.diagnoses import diagnosed, target
+from tests.support.samples import IS_WHOLE, every
 
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
 FIXTURES = sorted((Path(__file__).resolve().parents[2] / "fixtures" / "models").glob("*.tflite"))
-EVERY = 3
-"""Of the delegates, every third is asked about a fixture."""
+EVERY = every(3)
+"""Of the delegates, every third is asked about a model."""
 
 
 def diagnoses(model, delegates=DELEGATE_NAMES):
@@ -60,8 +61,8 @@ def test_in_converted_models(corpus):
         pytest.skip("../shared is not there")
     with zipfile.ZipFile(archive) as files:
         names = [entry for entry in files.infolist() if entry.filename.endswith(".tflite") and entry.file_size < 1_000_000]
-        for entry in random.Random(5).sample(names, 3):
-            for delegate, diagnosis in diagnoses(load(files.read(entry))):
+        for index, entry in enumerate(names if IS_WHOLE else random.Random(5).sample(names, 3)):
+            for delegate, diagnosis in diagnoses(load(files.read(entry)), DELEGATE_NAMES[index % EVERY :: EVERY]):
                 assert without_cause(diagnosis) == [], (entry.filename, delegate)
 
 

@@ -10,6 +10,7 @@ from delegate_sim.model import schema
 from delegate_sim.model.reader import load
 from delegate_sim.model.schema import FAMILIES, FAMILY_OF
 from fixtures.builder import ModelBuilder
+from tests.support.tables import for_each
 from tools import schema as generator
 
 OPERATORS = {op: schema.options_table(op) for op in schema.enum_names("BuiltinOperator").values()}
@@ -69,7 +70,7 @@ def accessor_value(reference, field):
     return (found or b"").decode() if field.format is None else found
 
 
-@pytest.mark.parametrize("table", TABLES)
+@for_each(TABLES)
 def test_fields_that_are_set_read_as_with_the_accessors(table):
     fields = schema.table_fields(table).values()
     values = {field.name: sample(field, place) for place, field in enumerate(fields)}
@@ -81,14 +82,14 @@ def test_fields_that_are_set_read_as_with_the_accessors(table):
         assert getattr(options, field.name) == accessor_value(reference, field)
 
 
-@pytest.mark.parametrize("table", TABLES)
+@for_each(TABLES)
 def test_fields_left_out_read_as_with_the_accessors(table):
     options, reference = model_with_options(table, {})
     for field in schema.table_fields(table).values():
         assert getattr(options, field.name) == accessor_value(reference, field)
 
 
-@pytest.mark.parametrize("table", TABLES)
+@for_each(TABLES)
 def test_no_field_is_missing(table):
     accessors = {name.lower() for name in dir(getattr(tflite, table)) if not name.startswith(("_", "GetRootAs"))}
     derived = {name for name in accessors if name.endswith(("asnumpy", "length", "isnone"))}

@@ -31,7 +31,8 @@ def test_no_operand_is_indexed(room):
     found = {}
     for path in sorted((PACKAGE / room).rglob("*.py")):
         name = str(path.relative_to(PACKAGE))
-        lines = list(indexed(ast.parse(path.read_text("utf-8"))))
+        text = path.read_text("utf-8")
+        lines = list(indexed(ast.parse(text))) if "puts[" in text else []
         if lines and name not in CHECKED_BEFORE:
             found[name] = lines
     assert found == {}

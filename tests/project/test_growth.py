@@ -914,16 +914,23 @@ class NotSearched(tuple):
         raise AssertionError("a tuple of inputs or outputs is searched")
 
 
-@pytest.mark.parametrize("delegate", DELEGATE_NAMES)
-def test_inputs_and_outputs_are_not_searched_for_each_node(delegate):
-    if find_delegate(delegate).is_live_only:
-        pytest.skip("this delegate is not simulated")
-    for path in sorted(Path("fixtures/models").glob("*.tflite")):
-        model = load(path)
+@pytest.fixture(scope="module")
+def not_searched():
+    models = []
+    for model in map(load, sorted(Path("fixtures/models").glob("*.tflite"))):
         subgraphs = [
             replace(each, inputs=NotSearched(each.inputs), outputs=NotSearched(each.outputs)) for each in model.subgraphs
         ]
-        analyze(replace(model, subgraphs=tuple(subgraphs)), delegate)
+        models.append(replace(model, subgraphs=tuple(subgraphs)))
+    return models
+
+
+@pytest.mark.parametrize("delegate", DELEGATE_NAMES)
+def test_inputs_and_outputs_are_not_searched_for_each_node(not_searched, delegate):
+    if find_delegate(delegate).is_live_only:
+        pytest.skip("this delegate is not simulated")
+    for model in not_searched:
+        analyze(model, delegate)
 
 
 KINDS |= {

@@ -18,6 +18,7 @@ from delegate_sim.releases.catalogue import KNOWN_RELEASES, parse_release
 from delegate_sim.rules.operands import INPUT
 from delegate_sim.rules.vocabulary import has_elements
 from tests.support.graphs import arena, node_view
+from tests.support.tables import for_each
 
 PACKAGE = Path(delegate_sim.__file__).parent
 DEFINED_ONCE = {
@@ -159,7 +160,7 @@ def test_every_other_file_exists():
     assert {path.stem for path in family_files()} >= OTHER_FILES
 
 
-@pytest.mark.parametrize("path", family_files(), ids=lambda path: f"{path.parent.parent.name}-{path.stem}")
+@for_each(family_files(), lambda path: f"{path.parent.parent.name}-{path.stem}")
 def test_rules_stand_in_files_named_for_families(path):
     assert path.stem in {*FAMILIES, *GROUPS, *OTHER_FILES}
 

@@ -17,6 +17,7 @@ from delegate_sim.rules import operands
 from delegate_sim.rules.kinds import MALFORMED_OPERANDS
 from delegate_sim.rules.operands import FEWEST
 from fixtures.builder import ModelBuilder
+from tests.support.tables import for_each
 
 CODE = MALFORMED_OPERANDS.name
 DECIDING = [name for name in DELEGATE_NAMES if not find_delegate(name).is_plugin]
@@ -50,7 +51,7 @@ def verdict(read, name):
     return decision.verdicts[0]
 
 
-@pytest.mark.parametrize("op", FEWEST)
+@for_each(FEWEST)
 def test_no_delegate_takes_a_node_that_lacks_operands(op):
     inputs, outputs = FEWEST[op]
     with_fewer = {fewer: model(op, fewer, outputs) for fewer in range(inputs)}
@@ -105,7 +106,7 @@ def test_cpu_kernels_count_the_same():
         assert not outputs or op in RESULTS_COUNTED_LATE or is_refused_for_its_counts(op, inputs, outputs - 1), op
 
 
-@pytest.mark.parametrize("op", FEWEST)
+@for_each(FEWEST)
 def test_no_cpu_kernel_takes_fewer_either(op):
     inputs, outputs = FEWEST[op]
     for fewer in range(FEWER_THAN_PREPARED.get(op, inputs)):

@@ -18,6 +18,7 @@ from delegate_sim.versions.demands import (
 )
 from delegate_sim.versions.explanation import FEATURES, Feature, shared_version, version_cause
 from tests.support.graphs import arena, node_view, quantized
+from tests.support.tables import for_each
 from tests.support.version_cases import CASES, SYMMETRIC_OR_NOT
 
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus" / "keras.zip"
@@ -32,7 +33,7 @@ def _features(node):
     return [Feature(code, version) for code, version in found.items()]
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@for_each(CASES)
 def test_version_and_features(case):
     node = case.node
     expected = [Feature(code, version) for code, (version, _) in case.features.items()]

@@ -11,10 +11,11 @@ from delegate_sim.versions.demands import (
 )
 from delegate_sim.versions.explanation import Feature, NodePosition, VersionCause, shared_version, version_cause
 from fixtures.builder import ModelBuilder
+from tests.support.tables import for_each
 from tests.support.version_cases import ASYMMETRIC, CASES, HYBRID, PER_CHANNEL, SYMMETRIC_OR_NOT, Case
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@for_each(CASES)
 def test_features_above_are_enough_and_none_of_them_is_needless(case):
     node = case.node
     for version in range(LOWEST_VERSIONS.get(case.op, 1), 15):

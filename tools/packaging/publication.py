@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 import shutil
+from functools import cache
 from pathlib import Path
 from string import Template
 from textwrap import dedent
@@ -24,6 +25,7 @@ _CONDA_NAMES = {"flatbuffers": "python-flatbuffers"}
 """Names of packages on conda-forge that differ from the package index."""
 
 
+@cache
 def owner() -> str:
     """Return the account that owns the repository."""
     text = (ROOT / "pyproject.toml").read_text("utf-8")

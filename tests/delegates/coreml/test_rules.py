@@ -8,6 +8,7 @@ from delegate_sim.delegates.coreml_rules import RULES, CoreMlTarget
 from delegate_sim.rules.kinds import MALFORMED_OPERANDS
 from tests.support.delegates.cases import CaseTable, assert_explained
 from tests.support.graphs import arena, constant, node_view, persistent
+from tests.support.tables import for_each
 
 OPERATOR = "coreml-unsupported-operator"
 VERSION = "coreml-operator-version"
@@ -166,7 +167,7 @@ variant("RESHAPE", None, inputs=[FLOAT], new_shape=[4, 4, 2])
 variant("RESHAPE", RANK, inputs=[FLOAT], new_shape=[8, 4])
 
 
-@pytest.mark.parametrize("case", TABLE.cases, ids=lambda case: case.name)
+@for_each(TABLE.cases, lambda case: case.name)
 def test_verdict(case):
     verdict = RULES.validate(case.node, case.target)
     assert [reason.code for reason in verdict.reasons] == ([case.code] if case.code else [])

@@ -10,6 +10,7 @@ from delegate_sim.graph.graph import NodeView
 from delegate_sim.rules.kinds import OPERAND_COUNT
 from tests.support.delegates.cases import CaseTable, assert_explained
 from tests.support.graphs import arena, constant, node_view, quantized
+from tests.support.tables import for_each
 
 
 def code(name):
@@ -254,7 +255,7 @@ _LSTM = [_SEQUENCE, *[ROWS] * 8, *[None] * 3, *[BIAS] * 4, None, None, _STATE, _
 """The node has no intermediate tensors: ``test_lstm`` has the cases of one with them."""
 
 
-@pytest.mark.parametrize("case", TABLE.cases, ids=lambda case: case.name)
+@for_each(TABLE.cases, lambda case: case.name)
 def test_a_node(case):
     verdict = RULES.validate(case.node, case.target)
     assert [reason.code for reason in verdict.reasons] == ([case.code] if case.code else [])

@@ -10,6 +10,7 @@ from delegate_sim.delegates.hexagon import RULES
 from delegate_sim.model.model import Quantization
 from tests.support.delegates.cases import CaseTable, assert_explained
 from tests.support.graphs import arena, constant, node_view, persistent, quantized
+from tests.support.tables import for_each
 
 NEWEST = ReleaseOnly()
 
@@ -174,7 +175,7 @@ variant("AVERAGE_POOL_2D", None, filter_height=13)
 variant("RESIZE_BILINEAR", SHAPE, inputs={1: constant([8])})
 
 
-@pytest.mark.parametrize("case", TABLE.cases, ids=lambda case: case.name)
+@for_each(TABLE.cases, lambda case: case.name)
 def test_verdict(case):
     verdict = RULES.validate(case.node, case.target)
     assert [reason.code for reason in verdict.reasons] == ([case.code] if case.code else [])

@@ -9,9 +9,10 @@ from fixtures.builder import ModelBuilder
 from tests.support.delegates import mldrift_build_cases
 from tests.support.delegates.mldrift_build_cases import CASES
 from tests.support.delegates.mldrift_numbers import ints, model_of
+from tests.support.tables import for_each
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.op}-{case.code}-{case.backend}")
+@for_each(CASES, lambda case: f"{case.op}-{case.code}-{case.backend}")
 def test_a_build(case):
     options = {"backend": case.backend, "hint_fully_delegated": not case.op.isupper()}  # without the hint, custom operators fail
     (run,) = delegate_sim.analyze(

@@ -8,6 +8,7 @@ from delegate_sim.delegates.decision import ReleaseOnly
 from delegate_sim.delegates.neutron import CLOSED_RELEASES, RULES, WITH_RULES
 from tests.support.delegates.cases import CaseTable
 from tests.support.graphs import arena, constant, node_view, quantized
+from tests.support.tables import for_each
 
 BOOK = RULES[WITH_RULES]
 
@@ -95,7 +96,7 @@ def codes(book, node):
     return [reason.code for reason in book.validate(node, ReleaseOnly()).reasons]
 
 
-@pytest.mark.parametrize("case", TABLE.cases, ids=lambda case: case.name)
+@for_each(TABLE.cases, lambda case: case.name)
 def test_a_node(case):
     assert codes(BOOK, case.node)[:1] == ([case.code] if case.code else [])
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import itertools
 import string
 
-import pytest
-
 from delegate_sim.delegates.nnapi.rules import RULES
 from delegate_sim.delegates.nnapi.target import FAILURES, FEATURE_LEVELS, NnapiTarget
 from delegate_sim.model import schema
@@ -31,6 +29,7 @@ from tests.support.delegates.nnapi_cases import (
 )
 from tests.support.delegates.nnapi_rule_cases import FLOAT, LEVEL_6, LEVEL_7, TARGETS, UINT8, assert_failures, replaced
 from tests.support.graphs import arena, node_view
+from tests.support.tables import for_each
 
 FAMILY_CASES = {
     "activation": activation.CASES,
@@ -53,7 +52,7 @@ CASES = [case for cases in FAMILY_CASES.values() for case in cases.all]
 ACCEPTED = {op: case for cases in FAMILY_CASES.values() for op, case in cases.of_operator.items()}
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@for_each(CASES, lambda case: case.name)
 def test_failures_in_order_at_every_level(case):
     assert_failures(case)
 
@@ -69,7 +68,7 @@ def test_every_reason_says_what_was_found_and_what_was_needed():
 _UNMAPPED = [("nnapi-operator", "kUnsupportedOperator")]
 
 
-@pytest.mark.parametrize("op", sorted(set(schema.enum_names("BuiltinOperator").values()) - set(RULES.rules) - {"CUSTOM"}))
+@for_each(sorted(set(schema.enum_names("BuiltinOperator").values()) - set(RULES.rules) - {"CUSTOM"}))
 def test_operators_that_are_not_mapped(op):
     view = node_view(op, [FLOAT], [FLOAT])
     for target in TARGETS:
@@ -100,8 +99,10 @@ _VERSION_LIMITS = {
 _VERSIONS = [(op, limit) for limit, ops in _VERSION_LIMITS.items() for op in ops.split()]
 
 
-@pytest.mark.parametrize(("op", "limit"), _VERSIONS, ids=[f"{op}-nnapi-operator-version" for op, _ in _VERSIONS])
-def test_versions(op, limit):
+@for_each(_VERSIONS)
+def test_versions(operator):
+    op, limit = operator
+
     def kinds(version):
         view = node_view(op, **{**ACCEPTED[op].arguments, "version": version})
         return [reason.kind for reason in RULES.validate(view, NnapiTarget(LEVEL_7, False)).reasons]
@@ -183,8 +184,9 @@ _OPERANDS = [
 ]
 
 
-@pytest.mark.parametrize(("op", "side", "position"), _OPERANDS, ids=[f"{op}-{side}{number}" for op, side, number in _OPERANDS])
-def test_types(op, side, position):
+@for_each(_OPERANDS)
+def test_types(operand):
+    op, side, position = operand
     arguments = ACCEPTED[op].arguments
     levels = _LIMITED.get((op, side, position), {27: _ALL})
     # What is refused at a level whatever the types says nothing about them.

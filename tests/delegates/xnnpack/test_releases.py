@@ -34,6 +34,7 @@ from tests.support.delegates.xnnpack_rule_cases import (
 )
 from tests.support.delegates.xnnpack_sketch import Sketch, codes, delegated
 from tests.support.graphs import arena, constant, node_view, quantized
+from tests.support.tables import for_each
 
 ORDERED = [*[name for name in KNOWN_RELEASES if name.startswith("litert-")], "tf-2.22"]
 
@@ -294,13 +295,13 @@ for _tensor in (INT8, UINT8):
 change("SUM", "litert-1.1.0", TYPE, None, [INT8, constant([1, 2])], [INT8])
 
 
-@pytest.mark.parametrize("case", CHANGES, ids=[case.name for case in CHANGES])
+@for_each(CHANGES, lambda case: case.name)
 def test_change(case):
     assert code(case.node, before(case.release)) == case.before
     assert code(case.node, case.release) == case.after
 
 
-@pytest.mark.parametrize("case", WITH_ONE_FLOAT16, ids=[case.name for case in WITH_ONE_FLOAT16])
+@for_each(WITH_ONE_FLOAT16, lambda case: case.name)
 def test_one_float16_tensor_is_no_longer_refused_for_its_type(case):
     assert code(case.node, before(case.release)) == TYPE
     assert code(case.node, case.release) in (None, HYBRID)

@@ -16,6 +16,7 @@ from delegate_sim.device.parse.log_runs import separate_runs
 from delegate_sim.device.parse.log_summary import summary_of
 from tests.support.device.logs import summary
 from tests.support.edge_tpu import DISPATCH, INVOKE_FAILS
+from tests.support.tables import for_each
 
 
 class Said(NamedTuple):
@@ -216,7 +217,7 @@ def check(found, said):
     assert bool(found.cause) == bool(said.cause)
 
 
-@pytest.mark.parametrize("variation", list(variations()), ids=lambda variation: variation.name)
+@for_each(variations(), lambda variation: variation.name)
 def test_a_variation_says(variation):
     if variation.said == (Said("", "nothing"),):
         assert read_log(variation.text).is_empty

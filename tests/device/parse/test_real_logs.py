@@ -13,6 +13,7 @@ from delegate_sim.device.parse.log_runs import separate_runs
 from delegate_sim.device.parse.log_summary import summary_of
 from delegate_sim.foundation.parsing.toml import loads
 from tests.support.device.logs import SOURCES
+from tests.support.tables import for_each
 
 SHARED = Path(__file__).resolve().parents[4] / "shared"
 LOGS = {path.name.partition("_")[0]: path for folder in ("logs", "logs-2") for path in sorted(SHARED.glob(f"{folder}/*.log"))}
@@ -94,7 +95,7 @@ def check(found, said):
 
 
 @NEEDS_LOGS
-@pytest.mark.parametrize("number", sorted(SAID))
+@for_each(sorted(SAID))
 def test_what_a_log_says(number):
     found = summaries(log_text(number))
     assert len(found) == len(SAID[number])
@@ -103,7 +104,7 @@ def test_what_a_log_says(number):
 
 
 @NEEDS_LOGS
-@pytest.mark.parametrize("number", sorted(PARTS))
+@for_each(sorted(PARTS))
 def test_which_parts_of_the_system_printed_lines(number):
     parts = dict(summaries(log_text(number))[-1].parts)
     assert {part: parts.get(part) for part in PARTS[number]} == PARTS[number]
@@ -159,7 +160,7 @@ def test_errors_are_explained(number, words):
 
 
 @NEEDS_LOGS
-@pytest.mark.parametrize("number", sorted(SAID))
+@for_each(sorted(SAID))
 def test_what_a_log_says_follows_its_schema(number):
     jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed")
     path = Path(__file__).resolve().parents[3] / "docs" / "schemas" / "log.schema.json"

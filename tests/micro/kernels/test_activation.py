@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from delegate_sim.micro.kernels.activation import KERNELS
 from tests.support.graphs import arena, quantized
 from tests.support.micro_cases import (
@@ -20,6 +18,7 @@ from tests.support.micro_cases import (
     int16,
     unrefused_checks,
 )
+from tests.support.tables import for_each
 
 TABLE = MicroTable()
 accepted, variant = TABLE.accepted, TABLE.variant
@@ -100,7 +99,7 @@ variant("QUANTIZE", TYPE, outputs=[quantized(CONVERSION_UINT8, 0.5)])
 variant("QUANTIZE", None, inputs=[int8(1, 4)], outputs=[quantized(CONVERSION_UINT8, 0.5)])
 
 
-@pytest.mark.parametrize("case", TABLE.cases, ids=lambda case: case.name)
+@for_each(TABLE.cases, lambda case: case.name)
 def test_case(case):
     assert found_code(case) == case.code
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from delegate_sim.micro.kernels.arithmetic import KERNELS
 from tests.support.graphs import arena, constant, quantized
 from tests.support.micro_cases import (
@@ -23,6 +21,7 @@ from tests.support.micro_cases import (
     int16,
     unrefused_checks,
 )
+from tests.support.tables import for_each
 
 TABLE = MicroTable()
 accepted, variant = TABLE.accepted, TABLE.variant
@@ -162,7 +161,7 @@ variant("MEAN", None, inputs={0: int16(2, 4)}, outputs=[int16(2, scale=1.0)])
 variant("REDUCE_MAX", TYPE, inputs=INT16, outputs=[int16(2)])
 
 
-@pytest.mark.parametrize("case", TABLE.cases, ids=lambda case: case.name)
+@for_each(TABLE.cases, lambda case: case.name)
 def test_case(case):
     assert found_code(case) == case.code
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from delegate_sim.micro.kernels.convolution import KERNELS
 from tests.support.graphs import arena, quantized
 from tests.support.micro_cases import (
@@ -22,6 +20,7 @@ from tests.support.micro_cases import (
     int16,
     unrefused_checks,
 )
+from tests.support.tables import for_each
 
 TABLE = MicroTable()
 accepted, variant = TABLE.accepted, TABLE.variant
@@ -118,7 +117,7 @@ SHADOWED = [
 """Checks of a function that several kernels call. In this kernel, earlier checks refuse all nodes that these would refuse."""
 
 
-@pytest.mark.parametrize("case", TABLE.cases, ids=lambda case: case.name)
+@for_each(TABLE.cases, lambda case: case.name)
 def test_case(case):
     assert found_code(case) == case.code
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from delegate_sim.micro.kernels.copying import KERNELS
 from tests.support.graphs import arena, constant, quantized
 from tests.support.micro_cases import (
@@ -23,6 +21,7 @@ from tests.support.micro_cases import (
     int16,
     unrefused_checks,
 )
+from tests.support.tables import for_each
 
 TABLE = MicroTable()
 accepted, variant = TABLE.accepted, TABLE.variant
@@ -127,7 +126,7 @@ for op in ("PAD", "PADV2"):
     variant(op, QUANTIZATION, inputs=[small, PADDINGS, quantized(constant([1], "INT8"), 0.5, zero_point=1)], outputs=[large])
 
 
-@pytest.mark.parametrize("case", TABLE.cases, ids=lambda case: case.name)
+@for_each(TABLE.cases, lambda case: case.name)
 def test_case(case):
     assert found_code(case) == case.code
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from flatbuffers import flexbuffers
 
 from delegate_sim.micro.kernels.custom import KERNELS
@@ -21,6 +20,7 @@ from tests.support.micro_cases import (
     int8,
     unrefused_checks,
 )
+from tests.support.tables import for_each
 
 TABLE = MicroTable()
 accepted, variant = TABLE.accepted, TABLE.variant
@@ -112,7 +112,7 @@ variant(DETECTION, SHAPE, inputs={1: floats(1, 6, 4)})
 variant(DETECTION, VALUE, inputs={2: constant([[0.0, 0.0, 1.0, 0.0]] * 6, "FLOAT32")})
 
 
-@pytest.mark.parametrize("case", TABLE.cases, ids=lambda case: case.name)
+@for_each(TABLE.cases, lambda case: case.name)
 def test_case(case):
     assert found_code(case) == case.code
 

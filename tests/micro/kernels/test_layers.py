@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from delegate_sim.micro.kernels.layers import KERNELS
 from tests.support.graphs import arena, constant, quantized
 from tests.support.micro_cases import (
@@ -24,6 +22,7 @@ from tests.support.micro_cases import (
     int16,
     unrefused_checks,
 )
+from tests.support.tables import for_each
 
 TABLE = MicroTable()
 accepted, variant = TABLE.accepted, TABLE.variant
@@ -119,7 +118,7 @@ variant("RESIZE_NEAREST_NEIGHBOR", None, half_pixel_centers=True, align_corners=
 variant("RESIZE_NEAREST_NEIGHBOR", SHAPE, inputs={1: constant([8, 8, 8])})
 
 
-@pytest.mark.parametrize("case", TABLE.cases, ids=lambda case: case.name)
+@for_each(TABLE.cases, lambda case: case.name)
 def test_case(case):
     assert found_code(case) == case.code
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 
 from delegate_sim.micro.kernels.recurrent import KERNELS
 from tests.support.graphs import MODEL, arena, constant, quantized
@@ -27,6 +26,7 @@ from tests.support.micro_cases import (
     int16,
     unrefused_checks,
 )
+from tests.support.tables import for_each
 
 TABLE = MicroTable()
 accepted, variant = TABLE.accepted, TABLE.variant
@@ -119,7 +119,7 @@ variant("WHILE", COUNT, model=calling((1, 1), (1, 1), (2, 1)))
 variant("WHILE", COUNT, inputs=[VALUE, VALUE], model=calling((1, 1), (2, 1), (2, 1)))
 
 
-@pytest.mark.parametrize("case", TABLE.cases, ids=lambda case: case.name)
+@for_each(TABLE.cases, lambda case: case.name)
 def test_case(case):
     assert found_code(case) == case.code
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from delegate_sim.micro.kernels.reshaping import KERNELS
 from tests.support.graphs import arena, constant
 from tests.support.micro_cases import (
@@ -23,6 +21,7 @@ from tests.support.micro_cases import (
     int16,
     unrefused_checks,
 )
+from tests.support.tables import for_each
 
 TABLE = MicroTable()
 accepted, variant = TABLE.accepted, TABLE.variant
@@ -115,7 +114,7 @@ variant("SPLIT_V", VALUE, inputs={2: constant(2)})
 variant("SPLIT_V", TYPE, inputs={0: arena("INT64", 1, 8)})
 
 
-@pytest.mark.parametrize("case", TABLE.cases, ids=lambda case: case.name)
+@for_each(TABLE.cases, lambda case: case.name)
 def test_case(case):
     assert found_code(case) == case.code
 

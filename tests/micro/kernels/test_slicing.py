@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from delegate_sim.micro.kernels.slicing import KERNELS
 from tests.support.graphs import arena, constant
 from tests.support.micro_cases import (
@@ -19,6 +17,7 @@ from tests.support.micro_cases import (
     int8,
     unrefused_checks,
 )
+from tests.support.tables import for_each
 
 TABLE = MicroTable()
 accepted, variant = TABLE.accepted, TABLE.variant
@@ -73,7 +72,7 @@ variant("STRIDED_SLICE", None, outputs=[floats(2, 4)], begin_mask=2, end_mask=2)
 variant("STRIDED_SLICE", TYPE, outputs=[arena("UINT8", 2, 2)])
 
 
-@pytest.mark.parametrize("case", TABLE.cases, ids=lambda case: case.name)
+@for_each(TABLE.cases, lambda case: case.name)
 def test_case(case):
     assert found_code(case) == case.code
 

@@ -14,6 +14,7 @@ from delegate_sim.results.report.multiply_adds import compute_of, multiply_adds
 from fixtures.builder import ModelBuilder
 from fixtures.layers import Layers
 from tests.support.graphs import arena, node_view
+from tests.support.tables import for_each
 
 FIXTURES = Path(__file__).resolve().parents[3] / "fixtures" / "models"
 BASIC = 1
@@ -251,7 +252,7 @@ def test_a_malformed_node_does_not_fail(node):
     assert multiply_adds(node) >= 0
 
 
-@pytest.mark.parametrize("op", COUNTED)
+@for_each(COUNTED)
 def test_a_node_without_operands_has_none(op):
     assert multiply_adds(node_view(op, [], [])) == 0
     assert multiply_adds(node_view(op, [None] * 48, [tensor(1, 4, 4, 1)])) == 0

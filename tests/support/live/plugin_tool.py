@@ -37,7 +37,7 @@ def stand_in(tmp_path, monkeypatch):
         partitions = chain(list(ops)).bytes()
         path = tmp_path / "tools" / "apply_plugin_main"
         path.write_text(
-            f"#!{sys.executable}\nimport os, signal, sys, time\nout = next(a[4:] for a in sys.argv if a.startswith('--o='))\n"
+            f"#!{sys.executable} -IS\nimport os, signal, sys, time\nout = next(a[4:] for a in sys.argv if a.startswith('--o='))\n"
             f"print({chr(10).join([*lines, YIELDED])!r}, flush=True)\nopen(out, 'wb').write({partitions!r})\n{end}\n",
             encoding="utf-8",
         )

@@ -5,8 +5,6 @@ Each case is a node and the code of the one reason that the delegate gives for i
 
 from __future__ import annotations
 
-import pytest
-
 from delegate_sim.delegates.gpu.rules import activation
 from tests.support.delegates.gpu_table import (
     BOOL,
@@ -29,6 +27,7 @@ from tests.support.delegates.gpu_table import (
     assert_verdict,
 )
 from tests.support.graphs import constant
+from tests.support.tables import for_each
 
 TABLE = FamilyCases(activation)
 accepted, variant, without_options = TABLE.accepted, TABLE.variant, TABLE.without_options
@@ -92,7 +91,7 @@ variant("DENSIFY", VERSION, version=2)
 variant("DENSIFY", COUNT, inputs=[FLOAT])
 
 
-@pytest.mark.parametrize("case", TABLE.cases, ids=lambda case: case.name)
+@for_each(TABLE.cases, lambda case: case.name)
 def test_verdict(case):
     assert_verdict(case)
 

@@ -5,8 +5,6 @@ Each case is a node and the code of the one reason that the delegate gives for i
 
 from __future__ import annotations
 
-import pytest
-
 from delegate_sim.delegates.gpu.rules import arithmetic
 from tests.support.delegates.gpu_table import (
     ACTIVATION,
@@ -41,6 +39,7 @@ from tests.support.delegates.gpu_table import (
     assert_verdict,
 )
 from tests.support.graphs import arena, constant
+from tests.support.tables import for_each
 
 TABLE = FamilyCases(arithmetic)
 accepted, variant, without_options = TABLE.accepted, TABLE.variant, TABLE.without_options
@@ -151,7 +150,7 @@ variant("CUMSUM", TYPE, outputs=[HALF])
 variant("CUMSUM", CONSTANT, inputs={1: arena("INT32")})
 
 
-@pytest.mark.parametrize("case", TABLE.cases, ids=lambda case: case.name)
+@for_each(TABLE.cases, lambda case: case.name)
 def test_verdict(case):
     assert_verdict(case)
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 
-import pytest
-
 from delegate_sim.delegates.gpu.rules import layers
 from delegate_sim.model.model import Tensor
 from tests.support.delegates.gpu_table import (
@@ -29,6 +27,7 @@ from tests.support.delegates.gpu_table import (
     assert_verdict,
 )
 from tests.support.graphs import arena
+from tests.support.tables import for_each
 
 TABLE = FamilyCases(layers, are_custom=True)
 
@@ -68,7 +67,7 @@ add_custom("Resampler", SHAPE, [FLOAT, arena("FLOAT32", 2, 4, 4, 2)], 1, None)
 add_custom("Resampler", SHAPE, [FLOAT, arena("FLOAT32", 1, 4, 4, 1)], 1, None)
 
 
-@pytest.mark.parametrize("case", TABLE.cases, ids=lambda case: case.name)
+@for_each(TABLE.cases, lambda case: case.name)
 def test_verdict(case):
     assert_verdict(case)
 

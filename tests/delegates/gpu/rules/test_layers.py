@@ -5,8 +5,6 @@ Each case is a node and the code of the one reason that the delegate gives for i
 
 from __future__ import annotations
 
-import pytest
-
 from delegate_sim.delegates.gpu.rules import layers
 from tests.support.delegates.gpu_table import (
     ACTIVATION,
@@ -31,6 +29,7 @@ from tests.support.delegates.gpu_table import (
     assert_verdict,
 )
 from tests.support.graphs import arena, constant
+from tests.support.tables import for_each
 
 TABLE = FamilyCases(layers)
 accepted, variant, without_options = TABLE.accepted, TABLE.variant, TABLE.without_options
@@ -121,7 +120,7 @@ variant("LSTM", VALUE, **_BASIC, cell_clip=1.0)
 variant("LSTM", VALUE, **_BASIC, proj_clip=1.0)
 
 
-@pytest.mark.parametrize("case", TABLE.cases, ids=lambda case: case.name)
+@for_each(TABLE.cases, lambda case: case.name)
 def test_verdict(case):
     assert_verdict(case)
 

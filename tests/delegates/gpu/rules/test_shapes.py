@@ -5,8 +5,6 @@ Each case is a node and the code of the one reason that the delegate gives for i
 
 from __future__ import annotations
 
-import pytest
-
 from delegate_sim.delegates.gpu.rules import shapes
 from tests.support.delegates.gpu_table import (
     AXIS,
@@ -36,6 +34,7 @@ from tests.support.delegates.gpu_table import (
     assert_verdict,
 )
 from tests.support.graphs import arena, constant, persistent
+from tests.support.tables import for_each
 
 TABLE = FamilyCases(shapes)
 accepted, variant, without_options = TABLE.accepted, TABLE.variant, TABLE.without_options
@@ -128,7 +127,7 @@ accepted("TILE", [FLOAT, SHAPE_OF_4], [FLOAT], version=9)
 variant("TILE", COUNT, inputs={1: arena("INT32", 4)})
 
 
-@pytest.mark.parametrize("case", TABLE.cases, ids=lambda case: case.name)
+@for_each(TABLE.cases, lambda case: case.name)
 def test_verdict(case):
     assert_verdict(case)
 

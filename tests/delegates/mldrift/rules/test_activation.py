@@ -6,7 +6,6 @@ Each case is a node, and what ML Drift says of it, None where it takes the node.
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from delegate_sim.delegates.mldrift.rules import activation
 from tests.support.delegates.mldrift_rule_cases import (
@@ -26,6 +25,7 @@ from tests.support.delegates.mldrift_rule_cases import (
     too_new,
 )
 from tests.support.graphs import arena, constant, quantized
+from tests.support.tables import for_each
 
 CASES = [
     *[Case(op, None, [F], [G]) for op in ("ELU", "GELU", "LOGISTIC", "TANH")],
@@ -78,7 +78,7 @@ LIKE_OTHERS = {"LEAKY_RELU", "RELU6", "RELU_N1_TO_1"}
 """Operators whose rules are those of others, or that have tests of their own."""
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.op}-{case.said or 'accepted'}"[:60])
+@for_each(CASES, lambda case: f"{case.op}-{case.said or 'accepted'}"[:60])
 def test_verdict(case):
     assert_verdict(case)
 

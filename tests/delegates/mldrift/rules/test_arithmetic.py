@@ -6,7 +6,6 @@ Each case is a node, and what ML Drift says of it, None where it takes the node.
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from delegate_sim.delegates.mldrift.rules import arithmetic
 from tests.support.delegates.mldrift_rule_cases import (
@@ -33,6 +32,7 @@ from tests.support.delegates.mldrift_rule_cases import (
     typed,
 )
 from tests.support.graphs import arena, constant
+from tests.support.tables import for_each
 
 CASES = [
     *[Case(op, None, [F], [G]) for op in ("ABS", "CEIL", "EXP", "NEG", "ROUND", "RSQRT")],
@@ -143,7 +143,7 @@ LIKE_OTHERS = {
 """Operators whose rules are those of others, or that have tests of their own."""
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.op}-{case.said or 'accepted'}"[:60])
+@for_each(CASES, lambda case: f"{case.op}-{case.said or 'accepted'}"[:60])
 def test_verdict(case):
     assert_verdict(case)
 

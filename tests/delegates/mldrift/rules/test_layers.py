@@ -6,7 +6,6 @@ Each case is a node, and what ML Drift says of it, None where it takes the node.
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from delegate_sim.delegates.mldrift.rules import layers
 from tests.support.delegates.mldrift_rule_cases import (
@@ -28,6 +27,7 @@ from tests.support.delegates.mldrift_rule_cases import (
     ints,
 )
 from tests.support.graphs import arena, constant
+from tests.support.tables import for_each
 
 LIKE_OTHERS = {"LSTM", "MAX_POOL_2D", "RESIZE_NEAREST_NEIGHBOR"}
 """Operators whose rules are those of others, or that have tests of their own."""
@@ -83,7 +83,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.op}-{case.said or 'accepted'}"[:60])
+@for_each(CASES, lambda case: f"{case.op}-{case.said or 'accepted'}"[:60])
 def test_verdict(case):
     assert_verdict(case)
 

@@ -6,7 +6,6 @@ Each case is a node, and what ML Drift says of it, None where it takes the node.
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from delegate_sim.delegates.mldrift.rules import shapes
 from tests.support.delegates.mldrift_rule_cases import (
@@ -34,6 +33,7 @@ from tests.support.delegates.mldrift_rule_cases import (
     typed,
 )
 from tests.support.graphs import arena, constant
+from tests.support.tables import for_each
 
 LIKE_OTHERS = {"REDUCE_ANY", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_PROD"}
 """Operators whose rules are those of others, or that have tests of their own."""
@@ -112,6 +112,6 @@ def test_every_operator_has_cases():
     assert shapes.RULES.keys() - {case.op for case in CASES} == LIKE_OTHERS
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.op}-{case.said or 'accepted'}"[:60])
+@for_each(CASES, lambda case: f"{case.op}-{case.said or 'accepted'}"[:60])
 def test_verdict(case):
     assert_verdict(case)

@@ -5,8 +5,6 @@ Each case is a node, and what ML Drift says of it, None where it takes the node.
 
 from __future__ import annotations
 
-import pytest
-
 from delegate_sim.delegates.mldrift.rules import slicing
 from tests.support.delegates.mldrift_rule_cases import (
     AXIS,
@@ -23,6 +21,7 @@ from tests.support.delegates.mldrift_rule_cases import (
     too_new,
 )
 from tests.support.graphs import arena
+from tests.support.tables import for_each
 
 CASES = [
     Case("SLICE", None, STARTS, [CUT], version=8),
@@ -70,7 +69,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.op}-{case.said or 'accepted'}"[:60])
+@for_each(CASES, lambda case: f"{case.op}-{case.said or 'accepted'}"[:60])
 def test_verdict(case):
     assert_verdict(case)
 

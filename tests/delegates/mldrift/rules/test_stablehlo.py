@@ -5,11 +5,10 @@ Each case is a node, and what ML Drift says of it, None where it takes the node.
 
 from __future__ import annotations
 
-import pytest
-
 from delegate_sim.delegates.mldrift.rules import stablehlo
 from tests.support.delegates.mldrift_rule_cases import INT32, VECTOR, Case, F, G, assert_verdict, ints
 from tests.support.graphs import arena
+from tests.support.tables import for_each
 
 CASES = [
     Case("STABLEHLO_SHIFT_LEFT", None, [INT32, arena("INT32", 1, 4, 4, 8)], [INT32]),
@@ -30,7 +29,7 @@ LIKE_OTHERS = {"STABLEHLO_COMPOSITE"}
 """Operators whose rules are those of others, or that have tests of their own."""
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.op}-{case.said or 'accepted'}"[:60])
+@for_each(CASES, lambda case: f"{case.op}-{case.said or 'accepted'}"[:60])
 def test_verdict(case):
     assert_verdict(case)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from delegate_sim.delegates.vx import arithmetic
 from tests.support.delegates.vx_cases import (
     BOOL,
@@ -29,6 +27,7 @@ from tests.support.delegates.vx_cases import (
     name_of,
 )
 from tests.support.graphs import arena, quantized
+from tests.support.tables import for_each
 
 TABLE = VxTable(arithmetic.RULES.keys() - {"ABS"})
 accepted, variant, without_options, needs_constant = TABLE.accepted, TABLE.variant, TABLE.without_options, TABLE.needs_constant
@@ -121,7 +120,7 @@ variant("QUANTIZE", QUANTIZATION, outputs=[UINT8_PER_CHANNEL])
 variant("QUANTIZE", inputs=[INT8], outputs=[INT8_PER_CHANNEL])
 
 
-@pytest.mark.parametrize("case", TABLE.cases, ids=name_of)
+@for_each(TABLE.cases, name_of)
 def test_verdict(case):
     assert_verdict(case)
 

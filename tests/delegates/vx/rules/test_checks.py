@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.support.delegates.vx_cases import (
     FLOAT,
     FLOAT_EMPTY,
@@ -19,6 +17,7 @@ from tests.support.delegates.vx_cases import (
     name_of,
 )
 from tests.support.graphs import arena
+from tests.support.tables import for_each
 
 TABLE = VxTable(("ABS",))
 accepted, variant = TABLE.accepted, TABLE.variant
@@ -57,7 +56,7 @@ variant("ABS", SHAPE, outputs=[FLOAT_EMPTY, INT64])
 variant("ABS", TYPE, outputs=[INT64, FLOAT_EMPTY])
 
 
-@pytest.mark.parametrize("case", TABLE.cases, ids=name_of)
+@for_each(TABLE.cases, name_of)
 def test_verdict(case):
     assert_verdict(case)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from delegate_sim.delegates.vx import layers
 from tests.support.delegates.vx_cases import (
     CUSTOM,
@@ -19,6 +17,7 @@ from tests.support.delegates.vx_cases import (
     assert_verdict,
     name_of,
 )
+from tests.support.tables import for_each
 
 TABLE = VxTable(layers.CUSTOM_RULES)
 accepted, variant = TABLE.accepted, TABLE.variant
@@ -30,7 +29,7 @@ TABLE.cases.append(Case("WRNN_BIDI_SEQGRU", CUSTOM, UPSTREAM, _REFUSED_ALWAYS))
 TABLE.cases.append(Case("WRNN_BIDI_SEQGRU", TYPE, UPSTREAM, {**_REFUSED_ALWAYS, "inputs": [INT64]}))
 
 
-@pytest.mark.parametrize("case", TABLE.cases, ids=name_of)
+@for_each(TABLE.cases, name_of)
 def test_verdict(case):
     assert_verdict(case)
 

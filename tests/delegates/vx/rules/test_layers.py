@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from delegate_sim import analyze
 from delegate_sim.delegates.vx import layers
 from delegate_sim.model.model import Allocation
@@ -50,6 +48,7 @@ from tests.support.delegates.vx_cases import (
     name_of,
 )
 from tests.support.graphs import arena, constant, quantized
+from tests.support.tables import for_each
 
 TABLE = VxTable(layers.RULES)
 accepted, variant, without_options, needs_constant = TABLE.accepted, TABLE.variant, TABLE.without_options, TABLE.needs_constant
@@ -288,7 +287,7 @@ needs_constant("ONE_HOT", 1, COMPUTED_AXIS, PERSISTENT_AXIS)
 variant("ONE_HOT", TYPE, outputs=[BOOL])
 
 
-@pytest.mark.parametrize("case", TABLE.cases, ids=name_of)
+@for_each(TABLE.cases, name_of)
 def test_verdict(case):
     assert_verdict(case)
 

@@ -6,7 +6,6 @@ Each case is a node and the one code that it is refused with, None if it is acce
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from delegate_sim.delegates.xnnpack.rules import arithmetic
 from delegate_sim.delegates.xnnpack.target import Visit
@@ -41,6 +40,7 @@ from tests.support.delegates.xnnpack_rule_cases import (
     weights,
 )
 from tests.support.graphs import constant, node_view, persistent
+from tests.support.tables import for_each
 
 TABLE = FamilyCases(arithmetic)
 accepted, variant, without_options = TABLE.accepted, TABLE.variant, TABLE.without_options
@@ -162,7 +162,7 @@ for _op in ("MEAN", "REDUCE_MAX", "REDUCE_MIN", "SUM"):
     variant(_op, QUANTIZATION, outputs=[BARE_INT8])
 
 
-@pytest.mark.parametrize("case", TABLE.cases, ids=lambda case: case.name)
+@for_each(TABLE.cases, lambda case: case.name)
 def test_rule(case):
     assert_verdict(case)
 

@@ -6,7 +6,6 @@ Each case is a node and the one code that it is refused with, None if it is acce
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from delegate_sim.delegates.xnnpack.rules import layers
 from tests.support.delegates.xnnpack_rule_cases import (
@@ -38,6 +37,7 @@ from tests.support.delegates.xnnpack_rule_cases import (
     weights,
 )
 from tests.support.graphs import arena, constant, persistent
+from tests.support.tables import for_each
 
 TABLE = FamilyCases(layers)
 accepted, variant, without_options = TABLE.accepted, TABLE.variant, TABLE.without_options
@@ -177,7 +177,7 @@ variant("RESIZE_BILINEAR", VALUE, inputs={1: constant([0, 8])})
 variant("RESIZE_BILINEAR", None, inputs={1: constant([8, 0])})
 
 
-@pytest.mark.parametrize("case", TABLE.cases, ids=lambda case: case.name)
+@for_each(TABLE.cases, lambda case: case.name)
 def test_rule(case):
     assert_verdict(case)
 

@@ -6,7 +6,6 @@ Each case is a node and the one code that it is refused with, None if it is acce
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from delegate_sim.delegates.xnnpack.rules import matrix
 from delegate_sim.model.model import Quantization
@@ -29,6 +28,7 @@ from tests.support.delegates.xnnpack_rule_cases import (
     weights,
 )
 from tests.support.graphs import arena, quantized
+from tests.support.tables import for_each
 
 TABLE = FamilyCases(matrix)
 accepted, variant, without_options = TABLE.accepted, TABLE.variant, TABLE.without_options
@@ -107,7 +107,7 @@ variant("BATCH_MATMUL", RANK, inputs={0: arena("FLOAT32", 4)})
 variant("BATCH_MATMUL", RANK, inputs={1: arena("FLOAT32", 4)})
 
 
-@pytest.mark.parametrize("case", TABLE.cases, ids=lambda case: case.name)
+@for_each(TABLE.cases, lambda case: case.name)
 def test_rule(case):
     assert_verdict(case)
 

@@ -5,8 +5,6 @@ Each case is a node and the one code that it is refused with, None if it is acce
 
 from __future__ import annotations
 
-import pytest
-
 from delegate_sim.delegates.xnnpack.rules import shapes
 from tests.support.delegates.xnnpack_rule_cases import (
     ATTRIBUTE,
@@ -31,6 +29,7 @@ from tests.support.delegates.xnnpack_rule_cases import (
     scaled,
 )
 from tests.support.graphs import arena, constant, persistent
+from tests.support.tables import for_each
 
 TABLE = FamilyCases(shapes)
 accepted, variant, without_options = TABLE.accepted, TABLE.variant, TABLE.without_options
@@ -141,7 +140,7 @@ variant("PAD", SHAPE, outputs=[EMPTY])
 variant("PAD", VALUE, inputs={1: constant([[0, 0], [1, -1], [1, 1], [0, 0]])})
 
 
-@pytest.mark.parametrize("case", TABLE.cases, ids=lambda case: case.name)
+@for_each(TABLE.cases, lambda case: case.name)
 def test_rule(case):
     assert_verdict(case)
 
