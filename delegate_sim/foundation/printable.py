@@ -76,7 +76,9 @@ def fitting(items: Sequence[tuple[str, int]], room: int | None, more: str) -> st
 
 
 def share(part: int, whole: int) -> str:
-    """Return ``part`` as a percentage of ``whole``, rounded down. Only the whole gives 100 %."""
+    """Return ``part`` as a percentage of ``whole``, rounded down. Only the whole gives 100 %, and only nothing gives 0 %."""
+    if 0 < part * 1000 < whole:
+        return "< 0.1 %"
     return f"{part * 1000 // whole / 10:g} %" if whole else "0 %"
 
 

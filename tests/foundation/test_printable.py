@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from delegate_sim.foundation.printable import command_line, percentages, printable, shortened, suggestion, typed_path
+from delegate_sim.foundation.printable import command_line, percentages, printable, share, shortened, suggestion, typed_path
 
 
 @pytest.mark.parametrize(
@@ -99,3 +99,11 @@ def test_near_matches(word, clause):
 def test_a_cutoff_leaves_out_names_that_are_less_similar():
     assert suggestion("tf-9", ("tf-2.19",)) == "; did you mean tf-2.19?"
     assert suggestion("tf-9", ("tf-2.19",), cutoff=0.75) == ""
+
+
+@pytest.mark.parametrize(
+    ("part", "whole", "text"),
+    [(0, 0, "0 %"), (0, 5, "0 %"), (1, 1001, "< 0.1 %"), (1, 1000, "0.1 %"), (9997, 10000, "99.9 %"), (7, 7, "100 %")],
+)
+def test_only_nothing_is_0_percent_and_only_the_whole_is_100_percent(part, whole, text):
+    assert share(part, whole) == text

@@ -79,8 +79,9 @@ function work(row) {
   return [bar, make("b", {}, percent(part, whole)), make("small", {}, `${count(row.delegated_nodes)} of ${count(row.nodes)} nodes, ${kernels}`), ...wrong];
 }
 
-/** Return a share as the command line does it: 99.97 % is not 100 %. @param {number} part @param {number} whole */
-export const percent = (part, whole) => `${whole ? Math.floor((part * 1000) / whole) / 10 : 100} %`;
+/** Return a share as the command line does it: 99.97 % is not 100 %, and 0.04 % is not 0 %. @param {number} part @param {number} whole */
+export const percent = (part, whole) =>
+  part > 0 && part * 1000 < whole ? "< 0.1 %" : `${whole ? Math.floor((part * 1000) / whole) / 10 : 100} %`;
 
 /** @param {string | number} number */
 export const count = (number) => Number(number).toLocaleString("en-US");

@@ -10,7 +10,10 @@ const byId = (id) => document.getElementById(id);
 const numbers = new Intl.NumberFormat("en-US");
 const formatted = (number) => numbers.format(number);
 const counted = (number, noun) => `${formatted(number)} ${noun}${number === 1 ? "" : "s"}`;
-const share = (part, whole) => (whole ? `${Math.floor((part * 1000) / whole) / 10}\u00a0%` : "0\u00a0%");
+const share = (part, whole) => {
+  if (part > 0 && part * 1000 < whole) return "<\u00a00.1\u00a0%";
+  return whole ? `${Math.floor((part * 1000) / whole) / 10}\u00a0%` : "0\u00a0%";
+};
 
 function bytesText(bytes) {
   const units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
