@@ -182,4 +182,4 @@ def test_no_other_module_declares_a_version():
     declared = re.compile(r'^\w+ = "delegate-sim/[a-z-]+/\d+"', re.MULTILINE)
     sources = [path for folder in ("delegate_sim", "cli") for path in (ROOT / folder).rglob("*.py")]
     found = {path.relative_to(ROOT).as_posix() for path in sources if declared.search(path.read_text(encoding="utf-8"))}
-    assert found == {"delegate_sim/gate/baseline/content.py"}  # the first schema, which can still be read
+    assert found == {"delegate_sim/gate/baseline_content.py"}  # the first schema, which can still be read

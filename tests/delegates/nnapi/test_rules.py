@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import string
 
+import pytest
+
 from delegate_sim.delegates.nnapi.rules import RULES
 from delegate_sim.delegates.nnapi.target import FAILURES, FEATURE_LEVELS, NnapiTarget
 from delegate_sim.model import schema
