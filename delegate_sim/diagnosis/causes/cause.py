@@ -132,12 +132,13 @@ class Blockers:
         """
         fixed = tuple(removed)
         identities = {cause.identity for cause in fixed}
-        fixable = {own for own in set(self.causes_of.values()) if own <= identities}
-        accepted = []
-        for cause in fixed if fixable else ():
-            if cause.remedy.accepts:
-                freed = {own for own in fixable if cause.identity in own}
-                accepted += [key for key in cause.nodes if self.causes_of.get(key) in freed]
+        accepted = [
+            key
+            for cause in fixed
+            if cause.remedy.accepts
+            for key in cause.nodes
+            if cause.identity in (own := self.causes_of.get(key, frozenset())) and own <= identities
+        ]
         return combined(HypotheticalChanges(accepted_nodes=frozenset(accepted)), *[cause.remedy for cause in fixed])
 
 

@@ -69,7 +69,7 @@ def promise(exactness: Exactness, holds_for: str) -> str:
     return f"{exactness.words} for {holds_for}" if holds_for else exactness.words
 
 
-Requirement = Callable[[Work, Node], bool]
+Precondition = Callable[[Work, Node], bool]
 """A precondition of a pass on a node."""
 
 NodeRewrite = Callable[[Work, Node], "Sequence[Node] | None"]
@@ -92,7 +92,7 @@ def node_pass(
     exactness: Exactness,
     rewrite: NodeRewrite,
     holds_for: str = "",
-    requires: Requirement = lambda _, __: True,
+    requires: Precondition = lambda _, __: True,
 ) -> Pass:
     """Return a pass that rewrites each node by itself, if the node meets ``requires``.
 
