@@ -132,7 +132,10 @@ def _lines(text: str) -> list[Line]:
 
 
 def _options(delegate: Delegate, pairs: Sequence[str]) -> OptionValues:
-    """Return the values of all options of a delegate. Options that are not in ``pairs`` have their defaults."""
+    """Return the values of all options of a delegate. Options that are not in ``pairs`` have their defaults.
+
+    Raises ClickException if an option in ``pairs`` has no effect on the rules.
+    """
     (given,) = given_options((delegate,), pairs, {})
     for key in given:
         if key not in delegate.rule_options:

@@ -92,7 +92,10 @@ def has_colors() -> bool:
 
 
 def write(text: str | Iterable[str], form: str = "text") -> None:
-    """Write a text, or the parts of a text, to standard output. Commands to a CI runner are neutralized."""
+    """Write a text, or the parts of a text, to standard output. Commands to a CI runner are neutralized.
+
+    Raises ClickException if writing fails, for example on a full disk.
+    """
     for part in [text] if isinstance(text, str) else text:
         hide_progress()
         with _writing():
@@ -171,7 +174,10 @@ def write_result(
     lines: Callable[[], Iterable[Line]],
     sheet: Callable[[], str] | None = None,
 ) -> None:
-    """Write a result as JSON, text or CSV (``sheet``) to a file or to standard output."""
+    """Write a result as JSON, text or CSV (``sheet``) to a file or to standard output.
+
+    Raises ClickException if the file cannot be written.
+    """
     if form == "csv" and sheet is not None:
         write_to(sheet(), "text", output)
     elif form == "json":

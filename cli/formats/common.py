@@ -93,7 +93,10 @@ def state(case: Case, command: str) -> str:
 
 
 def numbers(case: Case) -> list[str]:
-    """Return the numbers of a case as text. If a number differs from the baseline, the text is ``old -> new``."""
+    """Return the numbers of a case as text. If a number differs from the baseline, the text is ``old -> new``.
+
+    If the case has no numbers, the texts are empty.
+    """
     now, base = _texts(case.measures, case.compute), _texts(case.baseline, case.baseline_compute)
     return [_beside(old, new) for old, new in zip(base, now, strict=True)]
 

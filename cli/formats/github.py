@@ -26,7 +26,10 @@ _SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 
 
 def render(results: Results) -> str:
-    """Return notices about unchecked releases, annotations (errors first) and a folded group with a line for each case."""
+    """Return notices about unchecked releases, annotations (errors first) and a folded group with a line for each case.
+
+    Annotations beyond the limit are only counted.
+    """
     notices = dict.fromkeys([said for case in results.cases if (said := case.unchecked)])
     lines = [_command(_COMMANDS[NOTE], {"title": PROGRAM}, message(said)) for said in notices]
     lines += [*_annotations(results), _command("group", {}, f"{PROGRAM} {results.command}: {verdict(results)}")]
@@ -36,7 +39,10 @@ def render(results: Results) -> str:
 
 
 def write_summary(results: Results, environment: Mapping[str, str]) -> None:
-    """Append the results as Markdown to the summary of the step. Do nothing if the environment does not name a summary file."""
+    """Append the results as Markdown to the summary of the step. Do nothing if the environment does not name a summary file.
+
+    Raises click.ClickException if writing fails.
+    """
     path = environment.get(_SUMMARY_VARIABLE)
     if not path:
         return

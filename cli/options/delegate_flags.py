@@ -278,7 +278,10 @@ def _parameter(option: Option) -> click.Option:
 
 
 def _one_value(ctx: click.Context, parameter: click.Parameter, values: Sequence[str]) -> str | None:
-    """Return the first value of a flag, or None if it is not given."""
+    """Return the first value of a flag, or None if it is not given.
+
+    Raises UsageError for two different values, unless the command takes several values of a flag.
+    """
     given = list(dict.fromkeys(values))
     if len(given) > 1 and getattr(ctx.command, "takes_several_values", False):
         several = ctx.meta.setdefault(_SEVERAL, {})

@@ -64,7 +64,10 @@ class TargetArguments:
     """Kinds of devices."""
 
     def chosen(self, unnamed: Sequence[str] = (DEFAULT_DELEGATE,), *, is_live: bool = False) -> tuple[Delegate, ...]:
-        """Return the delegates that the user named, or the delegates in ``unnamed`` if the user named no delegate."""
+        """Return the delegates that the user named, or the delegates in ``unnamed`` if the user named no delegate.
+
+        Raises OptionError.
+        """
         return chosen_delegates(self.delegates or unnamed, is_live=is_live)
 
     def given(self, delegates: Sequence[Delegate]) -> list[dict[str, str]]:
@@ -74,7 +77,10 @@ class TargetArguments:
         return given_options(delegates, pairs, self.flags)
 
     def targets(self, unnamed: Sequence[str] = (DEFAULT_DELEGATE,), *, is_live: bool = False) -> list[Target]:
-        """Return the targets. If the user describes no target and there is a configuration, return its targets."""
+        """Return the targets. If the user describes no target and there is a configuration, return its targets.
+
+        Raises OptionError, ConfigurationError or ClickException.
+        """
         if self.several:
             return self._for_each_value(unnamed, is_live)
         if not self.names_devices and unnamed and (configured := self.configured(is_live=is_live)):
@@ -94,7 +100,10 @@ class TargetArguments:
     def applications(
         self, unnamed: Sequence[str], *, is_live: bool = False, only_first: bool = False
     ) -> list[tuple[Delegate, dict[str, str]]]:
-        """Return the delegates of the devices, or else the chosen delegates (see ``chosen``), each with its options."""
+        """Return the delegates of the devices, or else the chosen delegates (see ``chosen``), each with its options.
+
+        Raises OptionError or ClickException.
+        """
         if not self.names_devices:
             chosen = self.chosen(unnamed, is_live=is_live)
             return [*zip(chosen, self.given(chosen), strict=True)]

@@ -48,7 +48,10 @@ _PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
 
 def model_of(model: Any, *, any_identifier: bool = False) -> Model:
-    """Return a loaded model unchanged, or load a model from a path or from bytes. Raises ModelError."""
+    """Return a loaded model unchanged, or load a model from a path or from bytes. Raises ModelError.
+
+    A model with the wrong identifier also raises ModelError, unless ``any_identifier`` is true.
+    """
     from ..model.model import Model
     from ..model.reader import load, require_identifier
 
@@ -74,7 +77,10 @@ def application_of(
 
 
 def chain_of(delegates: Any, runtime: Any, defaults: Any, assume_ops_registered: Any) -> list[Target]:
-    """Return a target for each delegate, in the order in which the delegates are applied. Raises OptionError."""
+    """Return a target for each delegate, in the order in which the delegates are applied. Raises OptionError.
+
+    All targets have the same runtime release.
+    """
     from ..delegates.registry import DEFAULT_DELEGATE
     from ..runtime.target import Target, releases_of
 
@@ -102,7 +108,10 @@ def chain_of(delegates: Any, runtime: Any, defaults: Any, assume_ops_registered:
 
 
 def agreed(releases: Sequence[Any]) -> str:
-    """Return the release in ``releases``, or the newest release if all entries are None."""
+    """Return the release in ``releases``, or the newest release if all entries are None.
+
+    Raises OptionError if ``releases`` has more than one release.
+    """
     from ..releases.catalogue import DEFAULT_RELEASE
 
     named = list(dict.fromkeys([str(release) for release in releases if release is not None]))
@@ -306,7 +315,10 @@ def require_bool(name: str, value: object) -> None:
 
 
 def hypothetical_changes_of(accept: Any, versions: Any, batch: Any, fix_shapes: Any, conversion: Any) -> HypotheticalChanges:
-    """Return the hypothetical changes that the arguments describe. Raises OptionError."""
+    """Return the hypothetical changes that the arguments describe. Raises OptionError.
+
+    The changes are not checked against a model.
+    """
     from ..hypothetical.hypothetical_changes import CONVERSIONS, HypotheticalChanges
 
     if isinstance(accept, str | int):
@@ -329,7 +341,10 @@ def hypothetical_changes_of(accept: Any, versions: Any, batch: Any, fix_shapes: 
 
 
 def timings_of(op_profile: Any, model: Model, targets: Sequence[Target]) -> tuple[Timing, ...]:
-    """Read op profiles, and match them with a model. Return an empty tuple if there are no profiles."""
+    """Read op profiles, and match them with a model. Return an empty tuple if there are no profiles.
+
+    Raises OptionError, LogError for a file without times, and WrongProfileError for a profile of another model.
+    """
     paths = paths_of(op_profile, "op_profile")
     if not paths:
         return ()

@@ -1,6 +1,7 @@
-"""Targets of kind micro. TensorFlow Lite Micro must run the models, and the estimated arena must be within the budget.
+"""Targets of kind micro, targets with releases of the delegate's platform, and live runs of targets.
 
-Targets of kind micro need no baseline.
+For a target of kind micro, TensorFlow Lite Micro must run the models, and the estimated arena must be within the budget. Such
+a target needs no baseline. ``android = ["11", "13"]`` stands for several targets.
 """
 
 from __future__ import annotations

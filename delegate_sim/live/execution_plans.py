@@ -116,7 +116,10 @@ NodePlan = tuple[int | Partition, ...]
 
 
 def plans(model: bytes) -> list[NodePlan]:
-    """Return the execution plan of each subgraph after the runtime applied its default delegate."""
+    """Return the execution plan of each subgraph after the runtime applied its default delegate.
+
+    Raise ValueError or RuntimeError if the runtime cannot load or prepare the model.
+    """
     interpreter = Interpreter(model_content=model)
     interpreter.allocate_tensors()
     return _current_plans(interpreter)

@@ -233,7 +233,10 @@ class AcceleratorEngine(Engine):
         return () if nodes == 0 else (BuiltPartition(nodes, True),)
 
     def expected(self, model: Model, run: Run) -> LiveDecision:
-        """Return the simulated messages, and whether compilation fails."""
+        """Return the simulated messages, and whether compilation fails.
+
+        Compilation may fail in the accelerator, or later in the CPU delegate that runs the remaining nodes.
+        """
         lines = self._messages(run.log_lines)
         if run.refusal is not None:
             return LiveDecision(True, f"it fails: {run.refusal.text}", lines)

@@ -87,7 +87,10 @@ def lacking(backend: str = CPU) -> str:
 
 
 def try_engine() -> str:
-    """Run the engine on a file that is no bundle."""
+    """Run the engine on a file that is no bundle.
+
+    Return the missing requirements or the engine's failure; empty if the engine runs.
+    """
     missing = lacking()
     if missing:
         return missing
@@ -117,7 +120,10 @@ def run_bundle(report: BackendReport) -> LiveBundle:
 
 
 def _run(path: str, arguments: dict[str, Any], folder: str) -> tuple[Finished, str]:
-    """Run the worker. Return how the process ended, and the last stage that the worker reached."""
+    """Run the worker. Return how the process ended, and the last stage that the worker reached.
+
+    The stage is empty if all stages ended.
+    """
     stage = Path(folder, "stage")
     environment = litert_engines.with_driver(litert_engines.driver_environment())
     finished = run_module(_WORKER, [path, json.dumps(arguments), str(stage)], environment, folder)

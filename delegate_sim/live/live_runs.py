@@ -61,7 +61,10 @@ def engines(sdks: Sequence[str] = ()) -> Iterator[Engine]:
 
 
 def run_target(model: Model, target: Target, cache: AnalysisCache | None = None) -> Run:
-    """Simulate a model on a target, or run the delegate's real code if the delegate cannot be simulated."""
+    """Simulate a model on a target, or run the delegate's real code if the delegate cannot be simulated.
+
+    Raises OptionError if the real code cannot run on this host.
+    """
     engine = _deciding_engine(target.delegate)
     if engine is None:
         return simulate(model, target, cache=cache)

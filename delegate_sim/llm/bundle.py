@@ -137,7 +137,10 @@ class Bundle:
         return section is not None and section.size > 0 and section.end <= len(self.content)
 
     def bytes_of(self, data_type: int) -> bytes | None:
-        """Return the bytes of a section with this data type, or None if the engine does not find the section."""
+        """Return the bytes of a section with this data type, or None if the engine does not find the section.
+
+        Raises ModelError if the section is too large.
+        """
         section = self.others.get(data_type)
         if section is None or section.end > len(self.content):
             return None
@@ -232,7 +235,10 @@ def section_name(model_type: str) -> str:
 
 
 def readable_model(bundle: Bundle, model_type: str, stage: str, release: Release) -> Model | None:
-    """Return a model, or None if the engine does not find the model."""
+    """Return a model, or None if the engine does not find the model.
+
+    Raises Stopped if the model is damaged, or if LiteRT's loader refuses it.
+    """
     try:
         model = bundle.model(model_type)
     except ModelError as error:

@@ -50,7 +50,10 @@ class InliningBudget:
         self._nodes = 0
 
     def spend(self, model: Model, subgraph: int, composites: Iterable[int]) -> None:
-        """Add the size of a model and of the bodies that will replace composites."""
+        """Add the size of a model and of the bodies that will replace composites.
+
+        Raises LimitError if all models together are too large.
+        """
         nodes = [model.subgraphs[subgraph].nodes[index] for index in composites]
         bodies = [model.subgraphs[body] for node in nodes if (body := _body(model, node)) is not None]
         self._nodes += sum(map(size_of_body, bodies))

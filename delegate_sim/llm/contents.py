@@ -189,7 +189,10 @@ class BundleContents(Declared):
 
 
 def read_contents(path: str) -> BundleContents:
-    """Read the contents of a bundle. Damaged sections have a ``fault``."""
+    """Read the contents of a bundle. Damaged sections have a ``fault``.
+
+    Raises ModelError if the header is damaged, and LimitError if the sections take too much work.
+    """
     with work_budget(), naming_model(path):
         return _contents(path)
 

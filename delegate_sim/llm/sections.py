@@ -274,7 +274,10 @@ def _merged(symbols: list[str], scores: Mapping[str, float]) -> list[str]:
 
 
 def read_tokenizer(bundle: Bundle, *, is_counted: bool) -> Tokenizer:
-    """Read the tokenizer. Raises Stopped."""
+    """Read the tokenizer. Raises Stopped.
+
+    ``is_counted`` must be true if ``count`` will be called. Otherwise, the scores of a large tokenizer are not read.
+    """
     content = bundle.bytes_of(SP_TOKENIZER)
     if content:
         return _sentence_pieces(content, is_counted=is_counted)

@@ -160,7 +160,10 @@ _CMSIS_NN = Condition[MicroTarget]("with CMSIS-NN", lambda target: target.kernel
 
 
 def with_cmsis_nn(file: str, *checks: Check[object], symbol: str = "Prepare") -> tuple[Check[MicroTarget], ...]:
-    """Return these checks with the function ``symbol`` of a CMSIS-NN kernel as their source."""
+    """Return these checks with the function ``symbol`` of a CMSIS-NN kernel as their source.
+
+    The checks do not apply to the reference kernel.
+    """
     source = Source(TFLM, f"tensorflow/lite/micro/kernels/cmsis_nn/{file}", symbol)
     return tuple(one.from_source(source).when(_CMSIS_NN) for one in checks)
 

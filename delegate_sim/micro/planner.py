@@ -148,7 +148,10 @@ def offline_offsets(model: Model) -> Sequence[int] | None:
 
 
 def planned_buffers(model: Model, preparation: Preparation) -> tuple[Buffer, ...]:
-    """Return the buffers in the order in which the runtime adds them to the plan."""
+    """Return the buffers in the order in which the runtime adds them to the plan.
+
+    Raise LimitError if the calls of subgraphs have more steps than the runtime can count.
+    """
     graphs = preparation.graphs
     scratch = [_Lifetime() for _ in preparation.scratch]
     requests: list[dict[int, list[_Lifetime]]] = [{} for _ in graphs]

@@ -184,7 +184,10 @@ class _Chain:
         return any(run.refusal is not None and run.refusal.stage is Stage.READING for run in self.runs)
 
     def _dispatch(self) -> None:
-        """Replace each partition that a plugin compiled with a kernel of the dispatch delegate."""
+        """Replace each partition that a plugin compiled with a kernel of the dispatch delegate.
+
+        This happens before the first delegate is applied.
+        """
         if self._plans or not self.is_only_compiled:
             return
         from .compiler_plugins import dispatched

@@ -40,7 +40,11 @@ _OFFSETS = parse_release("tf-2.14")
 
 
 def as_read_by(model: Model, release: Release) -> Model:
-    """Return the model as a release reads it."""
+    """Return the model as a release reads it.
+
+    Constants that the release does not recognize become computed tensors. If there are no such constants, return the given
+    model itself.
+    """
     has_offsets, has_empty = release.is_at_least(_OFFSETS), release.is_at_least(_EMPTY_CONSTANTS)
     if has_empty and (has_offsets or not model.offset_buffers):
         return model

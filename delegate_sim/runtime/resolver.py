@@ -249,13 +249,19 @@ def loads(op: str, version: int, release: Release) -> Loads:
 
 
 def highest_version(op: str, release: Release) -> int | None:
-    """Return the highest version of an operator that a release loads."""
+    """Return the highest version of an operator that a release loads.
+
+    Return None if the release loads no version, or if the table does not cover the release.
+    """
     known = _versions(release)
     return None if known is None else known.maximum.get(op)
 
 
 def unresolved(op: str, version: int, release: Release) -> str | None:
-    """Return a message if a release does not load a version of a builtin operator, or if this is not known."""
+    """Return a message if a release does not load a version of a builtin operator, or if this is not known.
+
+    Return None if the release loads the version.
+    """
     known = _versions(release)
     if known is None:
         return f"it is not known whether {release} loads {op} version {version}"

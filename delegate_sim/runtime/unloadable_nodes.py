@@ -33,7 +33,10 @@ _Check = Callable[[_Given], Iterator[_WrongOptions]]
 
 
 def invalid_node(model: Model, loaded: set[Hashable] | None = None) -> Refusal | None:
-    """Return the first node that is not loaded, or None if all nodes are loaded."""
+    """Return the first node that is not loaded, or None if all nodes are loaded.
+
+    ``loaded`` has the operators and options of nodes in models with the same bytes that are loaded. More are added.
+    """
     loaded = set() if loaded is None else loaded
     checked = {code.op for code in model.operator_codes} & (_NEEDED.keys() | _CHECKS.keys())
     if not checked:

@@ -28,7 +28,11 @@ if TYPE_CHECKING:
 
 
 def asked_stacks(accelerators: str | None, socs: Sequence[str]) -> list[Stack]:
-    """Return one stack for each requested SoC, or a single stack if no SoC is requested."""
+    """Return one stack for each requested SoC, or a single stack if no SoC is requested.
+
+    A stack has the requested accelerators, or all accelerators if only SoCs are requested. Without the NPU, there is a single
+    stack, because the SoC makes no difference to the other accelerators. Raises UsageError and OptionError.
+    """
     names = _named(accelerators)
     if "npu" not in names:
         return [Stack(names)]
@@ -48,7 +52,11 @@ def stack_options(stacks: Sequence[Stack], arguments: TargetArguments) -> dict[s
 
 
 def analyze_accelerators(request: Request) -> int:
-    """Write the simulation of each model on each SoC, and return the exit code. Raises UsageError and OptionError."""
+    """Write the simulation of each model on each SoC, and return the exit code. Raises UsageError and OptionError.
+
+    If some of several SoCs cannot be simulated, the text has a column for each of them, and standard error has the reasons. The
+    exit code is about the other SoCs.
+    """
     _refuse_other_options(request)
     accelerators, arguments = request.accelerators, request.arguments
     socs, errors = _simulated(accelerators.socs, has_npu="npu" in _named(accelerators.accelerators))
@@ -94,7 +102,10 @@ def _refuse_other_options(request: Request) -> None:
 
 
 def _simulated(socs: Sequence[str], *, has_npu: bool) -> tuple[list[str], dict[str, OptionError]]:
-    """Return the SoCs whose NPU is requested and can be simulated, and an error for each remaining SoC."""
+    """Return the SoCs whose NPU is requested and can be simulated, and an error for each remaining SoC.
+
+    Raises OptionError if a SoC is not recognized, or if the NPU is requested and no SoC can be simulated.
+    """
     simulated, errors = list[str](), dict[str, OptionError]()
     requested = list(each_vendor(socs))
     for soc in requested:

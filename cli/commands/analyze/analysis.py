@@ -73,7 +73,10 @@ class AnalysisJob:
 
 
 def each_alone(targets: Sequence[Target], model: Model, cache: AnalysisCache) -> Report:
-    """Return a report with a separate run for each delegate. Each run applies its delegate to the unchanged model."""
+    """Return a report with a separate run for each delegate. Each run applies its delegate to the unchanged model.
+
+    If the limit on simulations is reached, the remaining targets have no run.
+    """
     effort = Effort(model)
     runs: list[Run] = []
     for number, target in enumerate(targets):
@@ -125,7 +128,10 @@ def _default_target(target: Target) -> Target:
 
 
 def write_analyses(models: Models, job: AnalysisJob, view: View, outputs: Outputs, profiles: OpProfileArguments) -> int:
-    """Analyze each model, write the reports, and return the exit code."""
+    """Analyze each model, write the reports, and return the exit code.
+
+    The verdict comes before the search for advice.
+    """
 
     def answer(path: str) -> Answer:
         model = read_model(path, job.targets)

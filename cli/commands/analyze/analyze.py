@@ -127,7 +127,7 @@ def _analyze_delegates(request: Request) -> int:
 
         if request.is_chain or is_given("applies_default"):
             flag = "--chain" if request.is_chain else f"--default-{APPLIED_BY_DEFAULT}"
-            raise click.UsageError(f"{MICRO_NAME} runs whole models, so no other delegate gets a rest: leave out {flag}")
+            raise click.UsageError(f"{MICRO_NAME} runs whole models, so no nodes remain for another delegate: leave out {flag}")
         return analyze_micro(models, targets[0], request.outputs, request.profiles, verbose=request.verbose)
     view = View(width(), request.verbose, names_commands=True, names_devices=request.arguments.names_devices)
     return write_analyses(Models(models), _analysis(request, targets), view, request.outputs, request.profiles)
@@ -160,7 +160,10 @@ Files = dict[str, tuple[int, int] | None]
 
 
 def run_watching(given: Sequence[str], run: Callable[[], int], sleep: Callable[[float], None] = time.sleep) -> int:
-    """Run once, and again if one of the given files appears, changes or disappears. Stop if the user presses Ctrl-C."""
+    """Run once, and again if one of the given files appears, changes or disappears. Stop if the user presses Ctrl-C.
+
+    Raises UsageError for standard input.
+    """
     if STANDARD_INPUT in given:
         raise click.UsageError("--watch needs files, because standard input can be read only once")
     while True:
@@ -172,7 +175,10 @@ def run_watching(given: Sequence[str], run: Callable[[], int], sleep: Callable[[
 
 
 def _wait(given: Sequence[str], seen: Files, sleep: Callable[[float], None]) -> list[str]:
-    """Wait until files have changed, and return the changed files."""
+    """Wait until files have changed, and return the changed files.
+
+    The function also waits until the files are stable, because a converter may still be writing a file.
+    """
     last = seen
     while True:
         sleep(_INTERVAL)

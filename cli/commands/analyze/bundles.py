@@ -70,7 +70,10 @@ def analyze_bundles(request: Request) -> int:
 
 
 def engine_answers(paths: Sequence[str], targets: Sequence[Target]) -> Iterator[Line]:
-    """Yield what the engine does with each bundle on the backends that use the delegates of ``targets``."""
+    """Yield what the engine does with each bundle on the backends that use the delegates of ``targets``.
+
+    Bundles that cannot be read are left out.
+    """
     for path in paths:
         if format_at(path) != LITERTLM:
             continue

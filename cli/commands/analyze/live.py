@@ -38,7 +38,11 @@ def _refuse_other_options(request: Request) -> None:
 
 
 def analyze_live(request: Request) -> int:
-    """Run the real delegates, write their decisions next to the simulated decisions, and return the exit code."""
+    """Run the real delegates, write their decisions next to the simulated decisions, and return the exit code.
+
+    The exit code is 1 if a decision differs from the simulation, and 2 if a delegate could not be run. Raises UsageError for a
+    format other than text and JSON, and OptionError for a delegate that this host cannot run.
+    """
     targets, view, live = request.targets(), View(width(), request.verbose), request.live
     _refuse_other_options(request)
     if request.outputs.form not in _FORMS:

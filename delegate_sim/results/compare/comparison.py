@@ -264,7 +264,10 @@ def simulated_side(model: Model, target: Target) -> Side:
 
 
 def hypothetical_side(model: Model, target: Target, hypothetical: HypotheticalChanges) -> Side:
-    """Simulate a model with a hypothetical change on a target."""
+    """Simulate a model with a hypothetical change on a target.
+
+    Raises OptionError if the change cannot be made. Raises LimitError if the changed model is too large for a comparison.
+    """
     change = changed(model, hypothetical, target.release)
     Effort(change.model).require(COMPARISON, target.effort)
     run = simulate_changed(change, target, hypothetical)

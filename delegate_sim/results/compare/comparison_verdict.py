@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +36,7 @@ _SAME_SIZE = 0.05
 class _Measured:
     """One measure on both sides. ``gain`` is positive if B is better, negative if A is better, and 0 if both are equal."""
 
-    gain: Fraction | int
+    gain: int
     a: str
     b: str
     noun: str
@@ -160,7 +159,7 @@ def _shares(a: tuple[int, int], b: tuple[int, int], noun: str) -> _Measured:
     if texts[0] == texts[1]:
         texts = f"{a[0]:,} of {a[1]:,}", f"{b[0]:,} of {b[1]:,}"
         noun = noun.removeprefix("of ")
-    return _Measured(Fraction(*b) - Fraction(*a), *texts, noun)
+    return _Measured(b[0] * a[1] - a[0] * b[1], *texts, noun)
 
 
 def _fewer(a: int, b: int, noun: str) -> _Measured:

@@ -91,7 +91,10 @@ class StackResult(Report):
 
     @property
     def refusal(self) -> str:
-        """The reason why CompiledModel is not created, or why its runs fail."""
+        """The reason why CompiledModel is not created, or why its runs fail.
+
+        The failure of a plugin is the reason only if there is no other reason.
+        """
         refusals = [(run, run.refusal) for run in self.runs if run.refusal is not None]
         refused = [run for run, refusal in refusals if refusal.is_at_invoke or not self.is_created]
         refused.sort(key=lambda run: run.refusal is not None and run.refusal.stage is Stage.SELECTING)
@@ -135,7 +138,10 @@ def place_counts(counter: Counter[str]) -> str:
 
 
 def parse_accelerators(text: str) -> tuple[str, ...]:
-    """Return the accelerators that a text names, in the order in which LiteRT applies them."""
+    """Return the accelerators that a text names, in the order in which LiteRT applies them.
+
+    Raises OptionError if a name is unknown, or if the text names no accelerator.
+    """
     named = [part.strip().lower() for part in text.split(",") if part.strip()]
     for part in named:
         if part not in ACCELERATORS:
@@ -146,12 +152,18 @@ def parse_accelerators(text: str) -> tuple[str, ...]:
 
 
 def simulate_stack(model: Model, stack: Stack) -> StackResult:
-    """Simulate a stack's accelerators on a model, in the order in which LiteRT applies them."""
+    """Simulate a stack's accelerators on a model, in the order in which LiteRT applies them.
+
+    Raises OptionError for an unknown vendor, a missing SoC, or an option that no accelerator has.
+    """
     return next(simulate_stacks(model, [stack]))
 
 
 def simulate_stacks(model: Model, stacks: Iterable[Stack]) -> Iterator[StackResult]:
-    """Simulate several stacks on a model, as ``simulate_stack`` does."""
+    """Simulate several stacks on a model, as ``simulate_stack`` does.
+
+    Stacks that differ only in the SoC share the result without the NPU.
+    """
     without_npu: list[StackResult] = []
 
     def after_npu(stack: Stack) -> StackResult:

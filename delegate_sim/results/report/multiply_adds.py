@@ -93,7 +93,10 @@ class Compute:
 
 
 def compute_of(run: Run) -> Compute:
-    """Count the multiply-adds of a run, over all subgraphs."""
+    """Count the multiply-adds of a run, over all subgraphs.
+
+    If the delegate is predicted to fail, the delegated multiply-adds are 0.
+    """
     return Compute(
         tuple([node_multiply_adds(subgraph.graph) for subgraph in run.subgraphs]),
         tuple([subgraph.delegated for subgraph in run.final_subgraphs]),

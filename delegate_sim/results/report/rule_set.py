@@ -120,7 +120,10 @@ class RuleChanges(Declared):
 
 
 def rule_changes(delegate: Delegate, since: Release | None = None) -> list[RuleChange]:
-    """Return the changes of rules in all releases after ``since``."""
+    """Return the changes of rules in all releases after ``since``.
+
+    The oldest release comes first. By default, return all changes.
+    """
     changes = [change for op, rule in sorted(delegate.rules.rules.items()) for change in _changes(op, rule)]
     newer = [change for change in changes if since is None or not since.is_at_least(change.release)]
     return sorted(newer, key=lambda change: (change.release.order, change.op))

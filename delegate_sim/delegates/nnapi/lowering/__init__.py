@@ -1,6 +1,6 @@
 """Lowering of partitions to NNAPI models, in which each node becomes NNAPI operands and operations.
 
-The modules of families (``model/operator_families.py``) define a lowering for each operator.
+The modules of families (``model/schema.py``) define a lowering for each operator.
 """
 
 from __future__ import annotations
