@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
-from delegate_sim.apps.needs import CODES as APP
+from delegate_sim.apps.manifest import CODES as APP
 from delegate_sim.delegates.ahead_of_time import EXPLAINED as VELA
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.diagnosis.causes.change import SUGGESTIONS

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from delegate_sim.apps.needs import CODES as APP
+from delegate_sim.apps.manifest import CODES as APP
 from delegate_sim.delegates.ahead_of_time import EXPLAINED as VELA
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate

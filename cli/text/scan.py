@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from delegate_sim.apps.app import ABSENT, COMPLETE, CONFLICT, FOUND, INCOMPLETE, MISSING, UNKNOWN, App, AppNeed, AppTarget
-from delegate_sim.apps.needs import CODES
+from delegate_sim.apps.manifest import CODES
 from delegate_sim.foundation.printable import command_line, printable, typed_path
 from delegate_sim.scan.output import causes_path
 from delegate_sim.scan.scan import Scanned

@@ -28,8 +28,7 @@ from ..foundation.work_budget import work_budget
 from ..llm.sections import ProtobufError, ProtobufMessage
 from ..model.precompiled import precompiled
 from ..model.reader import load
-from .manifest import DeclaredLibrary, Manifest, XmlError, merged, read_manifest
-from .needs import HTP_VERSIONS, NEEDS, Need
+from .manifest import HTP_VERSIONS, NEEDS, DeclaredLibrary, Manifest, Need, XmlError, merged, read_manifest
 
 APP_SUFFIXES = (".apk", ".aab", ".aar")
 _MOST_MANIFEST = 4 << 20

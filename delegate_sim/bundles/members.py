@@ -11,14 +11,13 @@ from ..errors import LimitError
 from ..foundation.limits import how_to_raise, raised
 from ..foundation.work_budget import spend_steps, work_budget
 from .address import join_address, split_address
-from .archives import read_zip, unpacked_file
+from .archives import read_tar, read_zip, unpacked_file
 from .bundle_error import READING, BundleError
 from .formats import COMPRESSED_TAR, LITERTLM, MODEL, SEARCHED_SUFFIXES, TAR, ZIP, format_of
 from .litertlm import read_litertlm
 from .member import Member, UnpackedBytes, check_name
 from .ranged import Content, RangedView, local_content, pieces
 from .stores import RemoteFile, is_url
-from .tar_files import read_tar
 
 _DEEPEST = 4
 """The largest number of bundles that may be nested in each other."""

@@ -7,7 +7,7 @@ import pytest
 
 import delegate_sim.apps.app as app_module
 from delegate_sim.apps.app import is_app, read_app
-from delegate_sim.apps.needs import CODES, HTP_VERSIONS, NEEDS
+from delegate_sim.apps.manifest import CODES, HTP_VERSIONS, NEEDS
 from delegate_sim.delegates.devices import SOCS
 from delegate_sim.delegates.registry import find_live
 from delegate_sim.errors import ModelError

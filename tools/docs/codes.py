@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from delegate_sim.apps.needs import CODES as APP
+from delegate_sim.apps.manifest import CODES as APP
 from delegate_sim.delegates.ahead_of_time import EXPLAINED as VELA
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.diagnosis.causes.change import SUGGESTIONS

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import delegate_sim
-from delegate_sim.apps.needs import CODES as APP
+from delegate_sim.apps.manifest import CODES as APP
 from delegate_sim.delegates.ahead_of_time import EXPLAINED as VELA
 from delegate_sim.delegates.neutron import RULES
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
