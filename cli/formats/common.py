@@ -20,7 +20,7 @@ from delegate_sim.results.report.outcome_words import words_of
 
 from ..console.layout import counted, cut, message, name, options_text, share
 from ..text.elements.findings import alike, finding_hint, finding_text
-from ..text.elements.measures import FURTHER_TITLES, further_cells
+from ..text.elements.measures import FURTHER_TITLES, further_cells, share_cell
 from ..text.elements.verdict import shown_options
 
 PROGRAM = "delegate-sim"
@@ -105,8 +105,9 @@ def _texts(measures: Measures | None, compute: ComputeTotals | None) -> list[str
     if measures is None:
         return [""] * len(number_titles([]))
     counts = (measures.partitions, measures.delegate_kernels, measures.fallback_nodes)
-    part = share(measures.delegated_nodes, measures.nodes) if measures.nodes else share(1, 1)
-    work = share(compute.delegated_multiply_adds, compute.multiply_adds) if compute is not None and compute.multiply_adds else ""
+    part = share_cell(measures, measures.delegated_nodes, measures.nodes) if measures.nodes else share(1, 1)
+    has_work = compute is not None and compute.multiply_adds
+    work = share_cell(measures, compute.delegated_multiply_adds, compute.multiply_adds) if compute and has_work else ""
     return [*[f"{count:,}" for count in counts], part, work, *further_cells(measures)]
 
 

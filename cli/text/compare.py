@@ -18,10 +18,10 @@ from delegate_sim.results.report.placement import CPU
 from delegate_sim.results.report.verdict import verdict
 from delegate_sim.runtime.interpreter import Run
 
-from ..console.layout import counted, item_list, message, name, node_list, option_value, share
+from ..console.layout import counted, item_list, message, name, node_list, option_value
 from ..console.terminal import Line, width
 from .elements import findings
-from .elements.measures import growth_lines, loop_lines, work_cell
+from .elements.measures import growth_lines, loop_lines, share_cell
 from .elements.paragraphs import BAD, CODE, HEADING, HINT, heading_lines, indented, log_lines, more_lines, paragraph, table
 from .elements.verdict import plugin_lines
 
@@ -115,7 +115,8 @@ class _Text:
         for warning in () if words_of(run.delegate.name).note else run.warnings:
             if warning not in other.run.warnings:
                 yield from self._paragraph(message(f"warning: {warning}"), "  ")
-        if api_text := api_defaults_text(side.model, run):
+        is_assumed = any(subgraph.graph.assumed for subgraph in run.subgraphs)  # the API's result would lack the assumption
+        if not is_assumed and (api_text := api_defaults_text(side.model, run)):
             yield from self._paragraph(api_text, "  ")
         yield from log_lines(run.log_lines)
 
@@ -251,11 +252,12 @@ def _differing_options(side: Side, other: Side) -> str:
 def _rows(a: Side, b: Side) -> Iterator[tuple[str, str, str, str]]:
     old, new = a.measures, b.measures
     first, second = words_of(a.run.delegate.name), words_of(b.run.delegate.name)
-    work = [work_cell(side.compute.delegated_multiply_adds, side.compute.multiply_adds) for side in (a, b)]
+    nodes = [share_cell(side.measures, side.measures.delegated_nodes, side.measures.nodes) for side in (a, b)]
+    work = [share_cell(side.measures, side.compute.delegated_multiply_adds, side.compute.multiply_adds) for side in (a, b)]
     yield "outcome", outcome_text(old.outcome), outcome_text(new.outcome), ""
     yield _row("nodes", old.nodes, new.nodes)
     yield _row("delegated", old.delegated_nodes, new.delegated_nodes)
-    yield "share delegated", share(old.delegated_nodes, old.nodes), share(new.delegated_nodes, new.nodes), ""
+    yield "share delegated", nodes[0], nodes[1], ""
     yield "share of multiply-adds", work[0], work[1], ""
     yield _row(_either(first.left, second.left), old.fallback_nodes, new.fallback_nodes)
     if a.run.delegate.counts_cpu_partitions == b.run.delegate.counts_cpu_partitions:

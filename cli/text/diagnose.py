@@ -139,11 +139,12 @@ def _finding_lines(number: int, finding: RankedCause, diagnosis: Diagnosis, widt
     operators = item_list([f"{name(op)} {count:,}" for op, count in cause.operators], None if verbose else _NODES_WIDTH)
     count = counted(len(cause.nodes), "node")
     keeps = "after another cause is fixed, keeps" if finding.appears_later else "keeps"
-    text = (
-        f"the delegate fails at {count}: {operators}"
-        if _fails_at(cause, diagnosis)
-        else f"{keeps} {count} {words.left}: {operators}"
-    )
+    if _fails_at(cause, diagnosis):
+        text = f"the delegate fails at {count}: {operators}"
+    elif _fails_next(cause, diagnosis):
+        text = f"after another cause is fixed, the delegate fails at {count}: {operators}"
+    else:
+        text = f"{keeps} {count} {words.left}: {operators}"
     if total:
         text += f"; {share(finding.multiply_adds, total)} of multiply-adds"
     yield from indented(text, width, "   ")
@@ -176,6 +177,14 @@ def _fails_at(cause: Cause, diagnosis: Diagnosis) -> bool:
     if refusal is None or refusal.node is None or refusal.code not in cause.codes:
         return False
     return outcome in ("restored", PREDICTED, FAILS_LATER) and (refusal.subgraph, refusal.node) in cause.nodes
+
+
+def _fails_next(cause: Cause, diagnosis: Diagnosis) -> bool:
+    """Return whether the delegate takes all nodes of the cause, but would fail at them if it did not fail earlier."""
+    if diagnosis.now.measures.outcome != FAILS_LATER:
+        return False
+    taken = {(run.graph.index, node) for run in diagnosis.run.final_subgraphs for node in run.delegated}
+    return all((key.subgraph, key.node) in taken for key in cause.nodes)
 
 
 def _places_text(cause: Cause, has_subgraphs: bool, verbose: bool) -> str:

@@ -14,7 +14,7 @@ from ..hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey
 from ..model.model import Model
 from ..results.report.blockers import has_open_input
 from ..results.report.measures import TAKEN, measure
-from ..results.report.multiply_adds import compute_of, node_multiply_adds
+from ..results.report.multiply_adds import compute_of
 from ..results.report.number_risks import number_risks
 from ..results.report.placement import on_cpu
 from ..results.report.verdict import has_wrong_results
@@ -45,7 +45,7 @@ def diagnose(
     first = examiner.simulate(HypotheticalChanges())
     run, now = first.run, first.cost
     blockers = find_causes(examiner)
-    by_node = [node_multiply_adds(subgraph.graph) for subgraph in run.subgraphs]
+    by_node = compute_of(run).by_node
     weights = {cause.identity: sum([by_node[key.subgraph].get(key.node, 0) for key in cause.nodes]) for cause in blockers.causes}
 
     def cost_without(causes: Iterable[Cause]) -> Cost:

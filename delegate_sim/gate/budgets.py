@@ -142,11 +142,17 @@ def exceeded(
     if budgets.min_delegated_share is not None and now.delegated_share < budgets.min_delegated_share - _ROUNDING:
         part, least_part = percentages(now.delegated_share, budgets.min_delegated_share)
         description = f"{now.delegated_nodes:,} of {now.nodes:,} nodes ({part}) are delegated"
+        if now.outcome in NOT_RUNNING:
+            description = f"the model does not run, which counts as {part} of nodes"
         yield "budget-delegated-share", f"{description}; min-delegated-share is {least_part}"
     least = budgets.min_multiply_add_share
-    if least is not None and compute.delegated_share < least - _ROUNDING:
-        part, least_part = percentages(compute.delegated_share, least)
-        yield "budget-multiply-add-share", f"{part} of multiply-adds are delegated; min-multiply-add-share is {least_part}"
+    work = 0.0 if now.outcome in NOT_RUNNING and compute.multiply_adds else compute.delegated_share
+    if least is not None and work < least - _ROUNDING:
+        part, least_part = percentages(work, least)
+        description = f"{part} of multiply-adds are delegated"
+        if now.outcome in NOT_RUNNING:
+            description = f"the model does not run, which counts as {part} of multiply-adds"
+        yield "budget-multiply-add-share", f"{description}; min-multiply-add-share is {least_part}"
 
 
 _COMPUTE_TITLE = "delegated share of multiply-adds"

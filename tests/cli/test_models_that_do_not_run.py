@@ -35,6 +35,8 @@ def _folder(tmp_path, monkeypatch):
         (("analyze", *MANY, *TARGET), 0, "0 % of nodes and 0 % of multiply-adds of 4 models; the target fails on 4"),
         (("check", "a.tflite"), 1, "1 failed"),
         (("check", "a.tflite", "--format", "markdown"), 1, "failed"),
+        (("check", "a.tflite", "--format", "markdown"), 1, r"| a.tflite | phone | **failed** | 3 | 1 | 6 | \- | \- |"),
+        (("compare", "a.tflite", *TARGET, "--delegate", "xnnpack"), 0, "share delegated -"),
         (("scan", "a.tflite", "-o", "a.sqlite", *TARGET), 0, "the target fails on 1 model (everything runs on the CPU"),
         (("diagnose", "a.tflite", *TARGET), 0, "The model does not run"),
         (("releases", "a.tflite", *TARGET), 0, "The model does not run"),

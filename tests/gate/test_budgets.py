@@ -153,3 +153,22 @@ def test_budgets(budgets, codes):
 )
 def test_the_delegated_share_of_a_model_without_nodes_or_that_does_not_run(outcome, nodes, share):
     assert Measures(outcome, nodes, 3 if nodes else 0, 0, 0, 0).delegated_share == share
+
+
+@pytest.mark.parametrize(
+    ("budgets", "message"),
+    [
+        (Budgets(min_delegated_share=0.6), "the model does not run, which counts as 0 % of nodes; min-delegated-share is 60 %"),
+        (
+            Budgets(min_multiply_add_share=0.6),
+            "the model does not run, which counts as 0 % of multiply-adds; min-multiply-add-share is 60 %",
+        ),
+    ],
+)
+def test_a_model_that_does_not_run_meets_no_budget_of_a_share(budgets, message):
+    assert [text for _, text in exceeded(measures(outcome=FAILS_LATER), ComputeTotals(100, 100), budgets)] == [message]
+
+
+def test_without_multiply_adds_a_model_that_does_not_run_has_no_share_of_them():
+    budgets = Budgets(min_multiply_add_share=0.6)
+    assert list(exceeded(measures(outcome=FAILS_LATER), ComputeTotals(0, 0), budgets)) == []

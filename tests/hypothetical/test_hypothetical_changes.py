@@ -11,6 +11,7 @@ from delegate_sim.hypothetical.hypothetical_changes import HypotheticalChanges, 
 from delegate_sim.results.report.measures import measure
 from delegate_sim.runtime.target import Target
 from fixtures.builder import ModelBuilder
+from fixtures.layers import Layers
 from tests.support.gate_models import classifier, reshaper
 from tests.support.models import MIXED, chain_model
 
@@ -33,6 +34,18 @@ def test_operators_and_nodes_that_are_accepted():
     assert counts(run_if(chain_model(MIXED), HypotheticalChanges(accepted_ops=frozenset({"ROUND"})))) == (3, 3)
     both = HypotheticalChanges(frozenset({"ROUND"}), frozenset({NodeKey(0, 2)}))
     assert counts(run_if(chain_model(MIXED), both)) == (4, 1)
+
+
+def test_an_accepted_node_hides_no_failure_of_other_nodes_of_its_partition():
+    builder = ModelBuilder()
+    layers = Layers(builder.subgraph())
+    source = layers.input("FLOAT32", 2)
+    rounded = layers.node("ROUND", [source])
+    layers.node("SELECT_V2", [layers.constant("BOOL", [True, False]), source, rounded], "FLOAT32", (2,))
+    layers.finish()
+    run = run_if(builder, HypotheticalChanges(accepted_ops=frozenset({"ROUND"})), "gpu")
+    assert run.refusal is not None
+    assert (run.refusal.code, run.refusal.node) == ("gpu-build-constant-operand", 1)
 
 
 def test_versions():

@@ -137,7 +137,12 @@ def _setting(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
     yield Line("Target", HEADING)
     yield from fact("delegate", setting.delegate.name, width)
     older = f", or older than {RELEASES[0]} (not simulated)" if setting.may_be_older else ""
-    yield from fact("releases", f"{', '.join(spans([str(release) for release in setting.releases]))}{older}", width)
+    releases = f"{', '.join(spans([str(release) for release in setting.releases]))}{older}"
+    if setting.is_older:
+        releases = (
+            f"older than {RELEASES[0]} (not simulated), by the wording or the dates of its lines; compared with {setting.release}"
+        )
+    yield from fact("releases", releases, width)
     yield from fact("options", message(options_text(setting.delegate.options, known)) or "none in the log", width)
     yield from fact(
         "other options", f"the defaults of {'benchmark_model' if setting.defaults == 'benchmark' else 'the API'}", width

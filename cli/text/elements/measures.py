@@ -12,6 +12,7 @@ from delegate_sim.results.report.measures import (
     NONE_FAILS,
     NOT_LOADED,
     NOT_PREPARED,
+    NOT_RUNNING,
     PREDICTED,
     TAKEN,
     outcome_text,
@@ -102,6 +103,11 @@ def wrong_text(measures: Measures) -> str:
 def work_cell(delegated: int, total: int) -> str:
     """Return the delegated share of multiply-adds, or ``-`` for a model without multiply-adds."""
     return share(delegated, total) if total else "-"
+
+
+def share_cell(measures: Measures, part: int, total: int) -> str:
+    """Return a delegated share of nodes or of multiply-adds, or ``-`` if the model does not run or has none of them."""
+    return "-" if measures.outcome in NOT_RUNNING else work_cell(part, total)
 
 
 def number_text(number: int | None) -> str:

@@ -150,6 +150,7 @@ class GpuDelegate(Delegate):
     )
     history = ReleaseHistory("tf-2.14")
     has_number_rules = True
+    builds_by_node = True
     semantics = 4
 
     @functools.cached_property

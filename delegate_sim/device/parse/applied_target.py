@@ -61,6 +61,8 @@ class DeviceSetting:
     notes: tuple[str, ...] = ()
     may_be_older: bool = False
     """True if a release older than all known releases may have printed the log."""
+    is_older: bool = False
+    """True if the wording or the dates of the log show such an older release. Then ``releases`` only have similar lines."""
     others: tuple[DeviceSetting, ...] = ()
     """The settings of further delegates that print the same lines. Empty if the caller names the delegate or its options."""
 
@@ -121,6 +123,7 @@ def setting_of(
     alike = [own.name for own in others if own.kernel_names == chosen.kernel_names]
     if delegate is not None or options or chosen.log.prints_selection:
         alike = []
+    is_open = runtime is None and not chosen.history.starts_at_known
     return DeviceSetting(
         chosen,
         values,
@@ -129,7 +132,8 @@ def setting_of(
         defaults,
         lowest,
         tuple(notes),
-        runtime is None and not chosen.history.starts_at_known and may_be_older(log),
+        is_open and may_be_older(log),
+        is_open and log.is_old,
         tuple([setting_of(log, name, None, runtime, defaults) for name in alike]),
     )
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from ...foundation.columns import INTEGER, Column
 from ...foundation.limits import element_count
 from ...graph.graph import Graph, NodeView
-from ...graph.reachability import called_subgraphs, subgraphs_from
+from ...graph.reachability import called_subgraphs, subgraphs_from, subgraphs_that_run
 from ...model import schema
 from ...model.model import OPTIONAL_TENSOR, Tensor
 from ...model.precompiled import is_program
@@ -93,12 +93,12 @@ class Compute:
 
 
 def compute_of(run: Run) -> Compute:
-    """Count the multiply-adds of a run, over all subgraphs.
+    """Count the multiply-adds of a run in one inference, over all subgraphs that run.
 
     If the delegate is predicted to fail, the delegated multiply-adds are 0.
     """
     return Compute(
-        tuple([node_multiply_adds(subgraph.graph) for subgraph in run.subgraphs]),
+        tuple([multiply_adds_that_run(subgraph.graph) for subgraph in run.subgraphs]),
         tuple([subgraph.delegated for subgraph in run.final_subgraphs]),
         has_programs(run),
     )
@@ -139,6 +139,16 @@ def node_multiply_adds(graph: Graph) -> Mapping[int, int]:
     The graph caches the result, because the runs of several delegates may share the graph.
     """
     return graph.results.get("multiply-adds", (), lambda: _counted(graph))
+
+
+def multiply_adds_that_run(graph: Graph) -> Mapping[int, int]:
+    """Return ``node_multiply_adds``, or nothing if no signature and no node of the file runs this subgraph."""
+    return node_multiply_adds(graph) if graph.results.get("runs", (), lambda: _runs(graph)) else {}
+
+
+def _runs(graph: Graph) -> bool:
+    model = graph.model
+    return graph.index == 0 or len(model.subgraphs) == 1 or graph.index in subgraphs_that_run(model)
 
 
 def _counted(graph: Graph) -> Mapping[int, int]:

@@ -15,7 +15,7 @@ from ...model.precompiled import COMPILED_OPERATORS, DISPATCH, compiled_elsewher
 from ...releases.catalogue import Release, release_note
 from ...rules.kinds import OPERATOR_NOT_REGISTERED
 from ...runtime.interpreter import REFUSED, Run
-from ...runtime.target import Target
+from ...runtime.target import Target, target_names
 from .blockers import Blocker, main_blocker
 from .findings import counts_text, risks_text, unchecked_numbers
 from .measures import FAILS_LATER, NONE_FAILS, NOT_RUNNING, PREDICTED, TAKEN, Measures, awaits_compiler, measure
@@ -235,7 +235,8 @@ def _deprecated_ahead(runs: Sequence[Run]) -> list[Run]:
 
 def _shared_verdict(runs: Sequence[Run], measures: Measures) -> str:
     """Return the verdict on several runs with the same shares. Nodes that stay are named if they are the same ones."""
-    first, *others = dict.fromkeys([_name_in_list(run.target) for run in runs])
+    told_apart = _names_in_list([run.target for run in runs])
+    first, *others = dict.fromkeys(told_apart)
     names = and_list([first, *[name.replace("The ", "the ", 1) for name in others]])
     wrong = "".join([risks_text(number_risks(run), f"; {subject(run.target)} ", "its nodes") for run in runs])
     if measures.delegated_nodes == measures.nodes:
@@ -243,7 +244,18 @@ def _shared_verdict(runs: Sequence[Run], measures: Measures) -> str:
     compute = compute_of(runs[0])
     shares = share_text(measures.delegated_nodes, measures.nodes, compute.delegated_multiply_adds, compute.multiply_adds)
     staying = {_staying(run, _main_blocker(run, compute_of(run)), words_of(run.delegate.name)) for run in runs}
-    return f"{names} run {shares}{f'; {staying.pop()}' if len(staying) == 1 else ''}{wrong}"
+    verb = "run" if others else "runs"
+    return f"{names} {verb} {shares}{f'; {staying.pop()}' if len(staying) == 1 else ''}{wrong}"
+
+
+def _names_in_list(targets: Sequence[Target]) -> list[str]:
+    """Return the names of targets. If several targets share a name, the options and releases that differ follow it."""
+    names = [_name_in_list(target) for target in targets]
+    counts = Counter(names)
+    details = [
+        name.removeprefix(target.delegate.name).strip() for name, target in zip(target_names(targets), targets, strict=True)
+    ]
+    return [f"{name} ({detail})" if counts[name] > 1 and detail else name for name, detail in zip(names, details, strict=True)]
 
 
 def _name_in_list(target: Target) -> str:

@@ -239,6 +239,14 @@ def test_an_unexplained_log_says_what_to_check(run, tmp_path):
     assert command in result.stdout.splitlines()
 
 
+def test_a_log_that_is_older_than_all_known_releases(run, chain, tmp_path):
+    log = tmp_path / "old.log"
+    line = "First 5 operations will run on the GPU, and the remaining 1 on the CPU."
+    log.write_text(f"{line}\nReplacing 5 node(s) with delegate (TfLiteGpuDelegateV2) node, yielding 2 partitions.\n", "utf-8")
+    found = " ".join(run("reconcile", chain, "--log", log).stdout.split())
+    assert "releases older than tf-2.10 (not simulated), by the wording or the dates of its lines; compared with tf-2.11" in found
+
+
 def test_the_command_for_a_log_of_xnnpack_does_not_switch_it_off(run, tmp_path):
     chain, log = tmp_path / "m.tflite", tmp_path / "log.txt"
     chain_model(["ADD", "ADD", "LOG_SOFTMAX"]).write(chain)

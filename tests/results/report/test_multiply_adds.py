@@ -284,6 +284,20 @@ def test_compute_of_a_run():
     assert compute.of(0, [0, 1]) == 32
 
 
+def test_a_subgraph_that_nothing_runs_has_no_multiply_adds():
+    builder = ModelBuilder()
+    for rows in (1, 3):
+        layers = Layers(builder.subgraph())
+        layers.node(
+            "FULLY_CONNECTED", [layers.input("FLOAT32", rows, 8), layers.weights("FLOAT32", 4, 8), -1], "FLOAT32", (rows, 4)
+        )
+        layers.finish()
+    [run] = delegate_sim.analyze(builder.bytes(), "xnnpack", defaults="api").runs
+    compute = compute_of(run)
+    assert compute.by_node == ({0: 32}, {})
+    assert (compute.multiply_adds, compute.delegated_multiply_adds) == (32, 32)
+
+
 @pytest.mark.parametrize("path", sorted(FIXTURES.glob("*.tflite")), ids=lambda path: path.stem)
 @pytest.mark.parametrize("delegate", ["nnapi", "xnnpack"])
 def test_delegated_partitions_make_what_is_delegated(path, delegate):

@@ -214,3 +214,14 @@ def test_what_is_known_of_compiled_models(ops, keys, compiler, counted):
     assert compute.has_programs == counted
     is_part = 0 < len(run.subgraphs[0].delegated) < len(ops)
     assert ("a compiled program counts as one node" in verdict(run)) == is_part
+
+
+def test_targets_with_the_same_name_are_told_apart():
+    path = str(MODELS / "transformer_block.tflite")
+    runs = [
+        delegate_sim.analyze(path, "mldrift", {"backend": backend}, defaults="api").runs[0] for backend in ("opencl", "metal")
+    ]
+    assert coverage_verdict(runs).startswith(
+        "Largest share of 2 targets: ML Drift (opencl) and ML Drift (metal) run 98.4 % of nodes"
+    )
+    assert coverage_verdict(runs[:1] * 2).startswith("Largest share of 2 targets: ML Drift runs 98.4 % of nodes")
