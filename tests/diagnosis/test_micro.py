@@ -98,7 +98,7 @@ def test_a_node_with_wrong_operands_is_assumed_to_be_accepted_with_the_shapes_of
 def test_a_model_of_text_is_not_told_to_run_without_a_delegate():
     builder = ModelBuilder()
     graph = builder.subgraph()
-    graph.node("ADD", [graph.input("x", "STRING", [2]), graph.input("y", "STRING", [2])], [graph.output("z", "STRING", [2])])
+    graph.node("ADD", [graph.input("x", "STRING", [2]), graph.input("y", "STRING", [2])], [graph.tensor("z", "STRING", [2])])
     (finding,) = diagnosed(builder).findings
     assert "process text in the application" in finding.cause.change
     assert "delegate" not in finding.cause.change
