@@ -54,7 +54,7 @@ def engine_lines(reports: Sequence[BackendReport], width: int, verbose: bool) ->
     others = [report.backend.lower() for report in reports if report.outcome != STARTS]
     verdict = f"LiteRT-LM {OUTCOMES[STARTS]} on {_listed(starting) if starting else 'no backend'}"
     if starting and others:
-        verdict += f", not on {', '.join(others)}"
+        verdict += f", not on {_listed(others)}"
     yield from paragraph(verdict, width, style="green" if starting else "red")
     for report in reports:
         yield from heading_lines(f"{report.backend.lower()}: {OUTCOMES[report.outcome]}")

@@ -192,10 +192,8 @@ def compiled_model(
     own, release = without_release(options or {})
     loaded = model_of(model)
     name = (full_soc_name if "npu" in asked else recognized_soc_name)(soc) if soc else ""
-    return simulate_stack(
-        loaded,
-        Stack(asked, name if "npu" in asked else "", own, parse_release(agreed([runtime, release])), assume_ops_registered),
-    )
+    stack = Stack(asked, name if "npu" in asked else "", own, parse_release(agreed([runtime, release])), assume_ops_registered)
+    return replace(simulate_stack(loaded, stack), adviser=_advised)
 
 
 @public

@@ -27,6 +27,7 @@ from ..model.precompiled import FlexbufferMap
 from ..prepare.preparation import prepare_around
 from ..refusal import Refusal
 from ..releases.catalogue import NEWEST, Release, parse_release
+from ..rules.kinds import OPERATOR_NOT_REGISTERED
 from ..runtime.interpreter import simulate
 from ..runtime.model_loading import custom_operators
 from ..runtime.run import REFUSED, Run
@@ -259,7 +260,7 @@ def not_allocated(
         failure.node,
         _operator(compiled.model, subgraph, failure.node),
         (failure.message,),
-        failure.hint,
+        _NO_KERNEL if failure.code == OPERATOR_NOT_REGISTERED.name else failure.hint,
     )
 
 

@@ -180,6 +180,14 @@ def test_compiled_model_is_what_the_command_says(model, printed):
     assert again.stack.accelerators == ("npu", "cpu")
 
 
+def test_a_compiled_model_has_the_advice_of_the_command(model):
+    found = delegate_sim.compiled_model(model, ["npu"], "mediatek:mt6991")
+    assert found.adviser is not None
+    own, advised = [found.to_dict(advice=advice)["runs"][0]["subgraphs"][0]["nodes"] for advice in (False, True)]
+    hints, rules = [{reason["hint"] for node in nodes for reason in node["reasons"]} for nodes in (advised, own)]
+    assert hints != rules
+
+
 def test_a_compiled_model_that_is_not_created_has_no_places(model):
     found = delegate_sim.compiled_model(model, ["npu"], "mediatek:mt6991")
     assert (found.is_created, found.places(), found.to_dict()["placement"]) == (False, {}, [])

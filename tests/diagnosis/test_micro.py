@@ -93,3 +93,12 @@ def test_a_model_runs_if_the_causes_of_results_without_a_fixed_size_are_fixed(op
 @pytest.mark.parametrize("operator", ["DEPTH_TO_SPACE", "GATHER_ND", "L2_POOL_2D"])
 def test_a_node_with_wrong_operands_is_assumed_to_be_accepted_with_the_shapes_of_the_file(operator):
     assert diagnosed(chain(operator)).without_all.measures.outcome == "delegated"
+
+
+def test_a_model_of_text_is_not_told_to_run_without_a_delegate():
+    builder = ModelBuilder()
+    graph = builder.subgraph()
+    graph.node("ADD", [graph.input("x", "STRING", [2]), graph.input("y", "STRING", [2])], [graph.tensor("z", "STRING", [2])])
+    (finding,) = diagnosed(builder).findings
+    assert "process text in the application" in finding.cause.change
+    assert "delegate" not in finding.cause.change

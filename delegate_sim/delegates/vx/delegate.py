@@ -291,6 +291,7 @@ class NxpVxDelegate(VxDelegate):
 
     name = "vx-nxp"
     title = "NXP's VX delegate"
+    has_article = False
     options = (
         *VxDelegate.options,
         Option(

@@ -157,7 +157,10 @@ def reconcile(
     setting = replace(setting, notes=(*filter(None, [note]), *setting.notes))
     result = _reconcile(model, log, setting, profile, effort)
     for other in setting.others if result.status == UNEXPLAINED else ():
-        about = f"{other.delegate.name} prints the same lines as {setting.delegate.name}, whose simulation does not fit the log"
+        names = other.delegate.name, setting.delegate.name
+        about = (
+            f"{names[0]} prints the same lines as {names[1]}, whose simulation does not fit the log: give --delegate {names[0]}"
+        )
         instead = _reconcile(model, log, replace(other, notes=(*setting.notes, about)), profile, effort)
         if instead.status in (REPRODUCED, EXPLAINED):
             return instead

@@ -62,6 +62,7 @@ _TAKEN: Mapping[str, str] = {
 }
 
 _LEAVE_TEXT = "the model only processes text, which delegates do not support: run it without a delegate"
+_TEXT_NOT_SUPPORTED = "the model only processes text, which the runtime does not support: process text in the application"
 _TEXT_TO_APPLICATION = "process text (such as splitting and looking up words) in the application, and pass numbers to the model"
 _HOW_FIXED = (
     "in Keras, call the model on a keras.Input with batch_shape; in TensorFlow, use a concrete function whose tf.TensorSpec has "
@@ -115,6 +116,8 @@ class Wording:
             end = "passes" if "input" in setting else "gets"
             text = f"{setting}: the application then {end} quantized numbers, and the converter does not write these nodes"
             advice = Advice("change-converter-setting", (Change(text),))
+        elif self._is_of_lists:
+            advice = Advice(UNROLL, (self._unrolled(),))
         elif sizes := self._open_sizes():
             advice = Advice(SUGGESTION_FOR[Problem.DYNAMIC_SHAPE], (Change(sizes),))
         return replace(self.cause, title=title, found=self._found(demanding), advice=advice)
@@ -123,6 +126,16 @@ class Wording:
     def _is_registered(self) -> bool:
         """Whether the cause is not that an application with a runtime of its own lacks the operator: it can register it."""
         return not (self.last.run.delegate.runs_whole_models and self.cause.identity.problem is Problem.OPERATOR)
+
+    @property
+    def _is_of_lists(self) -> bool:
+        """Whether the whole graph is refused because of the type of a list of tensors, which only loops have."""
+        refusal = self.first.run.refusal
+        if refusal is None or refusal.tensor is None or refusal.code != self.cases[0].reason.code:
+            return False
+        subgraph = self.model.subgraphs[refusal.subgraph]
+        is_of_type = self.cause.identity.problem in (*OF_TYPES, Problem.MODEL)
+        return is_of_type and subgraph.tensors[refusal.tensor].type == "VARIANT"
 
     def _suggestion(self) -> str:
         """Return the kind of change. An option removes some refusals that have nothing to do with the level of a device."""
@@ -234,10 +247,12 @@ class Wording:
             case ("flex",):
                 return f"{own_ops}: TensorFlow operators that have no TensorFlow Lite equivalent", _general("avoid-flex")
             case ("lists",):
-                change = self._fixed_inputs(is_loop=True) if open_inputs(self.model) else Change(UNROLLED_LOOP)
-                return f"{own_ops}: a loop that stores its results in lists", Advice(unroll, (change,))
+                return f"{own_ops}: a loop that stores its results in lists", Advice(unroll, (self._unrolled(),))
             case ("text",) if len(self.cause.remedy.removed_nodes) == nodes:
-                return "the whole model processes text", Advice("leave-on-cpu", (Change(_LEAVE_TEXT),))
+                title = "the whole model processes text"
+                if self.last.run.delegate.runs_whole_models:
+                    return title, Advice(leave, (Change(_TEXT_NOT_SUPPORTED),))
+                return title, Advice("leave-on-cpu", (Change(_LEAVE_TEXT),))
             case ("text",):
                 return f"{own_ops}: they process text", Advice(leave, (Change(_TEXT_TO_APPLICATION),))
             case ("control-flow", op):
@@ -288,6 +303,9 @@ class Wording:
             elif value is not None:
                 typed.append(as_typed(self.last.run.delegate.options, name, option_value(value)))
         return " ".join(typed)
+
+    def _unrolled(self) -> Change:
+        return self._fixed_inputs(is_loop=True) if open_inputs(self.model) else Change(UNROLLED_LOOP)
 
     def _fixed_inputs(self, *, is_loop: bool) -> Change:
         inputs = open_inputs(self.model)

@@ -30,7 +30,7 @@ def words(result):
 def test_the_verdict_names_backends_and_what_stops_the_engine(source, run):
     result = run("analyze", source)
     assert (result.exit_code, result.stderr) == (0, "")
-    assert result.stdout.splitlines()[0] == "LiteRT-LM generates tokens on cpu and npu, not on gpu, gpu_artisan"
+    assert result.stdout.splitlines()[0] == "LiteRT-LM generates tokens on cpu and npu, not on gpu and gpu_artisan"
     text = words(result)
     assert "in tf_lite_prefill_decode, signature decode, node 1 (RESHAPE) (gpu-takes-all)" in text
     assert "Failed to modify graph with delegate" in text

@@ -117,6 +117,17 @@ def test_lists_of_a_loop_go_with_an_open_batch(has_open_batch):
     assert diagnosis.plain_fix is None
 
 
+def test_the_type_of_a_list_is_a_loop_to_unroll():
+    def build(layers):
+        held = layers.node("CUSTOM", (layers.input("FLOAT32", 1, 8),), "VARIANT", shape=(1,), custom="TensorListReserve")
+        layers.node("CUSTOM", (held,), shape=(1, 8), custom="TensorListStack")
+
+    for delegate in ("npu-google", "mldrift"):
+        diagnosis = diagnosed(_built(build), delegate)
+        assert "unroll the loop" in diagnosis.findings[0].cause.change
+        assert "int64" not in diagnosis.findings[0].cause.change
+
+
 def test_the_last_step_of_a_detector_is_left_to_the_application():
     def build(layers):
         boxes = layers.node("RELU", (layers.input("FLOAT32", 1, 8, 4),))
