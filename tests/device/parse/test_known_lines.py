@@ -141,6 +141,13 @@ CASES = {
         errors=("library-error",),
         words="libedgetpu is missing",
     ),
+    "a node of an Edge TPU in a line that is cut": Case(
+        "RuntimeError: Internal: Unsupported data type: 0Node number 1 (EdgeTpuDelegateForCust\n",
+        "edgetpu",
+        "failed",
+        errors=("other-error",),
+        words="memory layouts",
+    ),
     "a network that Arm NN has built": Case(
         "INFO: TfLiteArmnnDelegate: Created TfLite ArmNN delegate.\nInfo: ArmnnSubgraph creation\n"
         "Info: Overall ArmnnSubgraph creation time: 13.88 ms\n",
