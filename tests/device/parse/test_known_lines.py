@@ -533,7 +533,7 @@ def test_kernels_and_interfaces_tell_options(line, option, value):
         ("E: Failed to initialize Ethos-U device (ethosu_driver.c:418)", "vendor-error", {}),
         ("[00:00:00.000,000] <err> ethos_u: Failed to initialize NPU with ethosu_init().", "vendor-error", {}),
         ("W: No NPU driver handle available.", "vendor-error", {}),
-        ("Failed to create context from context binary: Unsupported context binary version.", "failure", {}),
+        ("Failed to create context from context binary: Unsupported context binary version.", "vendor-error", {}),
         ("Info: Overall ArmnnSubgraph creation time: 13.88 ms", "applied", {"name": "TfLiteArmnnDelegate"}),
         ("FAILED_PRECONDITION: Can not open OpenCL library on this device - undefined symbol: clX", "other-error", {}),
         ("RuntimeError: Aborted(). Build with -s ASSERTIONS=1 for more info.", "crash", {}),
