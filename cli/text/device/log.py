@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from delegate_sim.delegates.registry import APPLIED_BY_DEFAULT, find_delegate
+from delegate_sim.delegates.registry import APPLIED_BY_DEFAULT, ARM_NN_TITLE, find_delegate
 from delegate_sim.device.compare.observed_delegation import OTHER_KERNEL
 from delegate_sim.device.compare.row_matching import CompilerJoin, JoinedRow
 from delegate_sim.device.parse.applied_target import may_be_older
@@ -162,11 +162,10 @@ def _refusals(summary: LogSummary, columns: int) -> Iterator[Line]:
 def _result(summary: LogSummary, columns: int) -> Iterator[Line]:
     own = summary.delegate
     who = message(own.title) if own.title else "not shown"
-    rest = (
-        "; reconcile --accelerators compares it with the simulation"
-        if DISPATCH in plain_name(own.title)
-        else ", which is not simulated"
-    )
+    if DISPATCH in plain_name(own.title):
+        rest = "; reconcile --accelerators compares it with the simulation"
+    else:
+        rest = ", of which only the delegate is simulated" if ARM_NN_TITLE in own.title else ", which is not simulated"
     yield from fact("delegate", who if own.name or not own.title else f"{who}{rest}", columns)
     if summary.log.graph:
         options = [f"{option} {value}" for option, value in summary.options.items()]

@@ -43,7 +43,7 @@ _PLAIN = (Event.PLAIN_ERROR, Event.UNSURE_ERROR)
 _OF_ENGINES = frozenset({Event.FAILURE, Event.WARNED, Event.OTHER_ERROR, Event.RUNTIME_ERROR, Event.LOAD_ERROR})
 _UNSAID = re.compile(r"llocateTensors|allocate tensors|model allocation|tensor allocations|nterpreter")
 """Matches errors about the model that do not say what is wrong."""
-_NO_CAUSES = ("is not initialized", "apply compiler plugins", "Traceback (most recent")
+_NO_CAUSES = ("is not initialized", "apply compiler plugins", "Traceback (most recent", '.py", line ')
 """Words in errors that follow from another error, and in errors after which the runtime continues."""
 
 

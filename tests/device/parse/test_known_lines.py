@@ -124,6 +124,64 @@ CASES = {
         "unknown",
         errors=("other-error", "node-error", "node-error"),
     ),
+    "an exception of which all lines are in one": Case(
+        "Internal error: Failed to apply delegate: Can not open OpenCL library on this device - dlopen failed: library "
+        '"libOpenCL.so" not found Falling back to OpenGL TfLiteGpuDelegate Init: No shader implementation for transpose '
+        "TfLiteGpuDelegate Prepare: delegate is not initialized Node number 390 (TfLiteGpuDelegateV2) failed to prepare. "
+        "Restored original execution plan after delegate application failure.\n",
+        "gpu",
+        "failed",
+        errors=("other-error", "other-error", "preparation-error", "preparation-error", "node-error"),
+        words="at most 390",
+    ),
+    "an Edge TPU's library that Python cannot load": Case(
+        'Traceback (most recent call last):\n  File "/a/pycoral/utils/edgetpu.py", line 52, in load_edgetpu_delegate\n',
+        "edgetpu",
+        "not-created",
+        errors=("library-error",),
+        words="libedgetpu is missing",
+    ),
+    "a node of an Edge TPU in a line that is cut": Case(
+        "RuntimeError: Internal: Unsupported data type: 0Node number 1 (EdgeTpuDelegateForCust\n",
+        "edgetpu",
+        "failed",
+        errors=("other-error",),
+        words="memory layouts",
+    ),
+    "a network that Arm NN has built": Case(
+        "INFO: TfLiteArmnnDelegate: Created TfLite ArmNN delegate.\nInfo: ArmnnSubgraph creation\n"
+        "Info: Overall ArmnnSubgraph creation time: 13.88 ms\n",
+        "armnn",
+        "applied",
+    ),
+    "the first NNAPI delegate, which ends the process": Case(
+        "Aborting since NNAPI returned failure nnapi_delegate.cc:1070\n",
+        "nnapi",
+        "failed",
+        errors=("kernel-error",),
+        words="does not name the call",
+    ),
+    "a driver of an Ethos-U without a delegate": Case(
+        "E: Failed to initialize Ethos-U device (ethosu_driver.c:418)\n",
+        "",
+        "unknown",
+        errors=("vendor-error",),
+        words="could not start the Ethos-U",
+    ),
+    "a library of VeriSilicon under another runtime": Case(
+        "E [vsi_nn_VerifyGraph:795]vsi_nn_VerifyGraph return with ret = -1\n"
+        "Tengine Fatal: Pre-run subgraph(0) on TIMVX failed.\n",
+        "",
+        "unknown",
+        errors=("vendor-error",),
+        words="does not show whether",
+    ),
+    "a log that is cut within the line about an applied delegate": Case(
+        "I/tflite: Though NNAPI delegate is explicitly applied, the model graph will no\n",
+        "nnapi",
+        "none",
+        counts=(("application", None, None),),
+    ),
     "a USB error of an Edge TPU": Case(
         "I driver/usb/local_usb_device.cc:60] ConvertLibUsbError: USB error -99 [OpenDevice]\n",
         "edgetpu",
@@ -444,6 +502,40 @@ def test_kernels_and_interfaces_tell_options(line, option, value):
             "library-error",
             {"name": "edgetpu"},
         ),
+        (
+            "E/flutter: java.lang.NoClassDefFoundError: Failed resolution of: Lorg/tensorflow/lite/experimental/GpuDelegate;",
+            "library-error",
+            {"name": "GPU"},
+        ),
+        (
+            "E/AndroidRuntime: java.lang.NoClassDefFoundError: Failed resolution of: Lorg/tensorflow/lite/HexagonDelegate;",
+            "library-error",
+            {"name": "Hexagon"},
+        ),
+        (
+            "E/AndroidRuntime: java.lang.NoClassDefFoundError: org/tensorflow/lite/nnapi/NnApiDelegate",
+            "library-error",
+            {"name": "NNAPI"},
+        ),
+        ("java.lang.NoClassDefFoundError: org/tensorflow/lite/flex/FlexDelegate", "library-error", {"name": "Flex"}),
+        (
+            'Failed to load libhexagon_interface.so, Error: dlopen failed: library "libadsprpc.so" not found: needed by x.so',
+            "library-error",
+            {"name": "Hexagon", "path": "libhexagon_interface.so"},
+        ),
+        (
+            "TfLiteGpuDelegate Invoke: Delegate should run on the same thread where it was initialized.",
+            "preparation-error",
+            {"stage": "Invoke"},
+        ),
+        ("E [vsi_nn_VerifyGraph:795]vsi_nn_VerifyGraph return with ret = -1", "vendor-error", {}),
+        ("ERROR   - E: Failed to switch security state and privilege level (ethosu_device_u55_u65.c:244)", "vendor-error", {}),
+        ("E: Failed to initialize Ethos-U device (ethosu_driver.c:418)", "vendor-error", {}),
+        ("[00:00:00.000,000] <err> ethos_u: Failed to initialize NPU with ethosu_init().", "vendor-error", {}),
+        ("W: No NPU driver handle available.", "vendor-error", {}),
+        ("Failed to create context from context binary: Unsupported context binary version.", "vendor-error", {}),
+        ("Info: Overall ArmnnSubgraph creation time: 13.88 ms", "applied", {"name": "TfLiteArmnnDelegate"}),
+        ("FAILED_PRECONDITION: Can not open OpenCL library on this device - undefined symbol: clX", "other-error", {}),
         ("RuntimeError: Aborted(). Build with -s ASSERTIONS=1 for more info.", "crash", {}),
         (
             "DllNotFoundException: Unable to load DLL 'libtensorflowlite_gpu_gl': not found",
