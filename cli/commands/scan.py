@@ -117,12 +117,12 @@ def _targets(arguments: TargetArguments, releases: Sequence[str], scheduler: str
         TargetSpec(
             delegate.name,
             tuple(sorted(own.items())),
-            str(found),
+            str(own_release),
             arguments.defaults,
             arguments.assume_ops_registered,
         )
         for release in dict.fromkeys(releases)
-        for (delegate, own), found in zip(given, releases_of([delegate for delegate, _ in given], release), strict=True)
+        for (delegate, own), own_release in zip(given, releases_of([delegate for delegate, _ in given], release), strict=True)
     ]
     return list(dict.fromkeys(specs))
 

@@ -102,8 +102,8 @@ def chain_of(delegates: Any, runtime: Any, defaults: Any, assume_ops_registered:
     release = agreed([runtime, *[named for _, named in applications]])
     releases = releases_of([delegate for (delegate, _), _ in applications], release)
     return [
-        Target(delegate, values, found, defaults, assume_ops_registered)
-        for ((delegate, values), _), found in zip(applications, releases, strict=True)
+        Target(delegate, values, own_release, defaults, assume_ops_registered)
+        for ((delegate, values), _), own_release in zip(applications, releases, strict=True)
     ]
 
 

@@ -6,7 +6,6 @@ common/types/src/Validation.cpp validateOperandTypeImpl, validateOperandSymmPerC
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -100,7 +99,12 @@ class NnOperand:
         """The number of bytes of the value, or 0 if the number is unknown."""
         if not is_tensor(self.type):
             return element_size(self.type)
-        return element_size(self.type) * math.prod(self.dimensions) if self.dimensions else 0
+        if not self.dimensions:
+            return 0
+        size = element_size(self.type)
+        for dimension in self.dimensions:
+            size *= dimension
+        return size
 
 
 OPERAND_TYPE = rule("operand-type")

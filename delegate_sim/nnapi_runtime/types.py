@@ -5,7 +5,6 @@ Upstream: NeuralNetworksTypes.h; common/types/src/TypeUtils.cpp.
 
 from __future__ import annotations
 
-import math
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -278,4 +277,7 @@ def type_of(code: int) -> OperandType | int:
 
 def element_count(dimensions: tuple[int, ...]) -> int:
     """Return the product of the dimensions in unsigned 32-bit arithmetic, as in the runtime."""
-    return math.prod(dimensions) & 0xFFFFFFFF
+    count = 1
+    for dimension in dimensions:
+        count = count * dimension & 0xFFFFFFFF
+    return count

@@ -200,10 +200,11 @@ def _draw_legend(body: list[str], card: Card, top: int) -> int:
 def _text_block(
     body: list[str], text: str, top: int, most: int, letters: int, size: int, kind: str, weight: str, font: str = ""
 ) -> int:
-    lines = _lines(text, letters, most)
-    for number, line in enumerate(lines, 1):
-        body.append(_text(_MARGIN, top + number * (size + 5), line, size, kind, weight, font=font))
-    return top + len(lines) * (size + 5)
+    bottom = top
+    for line in _lines(text, letters, most):
+        bottom += size + 5
+        body.append(_text(_MARGIN, bottom, line, size, kind, weight, font=font))
+    return bottom
 
 
 def _lines(text: str, letters: int, most: int) -> list[str]:

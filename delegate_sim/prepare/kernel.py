@@ -139,6 +139,7 @@ class KernelNode:
     def operands(self, inputs: int, outputs: int = 1) -> list[KernelTensor]:
         """Return the operands and then the results. Refuse a node with other numbers of operands or results."""
         self.ensure_counts(inputs, outputs)
+        # bounded: callers pass constants
         return [*map(self.input, range(inputs)), *map(self.output, range(outputs))]
 
     def intermediate(self, position: int) -> KernelTensor:

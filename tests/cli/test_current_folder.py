@@ -3,7 +3,6 @@
 The folder has a file for every module of Python and of every installed package. Every command runs there.
 """
 
-import asyncio
 import os
 import shutil
 import subprocess
@@ -13,6 +12,7 @@ import pytest
 
 from delegate_sim_cli.main import _COMMANDS
 from tests.support.conversion.fake_converters import make_environment, make_source
+from tests.support.event_loops import run_coroutine
 from tests.support.models import chain_model
 from tests.support.shadows import imported_shadows, write_shadows
 
@@ -95,7 +95,7 @@ def test_no_tool_of_the_server_imports_from_the_current_folder(downloads):
             await session.initialize()
             return await session.call_tool("analyze", {"model": str(downloads / "a.tflite"), "delegate": "gpu"})
 
-    result = asyncio.run(call())
+    result = run_coroutine(call())
     assert not result.is_error
     assert imported_shadows(downloads) == []
 

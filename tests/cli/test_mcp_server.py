@@ -15,6 +15,7 @@ import pytest
 
 from delegate_sim.errors import DelegateSimError
 from delegate_sim_cli.commands.mcp import McpError, Roots, _fix, _target, _tools, make_server, may_be_on_network, run_command
+from tests.support.event_loops import run_coroutine
 
 MODEL = Path(__file__).resolve().parents[2] / "fixtures" / "models" / "mobilenet_block.tflite"
 
@@ -182,7 +183,7 @@ def calls(folder, *requests, arguments=()):
             tools = (await session.list_tools()).tools
             return tools, [await session.call_tool(name, given) for name, given in requests]
 
-    tools, results = asyncio.run(run())
+    tools, results = run_coroutine(run())
     answers = [result.content[0].text if result.is_error else json.loads(result.content[0].text) for result in results]
     return {tool.name: tool for tool in tools}, answers
 
@@ -304,5 +305,5 @@ def test_a_call_that_nobody_waits_for_ends_its_process(tmp_path, end):
                 assert (await session.list_tools()).tools
         return await asyncio.gather(call, return_exceptions=True)
 
-    asyncio.run(run())
+    run_coroutine(run())
     assert wait_until(has_ended)

@@ -51,15 +51,28 @@ def family_files():
 
 @functools.cache
 def keys_of(path):
-    """The operators that stand as literal keys in a module, also in ``dict.fromkeys``, or in the rows of a table."""
+    """The operators that stand as literal keys in a module, also in ``dict.fromkeys`` of a tuple, or in the rows of a table."""
     if path.suffix == ".json":
         rows = json.loads(path.read_text(encoding="utf-8"))
         if isinstance(rows, dict):
             return tuple([op for lists in rows.values() for ops in lists.values() for op in ops])
         return tuple([op for row in rows for op in row["operators"]])
     nodes = [*ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
+    tuples = {
+        node.targets[0].id: node.value.elts
+        for node in nodes
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and isinstance(node.value, ast.Tuple)
+    }
+
+    def elements(node):
+        if isinstance(node, ast.Name):
+            return tuples.get(node.id, ())
+        each = node.elts if isinstance(node, ast.Tuple) else ()
+        return [key for one in each for key in (elements(one.value) if isinstance(one, ast.Starred) else [one])]
+
     keys = [key for node in nodes if isinstance(node, ast.Dict) for key in node.keys]
-    keys += [key for node in nodes if is_fromkeys(node) and isinstance(node.args[0], ast.Tuple) for key in node.args[0].elts]
+    keys += [key for node in nodes if is_fromkeys(node) for key in elements(node.args[0])]
+    keys += [key for node in nodes if isinstance(node, ast.DictComp) for key in elements(node.generators[0].iter)]
     return tuple(key.value for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str))
 
 
@@ -150,7 +163,7 @@ def files_with_rules(module):
     return [each for each in files if each.suffix in (".py", ".json") and each.stem in {*FAMILIES, *GROUPS}]
 
 
-GROUPS = {"activation", "arithmetic", "calls", "layers", "operators", "rules", "shapes", "windows"}
+GROUPS = {"activation", "arithmetic", "calls", "layers", "operators", "rules", "shapes", "slicing", "windows"}
 """Modules that have the rules of several small families."""
 OTHER_FILES = {"__init__", "checks", "composite_layers", "composites", "questions"}
 """Modules that rules of several families share."""

@@ -107,9 +107,10 @@ class RuntimeReader:
         """Add left out identical lines to the last line, and return their number. Raises LimitError."""
         if not self.is_choice or self.compilation is None:
             return 0
-        choice, count = self.compilation.choices[-1], min(times, 1_000_000)
+        choice = self.compilation.choices[-1]
+        count = min(times, 1_000_000)
         spend_steps(count * (1 + len(choice.refused_by)), "reading the log")
-        self.compilation.choices += [choice] * count
+        self.compilation.choices += [choice] * min(times, 1_000_000)
         self.is_choice = False
         return count
 
