@@ -165,7 +165,7 @@ def _result(summary: LogSummary, columns: int) -> Iterator[Line]:
     if DISPATCH in plain_name(own.title):
         rest = "; reconcile --accelerators compares it with the simulation"
     else:
-        rest = "; only its delegate is simulated" if ARM_NN_TITLE in own.title else ", which is not simulated"
+        rest = "; only its delegate is simulated" if ARM_NN_TITLE in plain_name(own.title) else ", which is not simulated"
     yield from fact("delegate", who if own.name or not own.title else f"{who}{rest}", columns)
     if summary.log.graph:
         options = [f"{option} {value}" for option, value in summary.options.items()]
