@@ -10,7 +10,7 @@ sparse weights like dense weights. Each subgraph is counted as if it runs once.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -97,8 +97,10 @@ def compute_of(run: Run) -> Compute:
 
     If the delegate is predicted to fail, the delegated multiply-adds are 0.
     """
+    running = _running(run)
+    graphs = [subgraph.graph for subgraph in run.subgraphs]
     return Compute(
-        tuple([multiply_adds_that_run(subgraph.graph) for subgraph in run.subgraphs]),
+        tuple([node_multiply_adds(graph) if graph.index in running else {} for graph in graphs]),
         tuple([subgraph.delegated for subgraph in run.final_subgraphs]),
         has_programs(run),
     )
@@ -141,14 +143,11 @@ def node_multiply_adds(graph: Graph) -> Mapping[int, int]:
     return graph.results.get("multiply-adds", (), lambda: _counted(graph))
 
 
-def multiply_adds_that_run(graph: Graph) -> Mapping[int, int]:
-    """Return ``node_multiply_adds``, or nothing if no signature and no node of the file runs this subgraph."""
-    return node_multiply_adds(graph) if graph.results.get("runs", (), lambda: _runs(graph)) else {}
-
-
-def _runs(graph: Graph) -> bool:
-    model = graph.model
-    return graph.index == 0 or len(model.subgraphs) == 1 or graph.index in subgraphs_that_run(model)
+def _running(run: Run) -> Collection[int]:
+    """Return the indices of the subgraphs that a signature or a node of the file runs."""
+    if len(run.subgraphs) < 2:
+        return [subgraph.graph.index for subgraph in run.subgraphs]
+    return subgraphs_that_run(run.subgraphs[0].graph.model) | {0}
 
 
 def _counted(graph: Graph) -> Mapping[int, int]:
