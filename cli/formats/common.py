@@ -106,8 +106,9 @@ def _texts(measures: Measures | None, compute: ComputeTotals | None) -> list[str
         return [""] * len(number_titles([]))
     counts = (measures.partitions, measures.delegate_kernels, measures.fallback_nodes)
     part = share_cell(measures, measures.delegated_nodes, measures.nodes) if measures.nodes else share(1, 1)
-    has_work = compute is not None and compute.multiply_adds
-    work = share_cell(measures, compute.delegated_multiply_adds, compute.multiply_adds) if compute and has_work else ""
+    work = ""
+    if compute is not None and compute.multiply_adds:
+        work = share_cell(measures, compute.delegated_multiply_adds, compute.multiply_adds)
     return [*[f"{count:,}" for count in counts], part, work, *further_cells(measures)]
 
 

@@ -183,8 +183,8 @@ def _fails_next(cause: Cause, diagnosis: Diagnosis) -> bool:
     """Return whether the delegate takes all nodes of the cause, but would fail at them if it did not fail earlier."""
     if diagnosis.now.measures.outcome != FAILS_LATER:
         return False
-    taken = {(run.graph.index, node) for run in diagnosis.run.final_subgraphs for node in run.delegated}
-    return all((key.subgraph, key.node) in taken for key in cause.nodes)
+    taken = diagnosis.taken
+    return all(key in taken for key in cause.nodes)
 
 
 def _places_text(cause: Cause, has_subgraphs: bool, verbose: bool) -> str:

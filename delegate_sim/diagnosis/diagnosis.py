@@ -140,6 +140,11 @@ class Diagnosis(Shown):
 
     _rows_shown = 10
 
+    @functools.cached_property
+    def taken(self) -> frozenset[NodeKey]:
+        """The nodes of the unchanged model that the delegate takes."""
+        return frozenset([NodeKey(run.graph.index, node) for run in self.run.final_subgraphs for node in run.delegated])
+
     @property
     def effort(self) -> Effort:
         """The limit on simulations. All diagnoses and searches of a command share the limit."""

@@ -237,8 +237,8 @@ class KernelNode:
         if cause is not None and self.cause is None:
             self.cause = cause.index
 
-    def is_left_dynamic(self, result: KernelTensor, *operands: KernelTensor) -> bool:
-        """Make a result dynamic if the value of an operand that decides its size is unknown. Return whether this is so."""
+    def made_dynamic(self, result: KernelTensor, *operands: KernelTensor) -> bool:
+        """Make a result dynamic if an operand that decides its size has no known value. Return whether the result was made so."""
         unknown = first_unknown(*operands)
         if unknown is not None:
             self.set_dynamic(result, unknown)

@@ -68,19 +68,25 @@ class LabeledTarget(NamedTuple):
 def target_names(targets: Sequence[Target]) -> list[str]:
     """Return names such as ``gpu``, ``nnapi 11`` and ``nnapi 13``, safe to print.
 
-    A name is the delegate's name. If several targets share the delegate, the differing options and releases follow.
+    A name is the delegate's name. If several targets share the delegate, ``target_details`` follow.
     """
+    details = target_details(targets)
+    return [f"{target.delegate.name} {detail}".rstrip() for target, detail in zip(targets, details, strict=True)]
+
+
+def target_details(targets: Sequence[Target]) -> list[str]:
+    """Return the options and releases in which targets of one delegate differ, safe to print. Empty if they differ in nothing."""
     groups: dict[str, list[Target]] = {}
     for target in targets:
         groups.setdefault(target.delegate.name, []).append(target)
     differing = {name: _differing(group) for name, group in groups.items()}
-    names = []
+    details = []
     for target in targets:
         options, releases_differ = differing[target.delegate.name]
         values = [option_value(target.options[key]) for key in options if target.options[key] is not None]
         releases = [str(target.release)] if releases_differ else []
-        names.append(printable(" ".join([target.delegate.name, *values, *releases])))
-    return names
+        details.append(printable(" ".join([*values, *releases])))
+    return details
 
 
 def _differing(targets: Sequence[Target]) -> tuple[list[str], bool]:

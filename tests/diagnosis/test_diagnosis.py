@@ -18,7 +18,7 @@ from delegate_sim.hypothetical.hypothetical_changes import NodeKey
 from delegate_sim.results.report.measures import FAILS_LATER, TAKEN
 from fixtures.builder import ModelBuilder
 
-from ..support.diagnoses import diagnosed, target
+from ..support.diagnoses import diagnosed, layer_without_kernel, target
 from ..support.edge_tpu import edge_tpu_model
 from ..support.models import chain_model
 
@@ -95,10 +95,7 @@ def test_causes_that_appear_after_another_fix_come_last():
 def test_a_model_that_does_not_run_is_not_said_to_run_while_its_failing_node_stays():
     builder = ModelBuilder()
     graph = builder.subgraph("main")
-    packed = graph.tensor("packed", "INT8", [8, 8], [1] * 64, scale=0.5)
-    weights, middle = graph.tensor("weights", "FLOAT32", [8, 8]), graph.tensor("middle", "FLOAT32", [1, 8])
-    graph.node("DEQUANTIZE", [packed], [weights], version=2)
-    graph.node("FULLY_CONNECTED", [graph.input("x", "FLOAT32", [1, 8]), weights], [middle], options={})
+    middle = layer_without_kernel(graph)
     shape, result = graph.tensor("shape", "INT32", [2], [2, 8]), graph.tensor("y", "FLOAT32", [2, 8])
     graph.node("BROADCAST_TO", [middle, shape], [result], version=2)
     first, second = diagnosed(builder, "mldrift").findings

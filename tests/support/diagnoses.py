@@ -31,3 +31,12 @@ def cause_names(diagnosis):
 def cost_without(diagnosis, causes):
     examiner = Examiner(diagnosis.model, diagnosis.target, diagnosis.effort)
     return examiner.simulate(diagnosis.blockers.without(causes)).cost
+
+
+def layer_without_kernel(graph):
+    """Add a layer that ML Drift takes and cannot build, and return its result."""
+    packed = graph.tensor("packed", "INT8", [8, 8], [1] * 64, scale=0.5)
+    weights, middle = graph.tensor("weights", "FLOAT32", [8, 8]), graph.tensor("middle", "FLOAT32", [1, 8])
+    graph.node("DEQUANTIZE", [packed], [weights], version=2)
+    graph.node("FULLY_CONNECTED", [graph.input("x", "FLOAT32", [1, 8]), weights], [middle], options={})
+    return middle

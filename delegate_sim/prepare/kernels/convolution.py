@@ -356,7 +356,7 @@ def prepare_conv_3d_transpose(node: KernelNode) -> None:
         node.ensure_type(tensor, "FLOAT32")
     node.ensure_type(output_shape, "INT32")
     _check_conv_3d_bias(node, node.optional_input(3), weights.shape[3])
-    if node.is_left_dynamic(result, output_shape):
+    if node.made_dynamic(result, output_shape):
         return
 
     shape = output_shape.integers()

@@ -39,7 +39,7 @@ def prepare_broadcast_to(node: KernelNode) -> None:
     node.ensure_type(shape, ("INT32", "INT64"))
     node.ensure(source.type == result.type, "input and output have different types")
     node.ensure(source.type != "STRING", "strings cannot be broadcast")
-    if node.is_left_dynamic(result, shape):
+    if node.made_dynamic(result, shape):
         return
     node.ensure(shape.rank == 1, "the shape is not a vector")
     node.ensure(source.rank <= shape.shape[0], "the shape has fewer dimensions than the input")
@@ -84,7 +84,7 @@ def prepare_tile(node: KernelNode) -> None:
     source, result, multiples = node.input(0), node.output(), node.input(1)
     node.ensure(source.type == result.type, "input and output have different types")
     node.ensure_type(multiples, ("INT32", "INT64"))
-    if node.is_left_dynamic(result, multiples):
+    if node.made_dynamic(result, multiples):
         return
     node.ensure(multiples.element_count == source.rank, "the number of multiples differs from the number of dimensions")
     factors = multiples.integers()[: source.rank]
@@ -147,7 +147,7 @@ def prepare_range(node: KernelNode) -> None:
     node.ensure(start.type == limit.type == delta.type, "the operands have different types")
     result = node.output()
     result.type = start.type
-    if node.is_left_dynamic(result, start, limit, delta):
+    if node.made_dynamic(result, start, limit, delta):
         return
     first, last, step = [operand.value()[:1].tolist()[0] for operand in (start, limit, delta)]
     size = _range_size(node, first, last, step)
@@ -190,7 +190,7 @@ def prepare_one_hot(node: KernelNode) -> None:
     node.ensure(depth.element_count == 1, "the depth is not a single number")
     node.ensure(on_value.element_count == 1 and off_value.element_count == 1, "a value is not a single number")
     node.ensure(off_value.type == on_value.type, "the values have different types")
-    if node.is_left_dynamic(result, depth):
+    if node.made_dynamic(result, depth):
         return
     size = as_int32(depth)[0]
     node.ensure(size >= 0, "the depth is negative")
@@ -203,7 +203,7 @@ def prepare_random(node: KernelNode) -> None:
     shape, result = node.operands(1)
     node.ensure_type(shape, "INT32")
     node.ensure(shape.rank == 1, "the shape is not a vector")
-    if node.is_left_dynamic(result, shape):
+    if node.made_dynamic(result, shape):
         return
     node.resize(result, shape.integers()[: shape.element_count])
 
@@ -214,6 +214,6 @@ def prepare_multinomial(node: KernelNode) -> None:
     logits, sample_count, result = node.operands(2)
     node.ensure_type(logits, "FLOAT32")
     node.ensure_type(sample_count, "INT32")
-    if node.is_left_dynamic(result, logits, sample_count):
+    if node.made_dynamic(result, logits, sample_count):
         return
     node.resize(result, (logits.shape[0], sample_count.integers()[0]))

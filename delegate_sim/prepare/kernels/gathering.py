@@ -95,7 +95,7 @@ def prepare_scatter_nd(node: KernelNode) -> None:
     node.ensure(indices.type == shape.type, "indices and shape have different types")
     result = node.output()
     result.type = updates.type
-    if node.is_left_dynamic(result, shape):
+    if node.made_dynamic(result, shape):
         return
     node.ensure_type(indices, "INT32")
     node.ensure(indices.rank >= 1 and updates.rank >= 1 and shape.rank == 1, "an operand has the wrong number of dimensions")
@@ -117,7 +117,7 @@ def prepare_segment_sum(node: KernelNode) -> None:
     data, segment_ids, result = node.operands(2)
     node.ensure_type(data, ("INT32", "FLOAT32"))
     node.ensure_type(segment_ids, "INT32")
-    if node.is_left_dynamic(result, data, segment_ids):
+    if node.made_dynamic(result, data, segment_ids):
         return
     if node.since("litert-2.2.0"):
         node.ensure(data.rank >= 1, "the operand with the data is a scalar")
@@ -188,7 +188,7 @@ def prepare_where(node: KernelNode) -> None:
     condition, result = node.operands(1)
     node.ensure_type(condition, _WHERE_TYPES)
     result.type = "INT64"
-    if node.is_left_dynamic(result, condition):
+    if node.made_dynamic(result, condition):
         return
     count = int(np.count_nonzero(condition.value()[: condition.element_count]))
     node.resize(result, (count, condition.rank))

@@ -205,7 +205,7 @@ def prepare_rfft2d(node: KernelNode) -> None:
     node.ensure(length.shape == (2,), "the lengths are not a vector of two elements")
     node.ensure_type(length, "INT32")
     result.type = "COMPLEX64"
-    if node.is_left_dynamic(result, length):
+    if node.made_dynamic(result, length):
         return
     height, width = length.integers()[:2]
     for size in (height, width):

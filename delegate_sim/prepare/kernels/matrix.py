@@ -137,7 +137,7 @@ def prepare_arg_max(node: KernelNode) -> None:
     result.type = output_type
     node.ensure_type(source, _ARG_TYPES)
     node.ensure(source.rank >= 1, "the input is a scalar")
-    if node.is_left_dynamic(result, axis):
+    if node.made_dynamic(result, axis):
         return
     position = wrapped(axis.integers()[0], source.rank)
     node.ensure(0 <= position < source.rank, "the axis is out of range")

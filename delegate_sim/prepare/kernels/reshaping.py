@@ -184,7 +184,7 @@ def prepare_expand_dims(node: KernelNode) -> None:
     check_same_quantization(node, source, result)
     if source.type == "INT16":
         node.ensure(source.zero_point == 0, "the zero point of INT16 is not 0")
-    if node.is_left_dynamic(result, axis):
+    if node.made_dynamic(result, axis):
         return
     node.ensure(axis.element_count == 1, "the axis is not a single number")
     node.ensure_type(axis, ("INT32", "INT64"))
@@ -219,7 +219,7 @@ def prepare_transpose(node: KernelNode) -> None:
     limit = _TRANSPOSE_MAX_RANK if node.since("litert-2.1.6") else _TRANSPOSE_FORMER_MAX_RANK
     node.ensure(rank <= limit, f"the input has more than {limit} dimensions")
     node.ensure(source.type == result.type, "input and output have different types")
-    if node.is_left_dynamic(result, permutation):
+    if node.made_dynamic(result, permutation):
         return
     node.ensure(permutation.shape == (rank,), "the permutation does not have one number for each dimension")
     axes = as_int32(permutation)[:rank]
@@ -281,7 +281,7 @@ def prepare_mirror_pad(node: KernelNode) -> None:
         check_same_quantization(node, source, result)
     if source.type == "INT16":
         node.ensure(source.zero_point == 0, "the zero point of INT16 is not 0")
-    if node.is_left_dynamic(result, paddings):
+    if node.made_dynamic(result, paddings):
         return
     pairs = _pairs(paddings, source.rank) if paddings.type in ("INT32", "INT64") else [(0, 0) for _ in source.shape]
     if checks_more:

@@ -150,7 +150,11 @@ Writing with indentation takes about ten times as long.
 
 
 def json_value(entry: Any) -> Iterator[str]:
-    """Yield plain data as parts of JSON. Each part is converted when the caller requests it."""
+    """Yield plain data as parts of JSON, which limits the memory for Python objects.
+
+    For example, ``json.dumps`` takes 1.4 GiB for the overview of 30,000 nodes. In parts, it takes 0.5 GiB, the limit in
+    ``SECURITY.md``. Each part is converted when the caller requests it.
+    """
     if isinstance(entry, dict):
         yield from json_object({key: _field(key, value) for key, value in entry.items()})
     elif isinstance(entry, list):

@@ -15,7 +15,7 @@ from ...model.precompiled import COMPILED_OPERATORS, DISPATCH, compiled_elsewher
 from ...releases.catalogue import Release, release_note
 from ...rules.kinds import OPERATOR_NOT_REGISTERED
 from ...runtime.interpreter import REFUSED, Run
-from ...runtime.target import Target, target_names
+from ...runtime.target import Target, target_details
 from .blockers import Blocker, main_blocker
 from .findings import counts_text, risks_text, unchecked_numbers
 from .measures import FAILS_LATER, NONE_FAILS, NOT_RUNNING, PREDICTED, TAKEN, Measures, awaits_compiler, measure
@@ -252,9 +252,7 @@ def _names_in_list(targets: Sequence[Target]) -> list[str]:
     """Return the names of targets. If several targets share a name, the options and releases that differ follow it."""
     names = [_name_in_list(target) for target in targets]
     counts = Counter(names)
-    details = [
-        name.removeprefix(target.delegate.name).strip() for name, target in zip(target_names(targets), targets, strict=True)
-    ]
+    details = target_details(targets)
     return [f"{name} ({detail})" if counts[name] > 1 and detail else name for name, detail in zip(names, details, strict=True)]
 
 

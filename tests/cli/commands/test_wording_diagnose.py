@@ -8,6 +8,7 @@ import pytest
 
 from fixtures.builder import ModelBuilder
 from fixtures.layers import Layers
+from tests.support.diagnoses import layer_without_kernel
 from tests.support.gate_models import classifier
 from tests.support.models import chain_model
 
@@ -27,6 +28,19 @@ def test_the_end_of_a_cause_that_changes_nothing(run):
     text = " ".join(run("diagnose", "--delegate", "nnapi", models / "cannot_prepare.tflite").stdout.split())
     assert "0 % -> 0 %" not in text
     assert "fixing only this cause does not help: other causes must be fixed too" in text
+
+
+def test_nodes_at_which_the_delegate_fails_after_another_fix_do_not_stay_on_the_cpu(run, tmp_path):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    middle, axes = layer_without_kernel(graph), graph.tensor("axes", "INT32", [2], [0, -1])
+    graph.node("TRANSPOSE", [middle, axes], [result := graph.tensor("y", "FLOAT32", [1, 8])], options={})
+    graph.outputs(result)
+    builder.write(tmp_path / "m.tflite")
+    text = " ".join(run("diagnose", "--delegate", "mldrift", tmp_path / "m.tflite").stdout.split())
+    assert "after another cause is fixed, the delegate fails at 1 node: TRANSPOSE 1" in text
+    assert "the delegate fails at 1 node: DEQUANTIZE 1" in text
+    assert "on the CPU:" not in text
 
 
 @pytest.mark.parametrize(
