@@ -267,7 +267,7 @@ def file_graph(model: Model, subgraph: Subgraph) -> Graph:
     )
 
 
-@functools.lru_cache(maxsize=16)
+@functools.lru_cache(maxsize=4)
 def file_graphs(model: Model) -> tuple[Graph, ...]:
     """Return the graphs of all subgraphs before preparation. The graphs of the last models are cached."""
     return tuple(file_graph(model, subgraph) for subgraph in model.subgraphs)

@@ -136,8 +136,7 @@ def _summary(summary: LogSummary, columns: int, verbose: bool) -> Iterator[Line]
             often = f" ({error.times:,} times)" if error.times > 1 else ""
             yield from paragraph(message(f"{error.line}{often}"), columns, "    ", "      ")
             if error.meaning or error.printed_by:
-                meaning = error.meaning or f"as in the source code of {' or '.join(error.printed_by)}; its meaning is not known"
-                yield from paragraph(message(meaning), columns, "      ", "      ")
+                yield from paragraph(message(error.meaning or _origin(error.printed_by)), columns, "      ", "      ")
     yield from _notes(summary, columns)
     yield from compiler_lines(summary.log.edge_tpu, columns)
     if summary.is_cut:
@@ -157,6 +156,13 @@ def _refusals(summary: LogSummary, columns: int) -> Iterator[Line]:
     default = find_delegate(APPLIED_BY_DEFAULT)
     if any(op == f"{OTHER_KERNEL}{default.kernel_name}" for op, *_ in summary.refusals):
         yield from paragraph(f"{default.display_name}{_APPLIED_FIRST}", columns, "      ", "      ")
+
+
+def _origin(components: Sequence[str]) -> str:
+    """Say which components may have printed a line whose meaning is not known."""
+    if len(components) == 1:
+        return f"as in the source code of {components[0]}; its meaning is not known"
+    return f"the log does not show which component printed this line ({' or '.join(components)}); its meaning is not known"
 
 
 def _result(summary: LogSummary, columns: int) -> Iterator[Line]:
