@@ -8,7 +8,14 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from delegate_sim.delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES, GRAPHICS_ACCELERATOR, find_delegate, folded
+from delegate_sim.delegates.registry import (
+    DEFAULT_DELEGATE,
+    DELEGATE_NAMES,
+    GRAPHICS_ACCELERATOR,
+    MICROCONTROLLERS,
+    find_delegate,
+    folded,
+)
 from delegate_sim.foundation.outputs import OutputFile, declare_outputs
 from delegate_sim.gate.configuration import DEFAULT_BASELINE, OWN_FILE
 from delegate_sim.gate.source_models import CONSENT_OPTION
@@ -20,12 +27,13 @@ from ..console.layout import counted
 from ..console.output_file import FileCommand, force_option, is_forced
 from ..console.terminal import write, write_file
 from ..options.delegate_flags import DelegateName
-from ..options.targets import devices_of_environment, devices_option
+from ..options.targets import devices_of_environment, devices_option, groups_option
 
 _EPILOG = """\b
 Examples:
   delegate-sim init
   delegate-sim init --device pixel10 --device imx8mp
+  delegate-sim init --for phones
   delegate-sim init --delegate gpu --delegate xnnpack
   delegate-sim init --delegate nnapi --android 11 --android 13
 """
@@ -47,6 +55,7 @@ _ANDROIDS = ("11", "13")
     help="A delegate to configure; may be given several times.",
 )
 @devices_option("A phone, SoC or board to configure, such as pixel10; may be given several times.")
+@groups_option("A kind of devices to configure, such as phones; may be given several times.")
 @click.option(
     "--android",
     "androids",
@@ -55,22 +64,23 @@ _ANDROIDS = ("11", "13")
     help=f"An Android release to check {DEFAULT_DELEGATE} on; may be given several times.",
 )
 @force_option(f"Replace an existing {OWN_FILE}.")
-def command(names: Sequence[str], named_devices: Sequence[str], androids: Sequence[str]) -> None:
+def command(names: Sequence[str], named_devices: Sequence[str], device_groups: Sequence[str], androids: Sequence[str]) -> None:
     """Write a commented configuration for the models below the working directory.
 
     The configuration lists the folders that contain models, except hidden folders and build folders.
     """
     declare_outputs([OutputFile(OWN_FILE, is_forced())])
-    devices = named_devices or (() if names or androids else devices_of_environment())
+    devices = named_devices or (() if names or androids or device_groups else devices_of_environment())
     for device in devices:
         delegates_of_devices([device])  # a microcontroller has no delegate
-    if not names and not devices:
+    if not names and not devices and not device_groups:
         names = (DEFAULT_DELEGATE,) if androids else (GRAPHICS_ACCELERATOR,)
     names, androids = tuple(dict.fromkeys(names)), tuple(dict.fromkeys(androids))
+    groups = tuple(dict.fromkeys(device_groups))
     devices = tuple(dict.fromkeys(map(folded, devices)))
     _check_androids(names, androids)
     models = sorted(_models())
-    write_file(OWN_FILE, "".join(f"{line}\n" for line in _lines(models, names, devices, androids)))
+    write_file(OWN_FILE, "".join(f"{line}\n" for line in _lines(models, names, devices, groups, androids)))
     scope = f"for {counted(len(models), 'model')}" if models else "without models, because no model was found: add your models"
     write(f"Wrote {OWN_FILE} {scope}. Next, run delegate-sim check --update, and commit {OWN_FILE} and {DEFAULT_BASELINE}.\n")
 
@@ -110,7 +120,9 @@ def _literal(folder: str) -> str:
     return re.sub("[\ud800-\udfff]", "?", glob.escape(folder))
 
 
-def _lines(models: Sequence[str], names: Sequence[str], devices: Sequence[str], androids: Sequence[str]) -> Iterator[str]:
+def _lines(
+    models: Sequence[str], names: Sequence[str], devices: Sequence[str], groups: Sequence[str], androids: Sequence[str]
+) -> Iterator[str]:
     patterns = _patterns(models) or [f"models/**/*{_SUFFIX}"]
     yield "# The configuration of delegate-sim check. It can also be in pyproject.toml, under [tool.delegate-sim]."
     yield ""
@@ -129,7 +141,7 @@ def _lines(models: Sequence[str], names: Sequence[str], devices: Sequence[str], 
     yield '# defaults = "benchmark"'
     yield ""
     yield f"# A target for each delegate and device: {', '.join(DELEGATE_NAMES)}."
-    yield from _target_lines(names, devices, androids)
+    yield from _target_lines(names, devices, groups, androids)
     yield from _source_lines()
     yield "# Limits that do not depend on the baseline. Targets may override these limits in [targets.NAME.budgets]."
     yield "# [budgets]"
@@ -151,14 +163,20 @@ def _lines(models: Sequence[str], names: Sequence[str], devices: Sequence[str], 
     yield "# Budgets for some models or targets."
     yield "# [[overrides]]"
     yield '# models = ["models/large/*.tflite"]'
-    yield f'# targets = ["{[*map(_target_name, devices), *names][0]}"]'
+    yield f'# targets = ["{[*map(_target_name, devices), *groups, *names][0]}"]'
     yield "# max-partitions = 10"
 
 
-def _target_lines(names: Sequence[str], devices: Sequence[str], androids: Sequence[str]) -> Iterator[str]:
-    for device in devices:
-        yield f"[targets.{_target_name(device)}]"
-        yield f'device = "{device}"  # a target for each of its delegates'
+def _target_lines(names: Sequence[str], devices: Sequence[str], groups: Sequence[str], androids: Sequence[str]) -> Iterator[str]:
+    named = [(_target_name(device), f'device = "{device}"  # a target for each of its delegates') for device in devices]
+    for group in groups:
+        line = (
+            'kind = "micro"' if group == MICROCONTROLLERS else f'for = "{group}"  # a target for each delegate of these devices'
+        )
+        named.append((group, line))
+    for name, line in named:
+        yield f"[targets.{name}]"
+        yield line
         yield '# models = ["models/vision/*.tflite"]'
         yield ""
     for name in names:

@@ -375,6 +375,11 @@ def devices_option(description: str) -> Decorator:
     )
 
 
+def groups_option(description: str) -> Decorator:
+    """Return ``--for`` for several kinds of devices."""
+    return click.option("--for", "device_groups", metavar="KIND", multiple=True, type=GroupName(GROUP_NAMES), help=description)
+
+
 _MICRO = click.option(
     MICRO_FLAG,
     is_flag=True,
@@ -382,14 +387,7 @@ _MICRO = click.option(
     help=f"TensorFlow Lite Micro, as --delegate {MICRO_NAME}.",
 )
 _DEVICE = devices_option("A phone, SoC or board, such as pixel10.")
-_FOR = click.option(
-    "--for",
-    "device_groups",
-    metavar="KIND",
-    multiple=True,
-    type=GroupName(GROUP_NAMES),
-    help="A kind of devices, such as phones.",
-)
+_FOR = groups_option("A kind of devices, such as phones.")
 _PAIRS = click.option("--option", "pairs", metavar="KEY=VALUE", multiple=True, help="An option of the delegate, by name.")
 _DEFAULTS = click.option(
     "--defaults",

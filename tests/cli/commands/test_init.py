@@ -72,6 +72,8 @@ def test_init_for_several_android_releases(tmp_path, run, monkeypatch):
         (("--device", "i.MX 8M Plus"), "", ["imx8mplus@vx-nxp", "imx8mplus@teflon", "imx8mplus@xnnpack"]),
         (("--device", "snapdragon8+gen1", "--delegate", "coreml"), "", ["snapdragon8plusgen1@mldrift", "coreml"]),
         ((), "imx93", ["imx93@ethosu-imx93", "imx93@xnnpack"]),
+        (("--for", "iphones"), "imx93", ["iphones@mldrift", "iphones@coreml", "iphones@xnnpack"]),
+        (("--for", "microcontrollers", "--delegate", "gpu"), "", ["microcontrollers", "gpu"]),
     ],
 )
 def test_the_targets_that_init_writes(tmp_path, run, monkeypatch, arguments, variable, targets):
