@@ -62,8 +62,9 @@ demo: $(DEMO_STAMP)  ## analyze a model (MODEL=...); by default, a fixture
 
 test: lint pytest  ## run lint, type checks, unit tests, property tests and conformance on a sample, on all cores
 
+# A worker more than there are cores, since a test of a browser or of a program waits half of its time.
 pytest: setup  ## run all tests, without lint
-	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
+	$(BIN)/python -m pytest --numprocesses $$(( $$(nproc 2> /dev/null || getconf _NPROCESSORS_ONLN) + 1 )) --dist worksteal
 
 samples: setup  ## run the tests of diagnoses that each run of the tests does on a sample only, on all fixtures and converted models
 	DELEGATE_SIM_WHOLE_SAMPLES=1 $(BIN)/python -m pytest tests/diagnosis/test_examiner.py tests/diagnosis/test_followers.py

@@ -314,7 +314,7 @@ def test_a_truncated_profile_in_every_form(timing, form, rows, run):
     text = write_profile(rows, form)
     known = [(NODE, row.op, row.ms, [row.node]) for row in rows] if run is None else expected(rows, run)
     errors = []
-    for end in range(len(text) // 20, len(text), len(text) // 20):
+    for end in range(len(text) // 7, len(text), len(text) // 7):
         try:
             found = timing(text[:end])
         except DelegateSimError as error:

@@ -255,7 +255,7 @@ def test_a_converter_that_misbehaves_is_a_row_with_one_line(run, tmp_path, monke
     monkeypatch.chdir(tmp_path)
     python = make_environment(tmp_path / "environment")
     source = make_source(tmp_path, name)
-    limit = ("--time-limit", 5) if name == "hanging" else ()
+    limit = ("--time-limit", 2) if name == "hanging" else ()
     monkeypatch.setenv("FAKE_NOTE", str(tmp_path / "note"))
     result = run("sweep", source, *PHONE, "--python", python, "--no-cache", *limit, "--format", "json")
     assert result.exit_code == 2

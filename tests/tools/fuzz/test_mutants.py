@@ -1,4 +1,4 @@
-"""A few hundred mutants, always the same, and those that once went wrong, through every delegate and some commands."""
+"""A hundred mutants, always the same, and those that once went wrong, through every delegate and some commands."""
 
 from __future__ import annotations
 
@@ -27,9 +27,8 @@ SEEDS = [path.read_bytes() for path in FIXTURES]
 @pytest.mark.parametrize("path", KNOWN, ids=lambda path: path.stem)
 def test_what_once_went_wrong(path):
     content = path.read_bytes()
-    for number in range(3):
-        run_delegates(content, random.Random(number), len(DELEGATE_NAMES))
-    for number in range(6):
+    run_delegates(content, random.Random(path.stem), len(DELEGATE_NAMES))
+    for number in range(2):
         run_command(content, random.Random(f"{path.stem}{number}"))
 
 
@@ -61,15 +60,14 @@ def test_commands_that_once_went_wrong(tmp_path, stem, command):
 
 
 @pytest.mark.parametrize("make", [large_model, long_network])
-@pytest.mark.parametrize("number", range(4))
-def test_models_of_many_nodes(make, number):
-    content = make(random.Random(number))
-    assert content == make(random.Random(number))
-    run_delegates(content, random.Random(number), 2)
-    run_command(content, random.Random(number))
+def test_models_of_many_nodes(make):
+    content = make(random.Random(1))
+    assert content == make(random.Random(1))
+    run_delegates(content, random.Random(1), 2)
+    run_command(content, random.Random(1))
 
 
-@pytest.mark.parametrize("first", range(0, 240, 40))
+@pytest.mark.parametrize("first", range(0, 120, 40))
 def test_mutants(first):
     for number in range(first, first + 40):
         generator = random.Random(f"tests:{number}")
