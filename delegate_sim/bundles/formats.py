@@ -72,8 +72,10 @@ def source_format(path: str, beginning: bytes) -> str | None:
 
 
 def source_fault(path: str, beginning: bytes) -> str:
-    """Return the error message for a source model in place of a TFLite model, or "" if the path is not a source model."""
+    """Return the error message for a source model or a log in place of a TFLite model, or "" for all other files."""
     source = source_format(path, beginning)
+    if beginning and beginning[4:8] != _MODEL_IDENTIFIER and path.lower().endswith(".log"):
+        return "is a log, not a TFLite model: read it with delegate-sim explain --log"
     return "" if source is None else f"is {source}, not a TFLite model: convert it with delegate-sim sweep"
 
 

@@ -110,6 +110,12 @@ class TestFiles:
         assert f"{path}: is {source}, " in fault(path)
         assert "delegate-sim sweep" in fault(path)
 
+    def test_a_log_is_named(self, tmp_path):
+        path = tmp_path / "device.log"
+        path.write_bytes(b"INFO: Created TensorFlow Lite delegate for GPU.")
+        assert f"{path}: is a log, " in fault(path)
+        assert "delegate-sim explain --log" in fault(path)
+
     def test_a_saved_model_is_named(self, tmp_path):
         (tmp_path / "saved_model.pb").write_bytes(b"graph")
         assert f"{tmp_path}: is a SavedModel, " in fault(tmp_path)
