@@ -42,6 +42,8 @@ _ESCAPE = "fuzz: escape: "
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _CHANGES_OF_FILES = ("os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.link", "os.symlink", "os.truncate", "os.chmod")
 _STARTS = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork", "os.startfile", "socket.connect")
+_WORKER = "delegate_sim.scan.worker"
+"""The program that ``scan`` starts for a model that it maps into memory."""
 _UPDATES = ("--update", "--prune", "--learn")
 """Options with which a command changes its input, as asked."""
 
@@ -142,7 +144,7 @@ def _confine(folder: str) -> None:
             paths = arguments[:1]
         elif event in _CHANGES_OF_FILES:
             paths = arguments[:2]
-        elif event in _STARTS:
+        elif event in _STARTS and not (event == "subprocess.Popen" and list(arguments[1])[-1:] == [_WORKER]):
             os.write(2, f"{_ESCAPE}{event} {arguments!r}\n".encode("utf-8", "replace"))
         elif event == "exec" and getattr(arguments[0], "co_filename", "").startswith((*own, "./")):
             os.write(2, f"{_ESCAPE}runs {arguments[0].co_filename}\n".encode("utf-8", "replace"))
