@@ -2,7 +2,8 @@
 
 Source: ``CoreMlDelegate`` and ``DelegatePrepare`` (``delegates/coreml/coreml_delegate.mm``),
 ``CoreMlDelegateKernel::BuildModel`` (``delegates/coreml/coreml_delegate_kernel.mm``), and the checks in ``RegisterInputs`` and
-``RegisterOutputs`` of the layers (``delegates/coreml/builders``). Core ML is assumed to compile the model.
+``RegisterOutputs`` of the layers (``delegates/coreml/builders``). Core ML is assumed to compile the model, except for layers
+that its validator refuses (``NeuralNetworkSpecValidator`` of apple/coremltools).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 from ..foundation.parsing.invalid_value import InvalidValueError
 from ..graph.graph import Graph, NodeView
 from ..graph.partition import Subset
-from ..refusal import Refusal
+from ..refusal import Effect, Refusal
 from ..releases.catalogue import NEWEST, Release, parse_release
 from ..rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT, PARTITION_MINIMUM, kinds_in
 from ..rules.operands import listed
@@ -52,7 +53,7 @@ _FIRST_OPERAND_ONLY = frozenset(_INPUT_COUNTS).union(("RESHAPE", "FULLY_CONNECTE
 def build_partition(graph: Graph, subset: Subset, release: Release = NEWEST) -> Refusal | None:
     """Return the reason why the kernel of a partition cannot be initialized, or None if the kernel is initialized."""
     used: set[int] = set()
-    without_bias = None
+    predicted = None
     for index in subset.nodes:
         node = graph.view(graph.nodes[index])
         failure = _miscounted(node)
@@ -60,17 +61,29 @@ def build_partition(graph: Graph, subset: Subset, release: Release = NEWEST) -> 
             return failure
         if _reads_value(node) and node.node.input(2) < 0:
             return kernel_failure("coreml-kernel-value", index, op=node.op)
-        if without_bias is None and has_missing_bias(node):
-            # What the memory holds is not known, so the failure is only predicted.
-            without_bias = replace(kernel_failure("coreml-kernel-bias", index), is_predicted=True)
+        code = _refused_by_core_ml(node)
+        if predicted is None and code is not None:
+            predicted = replace(kernel_failure(code, index), is_predicted=True)
         used.update(layer_inputs(node), node.node.outputs)
-    if not release.is_at_least(_BOUNDARY_RANK_IS_CHECKED):
-        return without_bias
     for index in [own for own in (*subset.outputs, *subset.inputs) if own in used]:
         tensor = graph.tensors[index]
         if tensor.rank > MAX_RANK:
-            return kernel_failure("coreml-kernel-rank", None, tensor, found=tensor.rank)
-    return without_bias
+            failure = kernel_failure("coreml-kernel-rank", None, tensor, found=tensor.rank)
+            is_checked = release.is_at_least(_BOUNDARY_RANK_IS_CHECKED)
+            # Older releases describe the tensor to Core ML with sizes that were never set.
+            return failure if is_checked else predicted or replace(failure, effect=Effect.FAIL_AT_INVOKE)
+    return predicted
+
+
+def _refused_by_core_ml(node: NodeView) -> str | None:
+    """Return the code of a layer that Core ML does not compile, as far as is known without Core ML.
+
+    The delegate sets no padding of the pooling layer for MEAN, and ``validatePoolingLayer`` refuses such a layer. What a kernel
+    reads in place of an omitted bias is not known.
+    """
+    if node.op == "MEAN":
+        return "coreml-kernel-pooling"
+    return "coreml-kernel-bias" if has_missing_bias(node) else None
 
 
 def _miscounted(node: NodeView) -> Refusal | None:

@@ -41,6 +41,7 @@ _BEFORE = {
     Effect.CRASH: "creating a kernel will crash the process: ",
     Effect.CRASH_LATER: "creating a kernel will crash the process: ",
     Effect.FAIL_LATER: "creating a kernel will make the model fail: ",
+    Effect.FAIL_AT_INVOKE: "Invoke will fail: ",
 }
 """The beginning of messages about delegate kernels that fail although nothing is restored."""
 
@@ -218,7 +219,7 @@ class DelegateApplication:
         fails_with_model = self.delegate.accelerator.fails_with_model
         if failure.is_predicted:
             self._will_fail(graph, failure.within(place, f"; {predicted_build(self.release)}"))
-        elif failure.effect.is_later or (failure.effect is Effect.CRASH and not fails_with_model):
+        elif failure.effect.is_later or failure.is_at_invoke or (failure.effect is Effect.CRASH and not fails_with_model):
             self._will_fail(graph, failure.within(place).within(_BEFORE[failure.effect]))
         elif fails_with_model or self.is_allocated or not self.delegate.allows_dynamic_tensors(self.options, self.release):
             return failure

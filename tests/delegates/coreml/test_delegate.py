@@ -7,7 +7,7 @@ import pytest
 import delegate_sim
 from delegate_sim.delegates.coreml import DELEGATE, KINDS
 from delegate_sim.errors import OptionError
-from delegate_sim.results.report.measures import PREDICTED, measure
+from delegate_sim.results.report.measures import FAILS_LATER, PREDICTED, measure
 from delegate_sim.results.report.placement import code_of, on_cpu, placements
 from fixtures.builder import ModelBuilder
 
@@ -152,9 +152,13 @@ def test_kernel_with_rank_5_at_its_border_is_restored():
     ]
 
 
-@pytest.mark.parametrize(("release", "outcome"), [("litert-2.1.6", "delegated"), ("litert-2.2.0", "restored")])
-def test_rank_at_the_border_counts_from_a_release_on(release, outcome):
-    assert analyze(chain("RELU", "TANH", shape=(1, 1, 1, 1, 4)), {"release": release})["outcome"] == outcome
+@pytest.mark.parametrize(("release", "outcome"), [("litert-2.1.6", FAILS_LATER), ("litert-2.2.0", "restored")])
+def test_rank_at_the_border_fails_at_invoke_before_a_release(release, outcome):
+    """LiteRT issue 1268: "MultiArray shape (15 x 3 x 224 x 126) does not match the shape (0 x 0 x 0 x 0)"."""
+    model = chain("RELU", "TANH", shape=(1, 1, 1, 1, 4)).bytes()
+    (run,) = delegate_sim.analyze(model, "coreml", runtime=release, defaults="api").runs
+    assert (measure(run).outcome, run.refusal.code) == (outcome, "coreml-kernel-rank")
+    assert run.refusal.is_at_invoke == (outcome == FAILS_LATER)
 
 
 def test_rank_5_of_a_constant_that_no_layer_reads_does_no_harm():
@@ -193,7 +197,9 @@ def test_kernel_of_transpose_conv_with_bias_is_restored():
 
 
 def test_every_failure_is_tested():
-    assert set(KINDS) == {"coreml-kernel-bias", "coreml-kernel-rank", "coreml-kernel-operands", "coreml-kernel-value"}
+    assert set(KINDS) == {
+        *("coreml-kernel-bias", "coreml-kernel-rank", "coreml-kernel-operands", "coreml-kernel-pooling", "coreml-kernel-value"),
+    }
 
 
 def padding(op, value):
@@ -254,6 +260,19 @@ def test_missing_bias_is_a_predicted_failure_coreml_kernel_bias():
     assert measure(run).outcome == PREDICTED
     bias, operator = "coreml-kernel-bias", "coreml-unsupported-operator"
     assert [code_of(reasons) for _, _, reasons in on_cpu(run)] == [bias, bias, operator, bias, bias]
+
+
+def test_mean_is_a_predicted_failure_coreml_kernel_pooling():
+    """TensorFlow issue 51180: "Padding type for the pooling layer 'PoolingLayerBuilder (MEAN)_0' is not set"."""
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source, axes = graph.input("in", "FLOAT32", (1, 4, 4, 2)), graph.tensor("axes", "INT32", (2,), data=[1, 2])
+    mean, result = [graph.tensor(name, "FLOAT32", (1, 1, 1, 2)) for name in ("mean", "out")]
+    graph.node("MEAN", (source, axes), (mean,), options={"keep_dims": True})
+    graph.node("RELU", (mean,), (result,))
+    graph.outputs(result)
+    (run,) = delegate_sim.analyze(builder.bytes(), "coreml", defaults="api").runs
+    assert (measure(run).outcome, run.refusal.code, run.refusal.node) == (PREDICTED, "coreml-kernel-pooling", 0)
 
 
 def test_a_predicted_failure_stays_if_other_nodes_are_assumed_to_be_accepted():
