@@ -38,6 +38,7 @@ def model_of(tensors: Mapping[str, Any], steps: Sequence[Step], outputs: str = "
     """Return a model.
 
     ``tensors`` has a shape for each tensor of FLOAT32, a pair of type and shape for other types, and the elements of constants.
+    Tensors of INT8 and UINT8 are quantized.
     Tensors that no node computes are inputs of the graph. ``outputs`` are names of tensors, by default the results of the last
     node.
     """
@@ -52,7 +53,8 @@ def model_of(tensors: Mapping[str, Any], steps: Sequence[Step], outputs: str = "
             index[name] = graph.tensor(name, given.dtype.name.upper(), given.shape, given)
         else:
             kind, shape = given if isinstance(given[0], str) else ("FLOAT32", given)
-            index[name] = (graph.tensor if name in computed else graph.input)(name, kind, shape)
+            scale = 0.5 if kind in ("INT8", "UINT8") else None
+            index[name] = (graph.tensor if name in computed else graph.input)(name, kind, shape, scale=scale)
     for op, operands, results, options in steps:
         graph.node(
             op, [index[name] for name in operands.split()], [index[name] for name in results.split()], options=options or None

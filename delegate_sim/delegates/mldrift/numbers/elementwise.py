@@ -126,6 +126,18 @@ def _mixed_ranks(node: NodeView, part: GraphPart) -> Affected | None:
     return Affected(min(operands, key=lambda tensor: tensor.rank), {"other": list(node.output(0).shape)})
 
 
+def _quantized_ranks(node: NodeView, part: GraphPart) -> Affected | None:
+    operands = runtime_operands(node)
+    if operands is None or operands[0].rank == operands[1].rank:
+        return None
+    lower = min(operands, key=lambda tensor: tensor.rank)
+    return Affected(lower, {"other": list(node.output(0).shape)}) if any(map(_has_steps, operands)) else None
+
+
+def _has_steps(tensor: Tensor) -> bool:
+    return tensor.quantization is not None and tensor.quantization.is_affine
+
+
 def _condition_elsewhere(node: NodeView, part: GraphPart) -> Affected | None:
     condition, result = node.input(0), node.output(0)
     # A condition of SELECT may have one element for each batch.
@@ -158,6 +170,11 @@ RULES = (
     number_rule(
         "elementwise-mixed-ranks", ("ADD", "MUL"), _mixed_ranks, is_before_backend=True, fixed_in=parse_release("litert-2.1.6")
     ),
+    number_rule(
+        "elementwise-quantized-ranks",
+        ("ADD", "SUB", "MUL", "DIV", "MAXIMUM", "MINIMUM", "SQUARED_DIFFERENCE"),
+        _quantized_ranks,
+    ),
     number_rule("select-cond-layout", ("SELECT", "SELECT_V2"), _condition_elsewhere, is_before_backend=True),
     number_rule(
         "fused-tanh",
@@ -171,7 +188,7 @@ RULES = (
 
 
 def _is_quantized(weights: Tensor) -> bool:
-    return weights.is_constant and weights.quantization is not None and weights.quantization.is_affine
+    return weights.is_constant and _has_steps(weights)
 
 
 def _strided_matrix(node: NodeView, part: GraphPart) -> Affected | None:

@@ -103,6 +103,25 @@ def test_operands_of_different_rank_in_old_releases(runtime, shape, expected):
     assert risks_of(model, runtime) == expected
 
 
+@pytest.mark.parametrize(
+    ("op", "kind", "shapes", "is_wrong"),
+    [
+        ("ADD", "INT8", ((6, 8), (1, 6, 8)), True),
+        ("SUB", "UINT8", ((1, 2, 4, 8), (8,)), True),
+        ("MAXIMUM", "INT8", ((4, 8), (1,)), True),
+        ("ADD", "INT8", ((1, 6, 8), (1, 6, 8)), False),
+        ("ADD", "INT8", ((1, 2, 4, 8), (1, 1, 1, 8)), False),
+        ("GREATER", "INT8", ((6, 8), (1, 6, 8)), False),
+        ("ADD", "FLOAT32", ((6, 8), (1, 6, 8)), False),
+    ],
+)
+def test_quantized_operands_of_different_rank(op, kind, shapes, is_wrong):
+    """Measured on WebGPU with LiteRT 2.1.6, 2.2.0 and 2.3.0; with a RESHAPE to the same rank, the numbers are right."""
+    result = ("BOOL" if op == "GREATER" else kind, np.broadcast_shapes(*shapes))
+    model = model_of({"x": (kind, shapes[0]), "z": (kind, shapes[1]), "y": result}, [(op, "x z", "y", {})])
+    assert risks_of(model) == ([(0, "elementwise-quantized-ranks", "wrong")] if is_wrong else [])
+
+
 SELECTED = [
     ("SELECT_V2", (8,), (2, 4, 3, 8), True),
     ("SELECT_V2", (1, 1, 1, 8), (2, 4, 3, 8), False),
