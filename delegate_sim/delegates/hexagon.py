@@ -215,7 +215,7 @@ _OPERATORS = {
             ATTRIBUTE,
             f"a window of at most {_MAX_WINDOW} x {_MAX_WINDOW}, or padding VALID",
             _large_padded_window,
-            "pad with a separate operator, or split the pooling",
+            "at stride 1, use several smaller poolings in a row: three of 5 x 5 in place of one of 13 x 13",
         ),
         NO_ACTIVATION,
         version_in=UP_TO_2,

@@ -12,10 +12,13 @@ from dataclasses import dataclass
 from ...foundation.converter_attributes import UNFOLDED
 from ...graph.graph import NodeView
 from ...rules.kinds import Problem
+from ...rules.operands import operand
+from ...rules.vocabulary import constant
 from ...runtime.target import Target
 
 _OF_OPERATORS = frozenset({Problem.OPERATOR, Problem.DRIVER})
 """Kinds of problem that disappear if the layer is built from other operators."""
+_CONSTANT_WEIGHTS = constant(operand(1)).data
 _FLOATS = frozenset({"FLOAT32", "FLOAT16"})
 
 
@@ -32,6 +35,8 @@ class Rewrite:
     """
     setting: str = ""
     """The value of ``ConverterSetting`` that makes the converter do the rewrite. Empty if the source code must change."""
+    weighted: str = ""
+    """The operator that reads the second operand of the node as its weights. Empty if there is none."""
 
 
 def _any_type(words: str, *operators: str) -> tuple[Rewrite, ...]:
@@ -48,6 +53,7 @@ REWRITES: Mapping[str, tuple[Rewrite, ...]] = {
                 f"one FULLY_CONNECTED for each matrix (the converter writes this form with {UNFOLDED})",
                 ("SPLIT", "RESHAPE", "TRANSPOSE", "FULLY_CONNECTED", "PACK"),
                 setting="unfold-batch-matmul",
+                weighted="FULLY_CONNECTED",
             ),
         ),
         "BROADCAST_TO": _any_type("MUL with ones of the result's shape", "MUL"),
@@ -58,8 +64,12 @@ REWRITES: Mapping[str, tuple[Rewrite, ...]] = {
         "EXPAND_DIMS": _any_type("RESHAPE", "RESHAPE"),
         "FLOOR_DIV": _of_floats("DIV and FLOOR", "DIV", "FLOOR"),
         "FLOOR_MOD": _of_floats("DIV, FLOOR, MUL and SUB", "DIV", "FLOOR", "MUL", "SUB"),
-        "FULLY_CONNECTED": _of_floats(
-            "CONV_2D with 1x1 filters on [1, rows, 1, channels], with a RESHAPE before and after it", "RESHAPE", "CONV_2D"
+        "FULLY_CONNECTED": (
+            Rewrite(
+                "CONV_2D with 1x1 filters on [1, rows, 1, channels], with a RESHAPE before and after it",
+                ("RESHAPE", "CONV_2D"),
+                weighted="CONV_2D",
+            ),
         ),
         "GATHER_ND": _any_type("RESHAPE to one dimension and GATHER, with indices into this dimension", "RESHAPE", "GATHER"),
         "GELU": (
@@ -115,6 +125,15 @@ def rewriting(view: NodeView, target: Target) -> Rewrite | None:
     operand = view.input(0)
     for way in known:
         is_of_type = not way.types or operand.type in way.types or operand.scale > 0
-        if is_of_type and all(target.delegate.supports_operator(op, target.options) for op in way.operators):
+        takes_all = all(target.delegate.supports_operator(op, target.options) for op in way.operators)
+        if is_of_type and takes_all and not _lacks_weights(way, view, target):
             return way
     return None
+
+
+def _lacks_weights(way: Rewrite, view: NodeView, target: Target) -> bool:
+    """Return whether a new operator needs constant weights, but the node computes this operand."""
+    if not way.weighted or view.input(1).is_constant:
+        return False
+    rule = target.delegate.rules_for(target.options).rule_of(way.weighted)
+    return rule is not None and any(_CONSTANT_WEIGHTS in (check.data, *check.data) for check in rule.checks)

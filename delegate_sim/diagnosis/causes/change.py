@@ -298,8 +298,10 @@ def _with_result(change: Change) -> str:
     result = result_text(change)
     if not result:
         text = change.text
+    elif change.kind is ChangeKind.LAYER and change.cost is not None:
+        text = f"{change.text}; {IF_TAKEN}: {result if change.helps else f'no gain ({result})'}"
     elif change.kind is ChangeKind.LAYER:
-        text = f"{change.text}; {IF_TAKEN if change.cost is not None else NOT_SIMULATED}: {result}"
+        text = f"{change.text}; {NOT_SIMULATED}: {result}"
     else:
         text = f"{change.text} ({result})" if change.cost is not None else f"{change.text} ({NOT_SIMULATED}: {result})"
     return f"{text}: {change.note}" if change.note else text
