@@ -8,21 +8,17 @@ from typing import Any
 
 import click
 
-from delegate_sim.graph.analysis_cache import AnalysisCache
-from delegate_sim.micro.delegate import MicroResult, micro_result, micro_target
+from delegate_sim.micro.delegate import micro_target
 from delegate_sim.micro.target import KERNELS, PACKAGE
-from delegate_sim.model.model import Model
 from delegate_sim.runtime.target import Target
 
 from ..answers import Outputs, output_options
 from ..console.output_file import Command, FileCommand, gathered, output_option
 from ..console.terminal import width
-from ..exits import FINDINGS
 from ..models import Models
 from ..options.shared import OpProfileArguments
 from ..text.analysis.view import View
-from ..text.micro import micro_lines
-from .analyze.analysis import AnalysisJob, write_analyses
+from .analyze.analysis import single, write_analyses
 
 
 def micro_target_options(command: Command) -> Command:
@@ -50,7 +46,6 @@ Examples:
 The exit code is 1 if the runtime cannot run a model, or if a model has weights outside the flatbuffer. The runtime does not read
 these weights.
 """
-_NO_PROFILES = OpProfileArguments(())
 
 
 @click.command("micro", cls=FileCommand, epilog=_EPILOG, no_args_is_help=True)
@@ -66,19 +61,5 @@ def command(paths: Sequence[str], target: Target, outputs: Outputs, verbose: boo
     The output lists all operators that the resolver lacks and all nodes that a kernel refuses. The runtime itself stops at the
     first problem. The output also shows the arena that the model needs, and the lines that register the model's operators.
     """
-    return analyze_micro(paths, target, outputs, verbose=verbose)
-
-
-def analyze_micro(
-    paths: Sequence[str], target: Target, outputs: Outputs, profiles: OpProfileArguments = _NO_PROFILES, *, verbose: bool
-) -> int:
-    """Write what the runtime does with each model, and return the exit code."""
-    results: list[MicroResult] = []
-
-    def report(model: Model, _: AnalysisCache) -> MicroResult:
-        results.append(micro_result(model, target))
-        return results[-1]
-
     view = View(width(), verbose, names_commands=True)
-    code = write_analyses(Models(paths), AnalysisJob([target], report, micro_lines), view, outputs, profiles)
-    return code or (FINDINGS if any(result.has_failed(result.runs[0]) for result in results) else 0)
+    return write_analyses(Models(paths), single([target], names_fixes=True), view, outputs, OpProfileArguments())

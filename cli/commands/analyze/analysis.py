@@ -21,6 +21,7 @@ from delegate_sim.runtime.target import Target
 
 from ...answers import CARD, CARD_IMAGE, CARD_MARKDOWN, Answer, ModelTable, Outputs, write_all
 from ...console.terminal import Line
+from ...exits import DONE, FINDINGS
 from ...models import Models, Unreadable, read_model, show_target
 from ...options.shared import AcceleratorArguments, LiveArguments, OpProfileArguments
 from ...options.targets import TargetArguments
@@ -128,10 +129,11 @@ def _default_target(target: Target) -> Target:
 
 
 def write_analyses(models: Models, job: AnalysisJob, view: View, outputs: Outputs, profiles: OpProfileArguments) -> int:
-    """Analyze each model, write the reports, and return the exit code.
+    """Analyze each model, write the reports, and return the exit code: 1 if the target is a runtime that fails on a model.
 
     The verdict comes before the search for advice.
     """
+    failed = []
 
     def answer(path: str) -> Answer:
         model = read_model(path, job.targets)
@@ -139,6 +141,7 @@ def write_analyses(models: Models, job: AnalysisJob, view: View, outputs: Output
         report = with_adviser(job.report(model, cache), cache)
         timings = profiles.timings(model, job.targets)
         models.leave_out(path, job.targets[len(report.runs) :], Effort(model))
+        failed.extend([run for run in report.runs if run.application is not None and report.has_failed(run)])
         return _answer(job, replace(report, times=timings), timings, replace(view, cache=cache), cache)
 
     names = [target.delegate.name for target in job.targets]
@@ -146,7 +149,8 @@ def write_analyses(models: Models, job: AnalysisJob, view: View, outputs: Output
         (name, name, str(target.release), option_values(target.options)) for name, target in zip(names, job.targets, strict=True)
     ]
     table = ModelTable(None, view.verbose, None, partial(_table_lines, job, view), targets, _totals)
-    return write_all(models, outputs, table, answer)
+    code = write_all(models, outputs, table, answer)
+    return code or (FINDINGS if failed and len(targets) == 1 else DONE)
 
 
 def _answer(job: AnalysisJob, report: Report, timings: Sequence[Timing], view: View, cache: AnalysisCache) -> Answer:

@@ -122,13 +122,6 @@ def _analyze_delegates(request: Request) -> int:
         from .bundles import engine_answers
 
         write_lines(engine_answers(models, targets))
-    if request.arguments.delegates == (MICRO_NAME,) and len(targets) == 1:
-        from ..micro import analyze_micro
-
-        if request.is_chain or is_given("applies_default"):
-            flag = "--chain" if request.is_chain else f"--default-{APPLIED_BY_DEFAULT}"
-            raise click.UsageError(f"{MICRO_NAME} runs whole models, so no nodes remain for another delegate: leave out {flag}")
-        return analyze_micro(models, targets[0], request.outputs, request.profiles, verbose=request.verbose)
     view = View(width(), request.verbose, names_commands=True, names_devices=request.arguments.names_devices)
     return write_analyses(Models(models), _analysis(request, targets), view, request.outputs, request.profiles)
 
@@ -139,7 +132,11 @@ def _analysis(request: Request, targets: Sequence[Target]) -> AnalysisJob:
         return overview(targets)
     names_fixes = ALL_DELEGATES not in delegates
     is_alone = is_chain or (len(delegates) == 1 and not request.arguments.several)
-    has_default = request.applies_default and is_alone and {APPLIED_BY_DEFAULT, ALL_DELEGATES}.isdisjoint(delegates)
+    if delegates == (MICRO_NAME,) and len(targets) == 1 and (is_chain or is_given("applies_default")):
+        flag = "--chain" if is_chain else f"--default-{APPLIED_BY_DEFAULT}"
+        raise click.UsageError(f"{MICRO_NAME} runs whole models, so no nodes remain for another delegate: leave out {flag}")
+    without_default = {APPLIED_BY_DEFAULT, ALL_DELEGATES, MICRO_NAME}
+    has_default = request.applies_default and is_alone and without_default.isdisjoint(delegates)
     if is_chain or has_default:
         return chain(targets, applies_default=has_default, names_fixes=names_fixes)
     return single(targets, names_fixes=names_fixes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from delegate_sim.delegates.devices import group_of, in_groups
 from delegate_sim.delegates.registry import CLOSED_PLUGIN_NAMES
@@ -22,7 +22,7 @@ from delegate_sim.results.report.outcome_words import kernels_title, words_of
 from delegate_sim.results.report.report import Report
 from delegate_sim.results.report.verdict import coverage_verdict, subject, verdict
 from delegate_sim.rules.rule import Reason
-from delegate_sim.runtime.interpreter import Run
+from delegate_sim.runtime.interpreter import Run, simulate
 from delegate_sim.runtime.target import target_names
 from delegate_sim.scan.totals import TargetTotals
 
@@ -66,15 +66,15 @@ _DEVICES_TEXT = (
 
 
 def _micro_lines(model: Model, width: int) -> Iterator[Line]:
-    from delegate_sim.micro.delegate import micro_result, micro_target
+    from delegate_sim.micro.delegate import micro_target
 
     try:
-        result = micro_result(model, micro_target())
+        run = simulate(model, micro_target())
+        arena = run.application.arena
     except LimitError:
         return
-    arena = result.application.arena
     size = "" if arena is None else f"; arena {arena.total:,} bytes"
-    text = f"Microcontrollers (delegate-sim micro): {verdict(result.runs[0])}{size}"
+    text = f"Microcontrollers (delegate-sim micro): {verdict(run)}{size}"
     yield from paragraph(text, width, "", "  ")
 
 
@@ -154,14 +154,12 @@ def model_rows(report: Report) -> list[ModelRow]:
     runs = [run for run in report.runs if not run.by_default]
     names = target_names([run.target for run in runs])
     path = report.model.path or "-"
-    rows = [ModelRow(path, name, summary_of(report.model, run)) for name, run in zip(names, runs, strict=True)]
-    return [replace(row, arena=_arena_cells(report)) for row in rows]
+    arena = _arena_cells(report) if len(runs) == 1 else None
+    return [ModelRow(path, name, summary_of(report.model, run), arena=arena) for name, run in zip(names, runs, strict=True)]
 
 
 def _arena_cells(report: Report) -> tuple[str, str] | None:
-    from delegate_sim.micro.delegate import MicroResult
-
-    if not isinstance(report, MicroResult):
+    if report.application is None:
         return None
     arena = report.application.arena
     return ("", "") if arena is None else (f"{arena.head:,}", f"{arena.total:,}")

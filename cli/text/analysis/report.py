@@ -60,7 +60,8 @@ def report_lines(report: Report, view: View, *, failure: str = "") -> Iterator[L
 
     A single run is shown in detail. Several independent runs are compared in tables. If the view is verbose, the details of each
     run follow the tables. A chain is shown with the details of each requested delegate, and with the place of each node.
-    ``failure`` is the verdict on a chain that does not run. It replaces the verdicts on the runs and the places of nodes.
+    ``failure`` is the verdict on a chain that does not run. It replaces the verdicts on the runs and the places of nodes. Last
+    comes what the application must provide for a runtime of whole models.
     """
     if report.is_chain:
         explicit = [run for run in report.runs if not run.by_default]
@@ -71,6 +72,7 @@ def report_lines(report: Report, view: View, *, failure: str = "") -> Iterator[L
             yield from _target(run, view)
         return
     is_single = len(report.runs) == 1
+    provided = _application_lines(report, view) if is_single else ()
     if not is_single:
         from ..many import details_hint
         from .overview import comparison_lines, runs_table
@@ -94,6 +96,15 @@ def report_lines(report: Report, view: View, *, failure: str = "") -> Iterator[L
         yield from _details(advised, view)
         yield from _commands(report, run, view)
         yield from _target(run, view)
+    yield from provided
+
+
+def _application_lines(report: Report, view: View) -> Sequence[Line]:
+    if report.application is None:
+        return ()
+    from ..micro import application_lines
+
+    return list(application_lines(report.application, view.width, view.verbose))
 
 
 def _commands(report: Report, run: Run, view: View) -> Iterator[Line]:
