@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import click
 
 from delegate_sim.delegates.options import parse_options
-from delegate_sim.delegates.registry import DELEGATE_NAMES
+from delegate_sim.delegates.registry import DELEGATE_NAMES, DelegateOnDevice
 from delegate_sim.foundation.outputs import OutputFile, declare_outputs
 from delegate_sim.gate.check import Checked, check_models
 from delegate_sim.gate.configuration import Configuration, find_configuration, read_configuration
@@ -124,7 +124,7 @@ def command(
     checked = check_models(
         configuration,
         model_paths(models),
-        [*targets, *_targets_of(configuration, delegates), *_targets_on(configuration, named_devices)],
+        [*targets, *_target_names(configuration, delegates, named_devices)],
         update=update,
         prune=prune,
         live=live,
@@ -137,53 +137,37 @@ def command(
         import json
 
         write_file(live_report, json.dumps(checked.live_reports, indent=2) + "\n")
-    for message in _unreadable(checked.results):
+    unreadable = [case for case in checked.results.cases if case.status == UNREADABLE]
+    for message in dict.fromkeys([finding.message for case in unreadable for finding in case.findings]):
         print_error(message)
     write_files(
         [*files, *([] if output is None else [ReportFile(form, output)])], lambda chosen: _rendered(chosen, checked, verbose)
     )
     if GITHUB in (form, *[file.form for file in files]):
         summarize(checked.results)
-    if output is not None:
-        return _exit_code(checked.results, exit_zero)
-    if form == "text":
+    if output is None and form == "text":
         write_lines(check_lines(checked, width(), verbose))
-    else:
+    elif output is None:
         write(_rendered(form, checked, verbose), form)
     return _exit_code(checked.results, exit_zero)
 
 
-def _targets_of(configuration: Configuration, delegates: Sequence[str]) -> list[str]:
-    names = []
-    for delegate in delegates:
-        own = [target.name for target in configuration.targets if target.target.delegate.name == delegate]
+def _target_names(configuration: Configuration, delegates: Sequence[str], devices: Sequence[str]) -> Iterator[str]:
+    asked = [(f"for {delegate}", [DelegateOnDevice(delegate, ())]) for delegate in delegates]
+    asked += [(f"on {device}", list(delegates_of_devices([device]))) for device in devices]
+    for what, wanted in asked:
+        own = [target.name for target in configuration.targets for delegate in wanted if _is_on_device(target.target, delegate)]
         if not own:
             known = ", ".join([target.name for target in configuration.targets])
-            raise click.ClickException(f"{configuration.path}: has no target for {delegate}; its targets are {known}")
-        names += own
-    return names
+            raise click.ClickException(f"{configuration.path}: has no target {what}; its targets are {known}")
+        yield from own
 
 
-def _targets_on(configuration: Configuration, devices: Sequence[str]) -> list[str]:
-    names = []
-    for device in devices:
-        on_device = [(own.delegate, dict(own.options)) for own in delegates_of_devices([device])]
-        own = [
-            configured.name
-            for configured in configuration.targets
-            for delegate, options in on_device
-            if configured.target.delegate.name == delegate and _has_options(configured.target, options)
-        ]
-        if not own:
-            known = ", ".join([target.name for target in configuration.targets])
-            raise click.ClickException(f"{configuration.path}: has no target on {device}; its targets are {known}")
-        names += own
-    return names
-
-
-def _has_options(target: Target, options: Mapping[str, str]) -> bool:
-    parsed = parse_options(target.delegate.name, target.delegate.options, options, target.defaults)
-    return all(target.options[name] == parsed[name] for name in options)
+def _is_on_device(target: Target, wanted: DelegateOnDevice) -> bool:
+    if target.delegate.name != wanted.delegate:
+        return False
+    parsed = parse_options(wanted.delegate, target.delegate.options, dict(wanted.options), target.defaults)
+    return all(target.options[name] == parsed[name] for name, _ in wanted.options)
 
 
 def _rendered(form: str, checked: Checked, verbose: bool) -> str:
@@ -201,11 +185,6 @@ def _begins(number: int, total: int, model: str) -> None:
         show_progress(f"{number:,} of {total:,}: {model}", (number - 1) / total)
     else:
         show_progress(model)
-
-
-def _unreadable(results: Results) -> list[str]:
-    messages = [finding.message for case in results.cases if case.status == UNREADABLE for finding in case.findings]
-    return list(dict.fromkeys(messages))
 
 
 def _exit_code(results: Results, exit_zero: bool) -> int:

@@ -30,7 +30,7 @@ from ..options.delegate_flags import DelegateCommand, given_options
 from ..options.shared import OpProfileArguments, op_profile_option
 from ..options.targets import TWO_DELEGATES_OPTION, TargetArguments, refuse_foreign_flags, target_arguments
 from ..text.compare import timed_entry, timed_lines
-from ..text.many import compared_columns, compared_row
+from ..text.many import COMPARED, compared_row
 
 _EPILOG = """\b
 Examples:
@@ -82,7 +82,7 @@ def command(
     are on the CPU on both sides.
     """
     a, b = _sides(arguments, settings)
-    table = ModelTable(compared_columns(), is_left_out=verbose)
+    table = ModelTable(COMPARED, is_left_out=verbose)
     if path_b is None or os.path.realpath(path_b) == os.path.realpath(path_a):
         if a == b:
             if not stands_for_many(path_a):

@@ -88,9 +88,9 @@ def command(
     entries = [answer.entry for answer in answers]
     entries += map(unreadable_entry, models.unreadable) if form == "json" else []
     if answers or form != "text":  # otherwise standard error already has every message
+        whole = entries[0] if models.is_single and len(entries) == 1 else entries
         lines = partial(_lines, answers, models.unreadable, is_single)
-        whole = partial(_whole, entries, models.is_single)
-        write_result(form, output, whole, lines, lambda: _sheet(answers, models.unreadable))
+        write_result(form, output, lambda: whole, lines, lambda: _sheet(answers, models.unreadable))
     return models.exit_code
 
 
@@ -116,10 +116,6 @@ class _Answer:
     times: FixTimes | None
     entry: Any
     lines: Sequence[Line]
-
-
-def _whole(entries: Sequence[Any], is_single: bool) -> Any:
-    return entries[0] if is_single and len(entries) == 1 else entries
 
 
 def _sheet(answers: Sequence[_Answer], unreadable: Sequence[Unreadable]) -> str:

@@ -25,7 +25,7 @@ from ..exits import DONE, FINDINGS
 from ..models import Models, naming_its_model, one_path, read_model
 from ..options.delegate_flags import DelegateCommand
 from ..options.shared import OpProfileArguments, op_profile_option
-from ..options.targets import TargetArguments, for_option, target_arguments
+from ..options.targets import TargetArguments, delegates_option, target_arguments
 from ..text.fix import fixes_lines, times_of
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ _KINDS = {kind.name.lower(): kind for kind in Exactness}
 
 @click.command("fix", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("path", metavar="MODEL", type=click.Path(readable=False))
-@for_option("A delegate to rewrite the model for; may be given several times.")
+@delegates_option(description="A delegate to rewrite the model for; may be given several times.")
 @output_option("The file for the rewritten model.", name="written", is_declared=False, force="Replace the file if it exists.")
 @click.option("--plan", "plans", is_flag=True, help="Show the result of each pass; write no file.")
 @click.option(

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
-from typing import Any
 
 import click
 
@@ -13,29 +11,12 @@ from delegate_sim.micro.target import KERNELS, PACKAGE
 from delegate_sim.runtime.target import Target
 
 from ..answers import Outputs, output_options
-from ..console.output_file import Command, FileCommand, gathered, output_option
+from ..console.output_file import FileCommand, gathered, output_option
 from ..console.terminal import width
 from ..models import Models
 from ..options.shared import OpProfileArguments
 from ..text.analysis.view import View
 from .analyze.analysis import single, write_analyses
-
-
-def micro_target_options(command: Command) -> Command:
-    """Add ``--resolver``, ``--kernels`` and ``--runtime``. The command receives a ``Target`` as ``target``."""
-
-    @functools.wraps(command)
-    def call(**given: Any) -> Any:
-        target = micro_target(given.pop("resolver"), given.pop("kernels"), given.pop("runtime"))
-        return command(target=target, **given)
-
-    copy = "The copy of the runtime: a version of tflite-micro, a day or a commit."
-    call = click.option("--runtime", metavar="RELEASE", show_default=PACKAGE, help=copy)(call)
-    kernels = "The kernels that the application links."
-    call = click.option("--kernels", type=click.Choice(KERNELS), help=kernels, default=KERNELS[0], show_default=True)(call)
-    source = "The C++ source that registers the application's operators."
-    return click.option("--resolver", metavar="FILE", type=click.Path(readable=False), help=source)(call)
-
 
 _EPILOG = """\b
 Examples:
@@ -50,10 +31,29 @@ these weights.
 
 @click.command("micro", cls=FileCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("paths", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
-@micro_target_options
+@click.option(
+    "--resolver",
+    metavar="FILE",
+    type=click.Path(readable=False),
+    help="The C++ source that registers the application's operators.",
+)
+@click.option(
+    "--kernels",
+    type=click.Choice(KERNELS),
+    default=KERNELS[0],
+    show_default=True,
+    help="The kernels that the application links.",
+)
+@click.option(
+    "--runtime",
+    metavar="RELEASE",
+    show_default=PACKAGE,
+    help="The copy of the runtime: a version of tflite-micro, a day or a commit.",
+)
 @output_options
 @output_option()
 @click.option("-v", "--verbose", is_flag=True, help="Show every node and every buffer of the arena; leave nothing out.")
+@gathered("target", micro_target)
 @gathered("outputs", Outputs)
 def command(paths: Sequence[str], target: Target, outputs: Outputs, verbose: bool) -> int:
     """Show whether TensorFlow Lite Micro runs each MODEL.

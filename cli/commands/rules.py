@@ -25,7 +25,7 @@ from ..console.output_file import FileCommand, output_option
 from ..console.terminal import TEXT_OR_JSON, Line, add_first_line, format_option, width, write_result, write_to
 from ..options.delegate_flags import given_options
 from ..options.targets import ONE_DELEGATE_OPTION, configured_targets, devices_option
-from ..text.rules import accuracy_markdown, accuracy_text, changes_text, delegate_rules, micro_rules, rules_markdown, rules_text
+from ..text.rules import accuracy_markdown, accuracy_text, changes_text, listed_rules, rules_markdown, rules_text
 
 _EPILOG = """\b
 Examples:
@@ -108,7 +108,7 @@ def command(
         result = RuleChanges(chosen, selected)
         write_result(form, output, result.to_dict, lambda: _lines(changes_text(result, since, width())))
         return
-    _write(micro_rules() if chosen.runs_whole_models else delegate_rules(chosen, options), op, form, output)
+    _write(listed_rules(chosen, options), op, form, output)
 
 
 def _write_accuracy(form: str, output: str | None) -> None:
@@ -120,7 +120,9 @@ def _write_accuracy(form: str, output: str | None) -> None:
 
 
 def _write(shown: ListedRules, op: str | None, form: str, output: str | None) -> None:
-    shown = replace(shown, rules=_all_rules(shown.book) if op is None else _rule_for(shown.book, op))
+    book = shown.book
+    every = {**dict(sorted(book.rules.items())), **({} if book.others is None else {OTHERS: book.others})}
+    shown = replace(shown, rules=every if op is None else _rule_for(book, op))
     if form == "markdown":
         write_to(rules_markdown(shown, is_whole=op is None), form, output)
     else:
@@ -142,10 +144,6 @@ def _options(delegate: Delegate, pairs: Sequence[str]) -> OptionValues:
             others = f"; only {', '.join(delegate.rule_options)} selects another set of rules" if delegate.rule_options else ""
             raise click.ClickException(f"the rules of {delegate.name} do not depend on {key}{others}")
     return parse_options(delegate.name, delegate.options, given)
-
-
-def _all_rules(book: RuleBook[Any]) -> dict[str, OpRule[Any] | None]:
-    return {**dict(sorted(book.rules.items())), **({} if book.others is None else {OTHERS: book.others})}
 
 
 def _rule_for(book: RuleBook[Any], op: str) -> dict[str, OpRule[Any] | None]:

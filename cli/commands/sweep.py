@@ -21,7 +21,7 @@ from delegate_sim.errors import FixError
 from delegate_sim.foundation.outputs import OutputFile, declare_outputs
 from delegate_sim.foundation.printable import printable
 from delegate_sim.model.reader import load
-from delegate_sim.runtime.target import Target, with_labels
+from delegate_sim.runtime.target import with_labels
 from delegate_sim.sweeping.rows import MAX_DIFFERENCE
 from delegate_sim.sweeping.search import parse_shapes
 from delegate_sim.sweeping.sweep import sweep
@@ -33,7 +33,7 @@ from ..console.terminal import format_option, print_on_stderr, show_progress, wi
 from ..exits import DONE, INTERRUPTED, USAGE
 from ..options.delegate_flags import DelegateCommand
 from ..options.numbers import FiniteRange
-from ..options.targets import for_option, for_targets_options
+from ..options.targets import TargetArguments, delegates_option, target_arguments
 from ..text.sweep import best_rows, sweep_lines
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def _cache_folder(cache: str | None, no_cache: bool) -> str | None:
 
 @click.command("sweep", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("source_text", metavar="SOURCE")
-@for_option("A delegate to compare the conversions on.")
+@delegates_option(description="A delegate to compare the conversions on.")
 @click.option("--all", "everything", is_flag=True, help="Try every setting of the converters.")
 @click.option("--setting", "settings", metavar="NAME", multiple=True, help="Also try a setting, such as int8+dense-per-tensor.")
 @click.option("--shape", "shapes", metavar="INPUT=SIZES", multiple=True, help="Fix an input's shape: input=1,224,224,3.")
@@ -121,7 +121,7 @@ def _cache_folder(cache: str | None, no_cache: bool) -> str | None:
 @click.option("--memory-limit", metavar="GIB", type=FiniteRange(0, min_open=True), help="The memory limit of a conversion.")
 @click.option("--cache", metavar="FOLDER", type=click.Path(), help="The folder to cache conversions in.")
 @click.option("--no-cache", is_flag=True, help="Do not use the cache of conversions.")
-@for_targets_options
+@target_arguments()
 @format_option("The format of the table.", FORMATS)
 @click.option(
     "--show-code", "shown", metavar="ROW", type=click.IntRange(1), multiple=True, help="Also show the code of this row."
@@ -133,7 +133,7 @@ def _cache_folder(cache: str | None, no_cache: bool) -> str | None:
 @gathered("table", _Table)
 def command(
     source_text: str,
-    targets: Sequence[Target],
+    arguments: TargetArguments,
     request: SweepRequest,
     cache: str | None,
     pythons: Sequence[str],
@@ -147,6 +147,7 @@ def command(
     Converting can run the model's code, so convert only sources that you trust. Code in a file, such as a Lambda layer, is
     refused without --run-model-code.
     """
+    targets = arguments.targets()
     if (best.best_for is None) != (best.written is None):
         raise click.UsageError("--best-for TARGET and -o FILE must be given together")
     labels = [target.label for target in with_labels(targets)]

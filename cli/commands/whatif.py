@@ -23,10 +23,10 @@ from ..console.terminal import result_options, width
 from ..models import Models, read_model
 from ..options.delegate_flags import DelegateCommand, given_options
 from ..options.shared import OpProfileArguments, op_profile_option
-from ..options.targets import target_options
+from ..options.targets import ONE_DELEGATE_OPTION, TargetArguments, target_arguments
 from ..text.compare import timed_entry, timed_lines
 from ..text.diagnoses import search_lines
-from ..text.many import compared_columns, compared_row, searched_columns, searched_row, shortened
+from ..text.many import COMPARED, SEARCHED, compared_row, searched_row, shortened
 
 _EPILOG = """\b
 Examples:
@@ -81,7 +81,7 @@ _RUNTIME = "runtime"
     "P percent of multiply-adds delegated (multiply-adds=P%).",
 )
 @op_profile_option
-@target_options
+@target_arguments(ONE_DELEGATE_OPTION)
 @result_options
 @click.option("-v", "--verbose", is_flag=True, help="Show every group of nodes; leave nothing out.")
 def command(
@@ -93,7 +93,7 @@ def command(
     conversion: str | None,
     base: Sequence[str],
     goal: str | None,
-    target: Target,
+    arguments: TargetArguments,
     profiles: OpProfileArguments,
     form: str,
     output: str | None,
@@ -104,7 +104,7 @@ def command(
     Side A is the unchanged model. Side B is the model with the hypothetical changes. The output shows log lines, numbers, and the
     nodes that move to or from the delegate.
     """
-    after = target
+    after = arguments.target()
     hypothetical = _hypothetical(accepted, versions, batch, fix_shapes, conversion)
     models = Models(paths)
     profiles.check(len(models.paths))
@@ -116,15 +116,13 @@ def command(
                 "--search can be combined only with options of the delegate: leave out hypothetical changes and --base"
             )
         aim = parse_goal(goal)
-        table = ModelTable(searched_columns(), is_left_out=verbose)
+        table = ModelTable(SEARCHED, is_left_out=verbose)
         return write_answers(models, form, output, table, lambda path: _searched(read_model(path, [after]), after, aim, verbose))
     before = _before(after, base)
     if before == after and hypothetical == HypotheticalChanges():
         raise click.UsageError(
             "nothing to change: give --accept, --set-version, --batch, --fix-shapes, --to or an option of the delegate"
         )
-
-    columns = compared_columns()
 
     def assumed(path: str) -> Answer:
         model = read_model(path, [after])
@@ -136,7 +134,7 @@ def command(
             lambda: [compared_row(comparison)],
         )
 
-    return write_answers(models, form, output, ModelTable(columns, is_left_out=verbose), assumed)
+    return write_answers(models, form, output, ModelTable(COMPARED, is_left_out=verbose), assumed)
 
 
 def _searched(model: Model, target: Target, aim: Goal, verbose: bool) -> Answer:

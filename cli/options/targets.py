@@ -238,28 +238,15 @@ def refuse_foreign_flags(delegates: Sequence[Delegate], flags: Mapping[str, str 
             raise click.UsageError(f"{names} {'has' if len(delegates) == 1 else 'have'} no flag --{flag}")
 
 
-def delegates_option(shown_default: str) -> Decorator:
+CONFIGURED = f"the configuration's targets, else {DEFAULT_DELEGATE}"
+
+
+def delegates_option(
+    shown_default: str = CONFIGURED, description: str = "A delegate to apply; may be given several times."
+) -> Decorator:
     """Return ``--delegate`` for several delegates. The help shows ``shown_default`` as the default."""
-    return click.option(
-        "--delegate",
-        "delegates",
-        multiple=True,
-        show_default=shown_default,
-        type=DelegateName((*TARGET_NAMES, ALL_DELEGATES)),
-        help="A delegate to apply; may be given several times.",
-    )
-
-
-def for_option(description: str) -> Decorator:
-    """Return ``--delegate`` for the delegates that a model is optimized for."""
-    return click.option(
-        "--delegate",
-        "delegates",
-        multiple=True,
-        show_default=CONFIGURED,
-        type=DelegateName((*TARGET_NAMES, ALL_DELEGATES)),
-        help=description,
-    )
+    names = DelegateName((*TARGET_NAMES, ALL_DELEGATES))
+    return click.option("--delegate", "delegates", multiple=True, show_default=shown_default, type=names, help=description)
 
 
 def runtime_option(description: str = "The runtime release.") -> Decorator:
@@ -275,40 +262,17 @@ def runtime_option(description: str = "The runtime release.") -> Decorator:
     )
 
 
-def target_options(command: Command) -> Command:
-    """Add the options of one target to a command. The command receives a ``Target`` as the argument ``target``."""
-    return _passing("target", TargetArguments.target, ONE_DELEGATE_OPTION, *_options())(command)
-
-
-def targets_options(command: Command) -> Command:
-    """Add the options of several targets to a command. The command receives a list of ``Target`` objects as ``targets``."""
-    return _passing("targets", TargetArguments.targets, delegates_option(CONFIGURED), *_options())(command)
-
-
-def for_targets_options(command: Command) -> Command:
-    """Add the options of ``targets_options`` without ``--delegate``. The command must also use ``for_option``."""
-    return _passing("targets", TargetArguments.targets, *_options())(command)
-
-
 def target_arguments(*delegate_options: Decorator, runtime: Sequence[Decorator] = (runtime_option(),)) -> Decorator:
-    """Return a decorator that passes ``TargetArguments`` to a command as ``arguments``."""
-    return _passing("arguments", lambda arguments: arguments, *delegate_options, *_options(runtime))
-
-
-def _options(runtime: Sequence[Decorator] = (runtime_option(),)) -> tuple[Decorator, ...]:
-    return _MICRO, _DEVICE, _FOR, _PAIRS, *runtime, _DEFAULTS, _ASSUME_OPS_REGISTERED, _OWN_RESOLVER
-
-
-def _passing(name: str, make: Callable[[TargetArguments], Any], *options: Decorator) -> Decorator:
-    """Return a decorator that adds options to a command, and passes the result of ``make`` as the argument ``name``."""
+    """Return a decorator that adds the options of targets to a command, and passes ``TargetArguments`` as ``arguments``."""
 
     def decorate(command: Command) -> Command:
         @functools.wraps(command)
         def call(**given: Any) -> Any:
-            return command(**{name: make(_taken(given))}, **given)
+            return command(arguments=_taken(given), **given)
 
         decorated: Command = call
-        for option in reversed(options):
+        further: list[Decorator] = [_MICRO, _DEVICE, _FOR, _PAIRS, *runtime, _DEFAULTS, _ASSUME_OPS_REGISTERED, _OWN_RESOLVER]
+        for option in reversed([*delegate_options, *further]):
             decorated = option(decorated)
         return decorated
 
@@ -353,7 +317,6 @@ def is_given(parameter: str) -> bool:
     return click.get_current_context().get_parameter_source(parameter) is not click.core.ParameterSource.DEFAULT
 
 
-CONFIGURED = f"the configuration's targets, else {DEFAULT_DELEGATE}"
 _FIRST_CONFIGURED = f"the configuration's first target, else {DEFAULT_DELEGATE}"
 ONE_DELEGATE_OPTION = click.option(
     "--delegate", "delegate", show_default=_FIRST_CONFIGURED, type=DelegateName(TARGET_NAMES), help="The delegate to apply."
@@ -375,12 +338,8 @@ def devices_option(description: str) -> Decorator:
     )
 
 
-_MICRO = click.option(
-    MICRO_FLAG,
-    is_flag=True,
-    expose_value=False,
-    help=f"TensorFlow Lite Micro, as --delegate {MICRO_NAME}.",
-)
+_MICRO_HELP = f"TensorFlow Lite Micro, as --delegate {MICRO_NAME}."
+_MICRO = click.option(MICRO_FLAG, is_flag=True, expose_value=False, help=_MICRO_HELP)
 _DEVICE = devices_option("A phone, SoC or board, such as pixel10.")
 _FOR = click.option(
     "--for",

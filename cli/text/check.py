@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from delegate_sim.foundation.printable import command_line, typed_path
 from delegate_sim.gate.budgets import MEASURE_CODES
-from delegate_sim.gate.check import Checked, Update
+from delegate_sim.gate.check import Checked
 from delegate_sim.gate.results import BETTER, FAILED, MISSING_ENTRY, PASSED, UNREADABLE, Case
 from delegate_sim.results.compare.model_changes import NodeChange
 from delegate_sim.results.report.findings import NOTE, Finding
@@ -44,8 +44,9 @@ def check_lines(checked: Checked, width: int, verbose: bool) -> Iterator[Line]:
         yield from text.case_lines(case)
     if not verbose:
         yield from _missing_lines(results.cases, width)
-    if checked.update is not None:
-        yield Line(_update_text(checked.update), HEADING)
+    if (update := checked.update) is not None:
+        counts = f"{update.added:,} added, {update.changed:,} changed, {update.dropped:,} removed"
+        yield Line(f"Baseline: {counts if update.is_written else 'unchanged'}", HEADING)
 
 
 def _missing_lines(cases: Sequence[Case], width: int) -> Iterator[Line]:
@@ -61,12 +62,6 @@ def _missing_lines(cases: Sequence[Case], width: int) -> Iterator[Line]:
         paths = [] if len(missing) == len(cases) else map(typed_path, models)
         yield Line(f"  hint: {message(command_line(['check', '--update', *paths]))}", HINT)
         yield Line("")
-
-
-def _update_text(update: Update) -> str:
-    if not update.is_written:
-        return "Baseline: unchanged"
-    return f"Baseline: {update.added:,} added, {update.changed:,} changed, {update.dropped:,} removed"
 
 
 class _CheckText:
@@ -117,15 +112,19 @@ class _CheckText:
 
     def _change_lines(self, case: Case) -> Iterator[Line]:
         title = f"  changed in the model since the baseline: {counted(len(case.changes), 'change')}"
-        if self._verbose:
-            yield from _change_lines(case.changes, title, self._width, verbose=True)
-        elif case.status == PASSED:
+        if case.status == PASSED and not self._verbose:
             yield Line(f"{title} (--verbose lists all)")
-        elif (case.model, case.changes) not in self._changed:
-            self._changed.add((case.model, case.changes))
-            yield from _change_lines(case.changes, title, self._width, verbose=False)
-        else:
+            return
+        if (case.model, case.changes) in self._changed and not self._verbose:
             yield Line(f"{title}, as above")
+            return
+        self._changed.add((case.model, case.changes))
+        groups = changes_alike(case.changes)
+        yield Line(title)
+        shown = groups if self._verbose else groups[:_CHANGES_SHOWN]
+        for members in shown:
+            yield from indented(message(change_text(members)), self._width, "    ")
+        yield from more_lines(sum(map(len, groups[len(shown) :])), "change", "    ")
 
 
 def _measures_text(case: Case, measures: Measures) -> str:
@@ -135,12 +134,3 @@ def _measures_text(case: Case, measures: Measures) -> str:
     if compute is None or not compute.multiply_adds or measures.outcome != TAKEN:
         return text
     return f"{text}, {share(compute.delegated_multiply_adds, compute.multiply_adds)} of multiply-adds delegated"
-
-
-def _change_lines(changes: Sequence[NodeChange], title: str, width: int, *, verbose: bool) -> Iterator[Line]:
-    groups = changes_alike(changes)
-    yield Line(title)
-    shown = groups if verbose else groups[:_CHANGES_SHOWN]
-    for members in shown:
-        yield from indented(message(change_text(members)), width, "    ")
-    yield from more_lines(sum(map(len, groups[len(shown) :])), "change", "    ")

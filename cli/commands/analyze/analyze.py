@@ -97,26 +97,18 @@ def _analyze(**given: Any) -> int:
         _refuse_for_card(request)
     if request.profiles.paths and (request.accelerators.are_given or request.live.is_given):
         raise click.UsageError("--op-profile cannot be combined with --accelerators, --soc or --live")
-    return _for_kind_of_target(request)(request)
-
-
-def _for_kind_of_target(request: Request) -> Callable[[Request], int]:
     if request.accelerators.are_given:
         from .accelerators import analyze_accelerators
 
-        return analyze_accelerators
+        return analyze_accelerators(request)
     if not request.arguments.delegates and not request.is_chain and {*map(format_at, request.models)} == {LITERTLM}:
         from .bundles import analyze_bundles
 
-        return analyze_bundles
+        return analyze_bundles(request)
     if request.live.is_given:
         from .live import analyze_live
 
-        return analyze_live
-    return _analyze_delegates
-
-
-def _analyze_delegates(request: Request) -> int:
+        return analyze_live(request)
     targets, models = request.targets(), request.models
     if request.outputs.form == "text" and request.outputs.output is None and LITERTLM in map(format_at, models):
         from .bundles import engine_answers
@@ -168,7 +160,8 @@ def run_watching(given: Sequence[str], run: Callable[[], int], sleep: Callable[[
         run()
         write_lines([Line(""), Line("Waiting for a change (press Ctrl-C to stop) ...", "dim")])
         changed = _wait(given, seen, sleep)
-        write_lines([Line(""), Line(f"=== {time.strftime('%H:%M:%S')} {_names(changed)} ===", "bold"), Line("")])
+        names = printable(changed[0]) if len(changed) == 1 else f"{len(changed):,} files"
+        write_lines([Line(""), Line(f"=== {time.strftime('%H:%M:%S')} {names} ===", "bold"), Line("")])
 
 
 def _wait(given: Sequence[str], seen: Files, sleep: Callable[[float], None]) -> list[str]:
@@ -195,7 +188,3 @@ def _state(path: str) -> tuple[int, int] | None:
     except OSError:
         return None
     return status.st_mtime_ns, status.st_size
-
-
-def _names(paths: Sequence[str]) -> str:
-    return printable(paths[0]) if len(paths) == 1 else f"{len(paths):,} files"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -26,7 +25,7 @@ from delegate_sim.runtime.interpreter import Run, simulate
 from delegate_sim.runtime.target import target_names
 from delegate_sim.scan.totals import TargetTotals
 
-from ...console.layout import counted, cut, item_list, message, name, node_list, share
+from ...console.layout import counted, cut, message, name, node_list, operator_list, share
 from ...console.terminal import Line, columns, has_colors
 from ..elements.measures import FURTHER_TITLES, further_cells, loop_lines, nodes_cell, work_cell, wrong_text
 from ..elements.paragraphs import HEADING, HINT, heading_lines, more_lines, paragraph, table
@@ -295,10 +294,8 @@ def _disagreements(runs: Sequence[Run], width: int, verbose: bool) -> Iterator[L
 
 
 def _operators(members: Sequence[Disagreement], verbose: bool) -> str:
-    counts = Counter([member.node.op for member in members]).most_common()
-    if len(counts) == 1:
-        return name(counts[0][0])
-    return item_list([f"{name(op)} {count:,}" for op, count in counts], None if verbose else _OPERATORS_WIDTH)
+    operators = [member.node.op for member in members]
+    return name(operators[0]) if len({*operators}) == 1 else operator_list(operators, None if verbose else _OPERATORS_WIDTH)
 
 
 def _state(reasons: tuple[Reason, ...] | None, run: Run) -> str:

@@ -110,6 +110,12 @@ def share_cell(measures: Measures, part: int, total: int) -> str:
     return "-" if measures.outcome in NOT_RUNNING else work_cell(part, total)
 
 
+def measure_cells(measures: Measures, delegated: int, multiply_adds: int) -> tuple[str, ...]:
+    """Return the delegated shares of nodes and of multiply-adds, the kernels and the further measures, as cells of a table."""
+    work = share_cell(measures, delegated, multiply_adds)
+    return nodes_cell(measures), work, f"{measures.delegate_kernels:,}", *further_cells(measures)
+
+
 def number_text(number: int | None) -> str:
     """Return a number, or an empty string if there is no number."""
     return "" if number is None else f"{number:,}"
