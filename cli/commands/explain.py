@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
@@ -70,7 +70,8 @@ def command(code: str | None, log: str | None, number: int | None, form: str, ou
     delegates = tuple(map(find_delegate, DELEGATE_NAMES))
     known = explanations(delegates)
     if code is None:
-        write_result(form, output, Explanations(known).to_dict, lambda: _list(known, width()))
+        titles = [(code, known[code].title) for code in sorted(known)]
+        write_result(form, output, Explanations(known).to_dict, lambda: table(titles, (), width(), indent=0))
     elif code in known:
         single = Explanations({code: known[code]})
         write_result(form, output, single.to_dict, lambda: _explanation(code, known[code], delegates, width()))
@@ -92,10 +93,6 @@ def _explained_log(path: str, number: int | None) -> ExplainedLog:
         return ExplainedLog(path, tuple(map(summary_of, chosen)))
     except LimitError as error:
         raise LogError(printable(f"{path}: {error.reason}")) from error
-
-
-def _list(known: Mapping[str, Explanation], columns: int) -> Iterator[Line]:
-    yield from table([(code, known[code].title) for code in sorted(known)], (), columns, indent=0)
 
 
 def _explanation(code: str, explanation: Explanation, delegates: tuple[Delegate, ...], columns: int) -> Iterator[Line]:

@@ -335,20 +335,13 @@ def _write(
         [] if not learned else learning_lines(learning, learned, width()) if learning else nothing_learned_lines(learned)
     )
     entry = None if learning is None else learning_entry(learning, learned)
-    write_result(
-        outputs.form,
-        outputs.output,
-        replace(reconciliation, learned=entry, times=timings).to_dict,
-        lambda: [
-            *reconciliation_lines(reconciliation, width(), outputs.verbose),
-            *learned_lines,
-            *_time_lines(reconciliation, timings, outputs),
-        ],
-    )
 
+    def lines() -> Iterator[Line]:
+        yield from reconciliation_lines(reconciliation, width(), outputs.verbose)
+        yield from learned_lines
+        if timings:
+            from ..text.timing import timing_lines
 
-def _time_lines(reconciliation: Reconciliation, timings: Sequence[Timing], outputs: _Outputs) -> Iterator[Line]:
-    if timings:
-        from ..text.timing import timing_lines
+            yield from timing_lines(timings, [reconciliation.run], width(), outputs.verbose)
 
-        yield from timing_lines(timings, [reconciliation.run], width(), outputs.verbose)
+    write_result(outputs.form, outputs.output, replace(reconciliation, learned=entry, times=timings).to_dict, lines)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,12 +12,13 @@ from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.devices import find_device
 from delegate_sim.delegates.options import OptionValues, parse_options
 from delegate_sim.delegates.registry import DEFAULT_DELEGATE, MICRO_NAME, find_delegate
+from delegate_sim.foundation.columns import Declared
 from delegate_sim.foundation.printable import suggestion
 from delegate_sim.model import schema
 from delegate_sim.releases.catalogue import parse_release
-from delegate_sim.results.accuracy import accuracy
+from delegate_sim.results.accuracy import accuracy as accuracy_table
 from delegate_sim.results.report.rule_set import RuleChanges, rule_changes
-from delegate_sim.rules.book import OTHERS, ListedRules, RuleBook
+from delegate_sim.rules.book import OTHERS, RuleBook
 from delegate_sim.rules.rule import OpRule
 from delegate_sim.runtime.device_targets import delegates_of_devices
 
@@ -76,7 +77,8 @@ def command(
     if accuracy:
         if delegate or named_devices or pairs or micro or op or changes or since:
             raise click.UsageError("--accuracy takes only --format and --output")
-        _write_accuracy(form, output)
+        table = accuracy_table()
+        _write(form, output, table, lambda: accuracy_text(table, width()), lambda: accuracy_markdown(table))
         return
     if since is not None and not changes:
         raise click.UsageError("--since needs --changes")
@@ -100,37 +102,24 @@ def command(
         configured = [] if delegate or pairs else configured_targets(only_first=True)
         chosen = configured[0].delegate if configured else find_delegate(delegate or DEFAULT_DELEGATE)
         options = configured[0].options if configured else _options(chosen, pairs)
+    book = chosen.rules_for(options)
     if changes:
-        book = chosen.rules_for(options)
         selected = rule_changes(chosen, None if since is None else parse_release(since))
         if op is not None:
             selected = [change for change in selected if change.op in _rule_for(book, op)]
         result = RuleChanges(chosen, selected)
-        write_result(form, output, result.to_dict, lambda: _lines(changes_text(result, since, width())))
+        _write(form, output, result, lambda: changes_text(result, since, width()))
         return
-    _write(listed_rules(chosen, options), op, form, output)
-
-
-def _write_accuracy(form: str, output: str | None) -> None:
-    table = accuracy()
-    if form == "markdown":
-        write_to(accuracy_markdown(table), form, output)
-    else:
-        write_result(form, output, table.to_dict, lambda: _lines(accuracy_text(table, width())))
-
-
-def _write(shown: ListedRules, op: str | None, form: str, output: str | None) -> None:
-    book = shown.book
     every = {**dict(sorted(book.rules.items())), **({} if book.others is None else {OTHERS: book.others})}
-    shown = replace(shown, rules=every if op is None else _rule_for(book, op))
+    shown = replace(listed_rules(chosen, options), rules=every if op is None else _rule_for(book, op))
+    _write(form, output, shown, lambda: rules_text(shown, width()), lambda: rules_markdown(shown, is_whole=op is None))
+
+
+def _write(form: str, output: str | None, result: Declared, text: Callable[[], str], markdown: Callable[[], str] = str) -> None:
     if form == "markdown":
-        write_to(rules_markdown(shown, is_whole=op is None), form, output)
+        write_to(markdown(), form, output)
     else:
-        write_result(form, output, shown.to_dict, lambda: _lines(rules_text(shown, width())))
-
-
-def _lines(text: str) -> list[Line]:
-    return list(map(Line, text.splitlines()))
+        write_result(form, output, result.to_dict, lambda: list(map(Line, text().splitlines())))
 
 
 def _options(delegate: Delegate, pairs: Sequence[str]) -> OptionValues:

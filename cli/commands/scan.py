@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 import click
 
-from delegate_sim.apps.app import App, is_app, read_app
+from delegate_sim.apps.app import is_app, read_app
 from delegate_sim.delegates.options import parse_options
 from delegate_sim.errors import LimitError, ModelError
 from delegate_sim.live.live_runs import require_engines
@@ -92,19 +92,16 @@ def command(
     engine = Workers(min(processes or usable_cores(), len(models)), scheduler)
     outcome = scan(models, targets, output, engine, _shower())
     write_lines(scan_lines(outcome, output, len(models), width()))
-    write_lines(unmet_lines(list(_apps(paths)), width()))
+    apps = []
+    for path in filter(is_app, dict.fromkeys(paths)):  # applications in folders are left out, as they may be many
+        with suppress(LimitError, ModelError):
+            apps.append(read_app(path))
+    write_lines(unmet_lines(apps, width()))
     if outcome.is_interrupted:
         return INTERRUPTED
     if outcome.has_fault:
         return INTERNAL_ERROR
     return USAGE if outcome.totals.failed_models else DONE
-
-
-def _apps(paths: Sequence[str]) -> Iterator[App]:
-    """Yield the given applications that can be read. Applications in folders are left out, as they may be many."""
-    for path in filter(is_app, dict.fromkeys(paths)):
-        with suppress(LimitError, ModelError):
-            yield read_app(path)
 
 
 def _targets(arguments: TargetArguments, releases: Sequence[str], scheduler: str | None) -> list[TargetSpec]:

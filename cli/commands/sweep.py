@@ -6,6 +6,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -29,7 +30,7 @@ from delegate_sim.sweeping.sweep_result import SweepRequest, Swept, write_best
 
 from ..console.layout import counted
 from ..console.output_file import OutputPath, gathered, is_forced, output_option
-from ..console.terminal import format_option, print_on_stderr, show_progress, width, write, write_file, write_lines
+from ..console.terminal import format_option, print_on_stderr, show_progress, width, write, write_file, write_result
 from ..exits import DONE, INTERRUPTED, USAGE
 from ..options.delegate_flags import DelegateCommand
 from ..options.numbers import FiniteRange
@@ -158,7 +159,8 @@ def command(
     click.echo(_code_line(source), err=True)
     with ConversionCache(cache) as kept:
         swept = sweep(source, targets, routes(source, find_converters(pythons or None)), kept, request, _show)
-        _check_shown(swept, table.shown)
+        for number in [number for number in table.shown if number > len(swept.rows)]:
+            raise click.UsageError(f"--show-code: there is no row {number}; there are {len(swept.rows)}")
         written, error = _write_best(swept, best)
         _write_table(swept, table, written)
         if swept.is_interrupted:
@@ -183,12 +185,6 @@ def _show(done: int, left: int, name: str) -> None:
     show_progress(f"{done:,} of at least {done + left:,}: {name}", done / (done + left))
 
 
-def _check_shown(swept: Swept, shown: Sequence[int]) -> None:
-    for number in shown:
-        if number > len(swept.rows):
-            raise click.UsageError(f"--show-code: there is no row {number}; there are {len(swept.rows)}")
-
-
 def _write_best(swept: Swept, best: _Best) -> tuple[str, FixError | None]:
     if best.best_for is None or best.written is None or swept.is_interrupted:
         return "", None
@@ -201,16 +197,13 @@ def _write_best(swept: Swept, best: _Best) -> tuple[str, FixError | None]:
 
 def _write_table(swept: Swept, table: _Table, written: str) -> None:
     form, shown, with_code = table.form, table.shown, not table.no_code
-    if form == "json":
-        import json
+    from ..formats.sheets import conversions_markdown, conversions_sheet
 
-        write(json.dumps(swept.to_dict(), indent=2) + "\n", form)
-    elif form == "text":
-        write_lines(sweep_lines(swept, width(), shown, with_code, written))
+    if form == "markdown":
+        write(conversions_markdown(swept, shown, with_code))
     else:
-        from ..formats.sheets import conversions_markdown, conversions_sheet
-
-        write(conversions_sheet(swept) if form == "csv" else conversions_markdown(swept, shown, with_code))
+        lines = partial(sweep_lines, swept, width(), shown, with_code, written)
+        write_result(form, None, swept.to_dict, lines, partial(conversions_sheet, swept))
     if written and form != "text":
         _tell(form, written)
 

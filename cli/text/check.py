@@ -45,8 +45,8 @@ def check_lines(checked: Checked, width: int, verbose: bool) -> Iterator[Line]:
     if not verbose:
         yield from _missing_lines(results.cases, width)
     if (update := checked.update) is not None:
-        counts = f"{update.added:,} added, {update.changed:,} changed, {update.dropped:,} removed"
-        yield Line(f"Baseline: {counts if update.is_written else 'unchanged'}", HEADING)
+        changes = f"{update.added:,} added, {update.changed:,} changed, {update.dropped:,} removed"
+        yield Line(f"Baseline: {changes if update.is_written else 'unchanged'}", HEADING)
 
 
 def _missing_lines(cases: Sequence[Case], width: int) -> Iterator[Line]:

@@ -96,13 +96,8 @@ def _options(pairs: Sequence[str]) -> tuple[Sequence[str], Mapping[str, Any]]:
         elif key in KNOWN_OPTIONS and key != "kw":
             options[key] = value
         elif key != "release":
-            settings[key] = _setting(value)
+            words = {"true": True, "false": False}
+            settings[key] = words.get(value.lower(), int(value) if value.isdecimal() else value)
     if settings:
         options["kw"] = settings
     return backends or [backend.lower() for backend in JUDGED], options
-
-
-def _setting(value: str) -> Any:
-    if value.lower() in ("true", "false"):
-        return value.lower() == "true"
-    return int(value) if value.isdecimal() else value

@@ -175,14 +175,13 @@ def models_lines(rows: Sequence[ModelRow], release: Release, width: int) -> Iter
     yield from _release_lines(release, width)
     targets = {row.target for row in rows if row.summary is not None}
     keys = 1 if len(targets) < 2 else 2  # the verdict names a single target
-    room = max(_NARROWEST_MODEL, width // (keys + 1))
-    names = model_names([row.path for row in rows], room)
-    cells = [((name, row.target)[:keys], _model_cells(row)) for name, row in zip(names, rows, strict=True)]
+    names = model_names([row.path for row in rows], max(_NARROWEST_MODEL, width // (keys + 1)))
     kernels = kernels_title([target.partition(" ")[0] for target in targets])
     has_arena = any(row.arena is not None for row in rows)
     further = ("head", "arena") if has_arena else (kernels, *FURTHER_TITLES)
     titles = ("accepted" if has_arena else "delegated", "multiply-adds", *further, "main blocker")
-    lines = [(*("model", "delegate")[:keys], *titles), *[(*start, *rest) for start, rest in cells]]
+    lines = [(*("model", "delegate")[:keys], *titles)]
+    lines += [(*(name, row.target)[:keys], *_model_cells(row)) for name, row in zip(names, rows, strict=True)]
     optional = [place for place, title in enumerate(titles, keys) if title in (*FURTHER_TITLES, kernels)]
     numbers = range(keys, keys + len(titles) - 1)  # bounded: the columns of a table
     yield from table(lines, numbers, width, keys=keys, optional=optional[::-1])
@@ -279,7 +278,7 @@ def _disagreements(runs: Sequence[Run], width: int, verbose: bool) -> Iterator[L
     yield Line(f"The delegates disagree on {counted(len(results), 'node')}", HEADING)
     groups: dict[tuple[int, tuple[str, ...]], list[Disagreement]] = {}
     for result in results:
-        words = tuple(_state(reasons, run) for reasons, run in zip(result.reasons, runs, strict=True))
+        words = tuple([_state(reasons, run) for reasons, run in zip(result.reasons, runs, strict=True)])
         groups.setdefault((result.subgraph, words), []).append(result)
     several = len(runs[0].subgraphs) > 1
     labels = target_names([run.target for run in runs])
