@@ -26,7 +26,7 @@ from ..exits import INTERNAL_ERROR as FAULT
 from ..formats import render
 from ..models import STANDARD_INPUT, model_paths
 from ..options.delegate_flags import DelegateName
-from ..options.shared import live_options
+from ..options.shared import live_options, op_profiles_option
 from ..options.targets import devices_option
 from ..text.check import check_lines
 
@@ -69,13 +69,8 @@ time wait for each other.
 @devices_option("All targets of the configuration that exist on this phone, SoC or board; may be given several times.")
 @click.option("--update", is_flag=True, help="Write the baseline entries of the checked models and targets.")
 @click.option("--prune", is_flag=True, help="Remove baseline entries without a model or target.")
-@click.option(
-    "--op-profile",
-    "op_profiles",
-    metavar="FILE",
-    multiple=True,
-    type=click.Path(readable=False),
-    help="With --update: store the times of one model and target, measured on a device, in a file next to the baseline.",
+@op_profiles_option(
+    "With --update: store the times of one model and target, measured on a device, in a file next to the baseline."
 )
 @live_options
 @partial(output_options, replaces=True)

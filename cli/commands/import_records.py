@@ -16,7 +16,7 @@ from ..console.terminal import result_options, width, write_result
 from ..exits import DONE, FINDINGS
 from ..models import model_paths
 from ..options.delegate_flags import DelegateName
-from ..options.shared import complete_releases
+from ..options.targets import runtime_option
 from ..text.device.scoreboard import scoreboard_lines
 
 _EPILOG = """\b
@@ -55,15 +55,7 @@ A record names its model. The model is taken from --models by its file name. A p
 @click.option(
     "--delegate", default=None, type=DelegateName(DELEGATE_NAMES), help="The delegate of records that do not name an accelerator."
 )
-@click.option(
-    "--runtime",
-    "release",
-    metavar="RELEASE",
-    default=None,
-    show_default="the newest",
-    shell_complete=complete_releases,
-    help="The release of records that do not name one.",
-)
+@runtime_option("The release of records that do not name one.", "the newest")
 @result_options
 @click.option("-v", "--verbose", is_flag=True, help="Show every record; leave nothing out.")
 def command(

@@ -35,8 +35,8 @@ from ..console.terminal import Line, result_options, width, write_file, write_li
 from ..exits import DONE, FINDINGS
 from ..models import naming_its_model, one_path, read_model
 from ..options.delegate_flags import DelegateCommand, DelegateName, chosen_delegates, given_options
-from ..options.shared import SOC_HELP, OpProfileArguments, complete_devices, complete_releases, complete_socs, op_profile_option
-from ..options.targets import TargetArguments, devices_of_environment
+from ..options.shared import SOC_HELP, OpProfileArguments, complete_devices, complete_socs, op_profile_option
+from ..options.targets import TargetArguments, devices_of_environment, pairs_option, runtime_option
 from ..text.device.log import compiler_join_lines, summary_lines
 from ..text.device.reconcile import (
     devices_lines,
@@ -134,22 +134,8 @@ def _naming_files(command: Callable[..., int]) -> Callable[..., int]:
     help="The accelerators of LiteRT 2 that the application requested, instead of one delegate.",
 )
 @click.option("--soc", metavar="SOC", default=None, shell_complete=complete_socs, help=SOC_HELP)
-@click.option(
-    "--option",
-    "pairs",
-    metavar="KEY=VALUE",
-    multiple=True,
-    help="An option of the delegate; overrides the log; may be given several times.",
-)
-@click.option(
-    "--runtime",
-    "release",
-    metavar="RELEASE",
-    default=None,
-    show_default="from the log",
-    shell_complete=complete_releases,
-    help="The release.",
-)
+@pairs_option("An option of the delegate; overrides the log; may be given several times.")
+@runtime_option("The release.", "from the log")
 @click.option(
     "--defaults",
     type=click.Choice(DEFAULT_SETS),

@@ -25,7 +25,7 @@ from delegate_sim.runtime.device_targets import delegates_of_devices
 from ..console.output_file import FileCommand, output_option
 from ..console.terminal import TEXT_OR_JSON, Line, add_first_line, format_option, width, write_result, write_to
 from ..options.delegate_flags import given_options
-from ..options.targets import ONE_DELEGATE_OPTION, configured_targets, devices_option
+from ..options.targets import ONE_DELEGATE_OPTION, configured_targets, devices_option, pairs_option
 from ..text.rules import accuracy_markdown, accuracy_text, changes_text, listed_rules, rules_markdown, rules_text
 
 _EPILOG = """\b
@@ -47,13 +47,7 @@ not include its second level. "delegate-sim explain CODE" explains a code.
 @click.command("rules", cls=FileCommand, epilog=_EPILOG)
 @ONE_DELEGATE_OPTION
 @devices_option("A phone, SoC or board: the rules of the delegate that an application should try first there.")
-@click.option(
-    "--option",
-    "pairs",
-    metavar="KEY=VALUE",
-    multiple=True,
-    help="An option of the delegate that selects one of several sets of rules.",
-)
+@pairs_option("An option of the delegate that selects one of several sets of rules.")
 @click.option("--micro", is_flag=True, help="Show the rules of TensorFlow Lite Micro instead of a delegate's rules.")
 @click.option("--op", metavar="OP", help="Only this operator, such as CONV_2D.")
 @format_option("Text to read, JSON for programs, or Markdown for documentation.", (*TEXT_OR_JSON, "markdown"))

@@ -82,7 +82,8 @@ class TargetArguments:
         Raises OptionError, ConfigurationError or ClickException.
         """
         if self.several:
-            return self._for_each_value(unnamed, is_live)
+            each = [target for own in self.each_value() for target in own.targets(unnamed, is_live=is_live)]
+            return [target for place, target in enumerate(each) if target not in each[:place]]
         if not self.names_devices and unnamed and (configured := self.configured(is_live=is_live)):
             return configured
         return self._made(self.applications(unnamed, is_live=is_live))
@@ -128,11 +129,8 @@ class TargetArguments:
         from delegate_sim.delegates.devices import find_device
 
         devices = [find_device(name) for name in self.devices]
-        names = dict(zip(target_names(targets), targets, strict=True))
-        listed = [
-            f"{name} (deprecated {target.delegate.deprecated})" if target.delegate.deprecated else name
-            for name, target in names.items()
-        ]
+        names = dict(zip(target_names(targets), [target.delegate.deprecated for target in targets], strict=True))
+        listed = [f"{name} (deprecated {since})" if since else name for name, since in names.items()]
         text = f"{', '.join([*[device.title for device in devices], *self.groups])}: {', '.join(listed)}"
         if len(targets) < (number := len(self._on_devices())):
             text += f", the first of {number:,} targets (analyze shows all)"
@@ -146,12 +144,6 @@ class TargetArguments:
     def names_devices(self) -> bool:
         """Whether the user named a device, or a kind of devices."""
         return bool(self.devices or self.groups)
-
-    def _for_each_value(self, unnamed: Sequence[str], is_live: bool) -> list[Target]:
-        targets: list[Target] = []
-        for own in self.each_value():
-            targets += [target for target in own.targets(unnamed, is_live=is_live) if target not in targets]
-        return targets
 
     def each_value(self) -> list[TargetArguments]:
         """Return arguments with a single value of each flag, one for each value of the flag that has several values."""
@@ -249,17 +241,27 @@ def delegates_option(
     return click.option("--delegate", "delegates", multiple=True, show_default=shown_default, type=names, help=description)
 
 
-def runtime_option(description: str = "The runtime release.") -> Decorator:
-    """Return ``--runtime`` for one release."""
+def runtime_option(description: str = "The runtime release.", shown_default: str = "", name: str = "release") -> Decorator:
+    """Return ``--runtime`` for one release, or for several releases (``releases``).
+
+    With ``shown_default``, the default is None, and the help shows this text.
+    """
+    is_multiple = name == "releases"
+    default = None if shown_default else (DEFAULT_RELEASE,) if is_multiple else DEFAULT_RELEASE
     return click.option(
-        "--runtime",
-        "release",
+        *("--runtime", name),
         metavar="RELEASE",
-        default=DEFAULT_RELEASE,
-        show_default=True,
+        multiple=is_multiple,
+        default=default,
+        show_default=shown_default or True,
         shell_complete=complete_releases,
         help=description,
     )
+
+
+def pairs_option(description: str) -> Decorator:
+    """Return ``--option`` for options of a delegate as KEY=VALUE."""
+    return click.option("--option", "pairs", metavar="KEY=VALUE", multiple=True, help=description)
 
 
 def target_arguments(*delegate_options: Decorator, runtime: Sequence[Decorator] = (runtime_option(),)) -> Decorator:
@@ -349,7 +351,7 @@ _FOR = click.option(
     type=GroupName(GROUP_NAMES),
     help="A kind of devices, such as phones.",
 )
-_PAIRS = click.option("--option", "pairs", metavar="KEY=VALUE", multiple=True, help="An option of the delegate, by name.")
+_PAIRS = pairs_option("An option of the delegate, by name.")
 _DEFAULTS = click.option(
     "--defaults",
     type=click.Choice(DEFAULT_SETS),
