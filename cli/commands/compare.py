@@ -18,7 +18,7 @@ from delegate_sim.foundation.printable import suggestion
 from delegate_sim.live.live_runs import run_side
 from delegate_sim.model.model import Model
 from delegate_sim.releases.catalogue import Release
-from delegate_sim.results.compare.comparison import Side, compare
+from delegate_sim.results.compare.comparison import Comparison, Side, compare
 from delegate_sim.results.report.measures import awaits_compiler
 from delegate_sim.results.report.verdict import best_run
 from delegate_sim.runtime.target import Target, releases_of
@@ -151,10 +151,15 @@ def _answer(
 ) -> Answer:
     model = read_model(path_a, [*a, *b])
     comparison = compare(_side(model, a), _side(model if path_b == path_a else read_model(path_b, [*a, *b]), b))
-    timings = profiles.timings(model, [comparison.a.run.target])
+    return comparison_answer(comparison, profiles, verbose)
+
+
+def comparison_answer(comparison: Comparison, profiles: OpProfileArguments, verbose: bool, words: str = "") -> Answer:
+    """Return a comparison in all forms. ``words`` describes the hypothetical changes of side B, if there are any."""
+    timings = profiles.timings(comparison.a.model, [comparison.a.run.target])
     return Answer(
         lambda: [timed_entry(advised_comparison(comparison), timings)],
-        lambda: timed_lines(advised_comparison(comparison), timings, verbose),
+        lambda: timed_lines(advised_comparison(comparison), timings, verbose, words),
         lambda: [compared_row(comparison)],
     )
 

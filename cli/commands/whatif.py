@@ -9,7 +9,6 @@ from dataclasses import replace
 import click
 
 from delegate_sim.delegates.options import parse_options
-from delegate_sim.diagnosis.advice.node_advice import advised_comparison
 from delegate_sim.diagnosis.diagnose import diagnose
 from delegate_sim.diagnosis.goal_search import Goal, parse_goal, search
 from delegate_sim.hypothetical.hypothetical_changes import CONVERSIONS, HypotheticalChanges, NodeKey
@@ -24,9 +23,9 @@ from ..models import Models, read_model
 from ..options.delegate_flags import DelegateCommand, given_options
 from ..options.shared import OpProfileArguments, op_profile_option
 from ..options.targets import ONE_DELEGATE_OPTION, TargetArguments, target_arguments
-from ..text.compare import timed_entry, timed_lines
 from ..text.diagnoses import search_lines
-from ..text.many import COMPARED, SEARCHED, compared_row, searched_row, shortened
+from ..text.many import COMPARED, SEARCHED, searched_row, shortened
+from .compare import comparison_answer
 
 _EPILOG = """\b
 Examples:
@@ -127,12 +126,7 @@ def command(
     def assumed(path: str) -> Answer:
         model = read_model(path, [after])
         comparison = compare(simulated_side(model, before), hypothetical_side(model, after, hypothetical))
-        timings = profiles.timings(model, [before])
-        return Answer(
-            lambda: [timed_entry(advised_comparison(comparison), timings)],
-            lambda: timed_lines(advised_comparison(comparison), timings, verbose, _words(hypothetical)),
-            lambda: [compared_row(comparison)],
-        )
+        return comparison_answer(comparison, profiles, verbose, _words(hypothetical))
 
     return write_answers(models, form, output, ModelTable(COMPARED, is_left_out=verbose), assumed)
 

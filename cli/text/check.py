@@ -10,14 +10,13 @@ from delegate_sim.gate.check import Checked
 from delegate_sim.gate.results import BETTER, FAILED, MISSING_ENTRY, PASSED, UNREADABLE, Case
 from delegate_sim.results.compare.model_changes import NodeChange
 from delegate_sim.results.report.findings import NOTE, Finding
-from delegate_sim.results.report.measures import TAKEN, Measures
 from delegate_sim.results.report.outcome_words import words_of
 
-from ..console.layout import counted, item_list, message, name, share
+from ..console.layout import counted, item_list, message, name
 from ..console.terminal import Line
 from .elements import findings as findings_text
 from .elements.findings import change_text, changes_alike
-from .elements.measures import measures_text
+from .elements.measures import measures_text, work_text
 from .elements.paragraphs import HEADING, HINT, indented, more_lines, paragraph
 
 _STYLES = {"error": "red", "warning": "yellow", "note": ""}
@@ -80,7 +79,9 @@ class _CheckText:
             return
         yield Line(f"{message(case.path)} on {name(case.target)}: {case.status}", _STATUS_STYLES.get(case.status, HEADING))
         if case.measures is not None:
-            yield from indented(_measures_text(case, case.measures), width, "  ")
+            work = work_text(case.measures, case.compute)
+            text = f"{measures_text(case.measures, words_of(case.delegate), has_share=True)}{work and f'{work} delegated'}"
+            yield from indented(text, width, "  ")
         if verbose:
             yield from (Line(f"  {message(log_line)}") for log_line in case.log_lines)
         yield from self._finding_lines(findings, is_failed=case.status == FAILED)
@@ -125,12 +126,3 @@ class _CheckText:
         for members in shown:
             yield from indented(message(change_text(members)), self._width, "    ")
         yield from more_lines(sum(map(len, groups[len(shown) :])), "change", "    ")
-
-
-def _measures_text(case: Case, measures: Measures) -> str:
-    words = words_of(case.delegate)
-    text = measures_text(measures, words, has_share=True)
-    compute = case.compute
-    if compute is None or not compute.multiply_adds or measures.outcome != TAKEN:
-        return text
-    return f"{text}, {share(compute.delegated_multiply_adds, compute.multiply_adds)} of multiply-adds delegated"

@@ -15,7 +15,7 @@ from delegate_sim.runtime.resolver import Loads
 
 from ..console.layout import counted, item_list, message, name, node_list, share
 from ..console.terminal import Line
-from .elements.measures import measures_text, nodes_cell
+from .elements.measures import measures_text, nodes_cell, work_text
 from .elements.paragraphs import CODE, HEADING, HINT, heading_lines, indented, item_lines, more_lines, paragraph, table
 from .elements.verdict import plugin_lines, verdict_lines
 
@@ -32,10 +32,7 @@ def platform_lines(rows: Sequence[PlatformRow], width: int) -> Iterator[Line]:
     yield Line(f"By release of {rows[0].platform}", HEADING)
     told: list[str] = []
     for row, refusal in zip(rows, below, strict=True):
-        measures = row.measures
-        text = f"{row.release}: {measures_text(measures, DELEGATED, has_share=True)}"
-        if row.compute.multiply_adds and measures.outcome == TAKEN:
-            text += f", {share(row.compute.delegated_multiply_adds, row.compute.multiply_adds)} of multiply-adds"
+        text = f"{row.release}: {measures_text(row.measures, DELEGATED, has_share=True)}{work_text(row.measures, row.compute)}"
         yield from indented(text if refusal is None else f"{text}, {refusal.code}", width, "  ")
         if refusal is not None and refusal.hint not in told:
             told.append(refusal.hint)

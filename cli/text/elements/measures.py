@@ -26,6 +26,7 @@ from .paragraphs import paragraph
 
 if TYPE_CHECKING:
     from delegate_sim.results.report.measures import Measures
+    from delegate_sim.results.report.multiply_adds import ComputeTotals
     from delegate_sim.results.report.outcome_words import OutcomeWords
     from delegate_sim.runtime.interpreter import Run
 
@@ -103,6 +104,13 @@ def wrong_text(measures: Measures) -> str:
 def work_cell(delegated: int, total: int) -> str:
     """Return the delegated share of multiply-adds, or ``-`` for a model without multiply-adds."""
     return share(delegated, total) if total else "-"
+
+
+def work_text(measures: Measures, compute: ComputeTotals | None) -> str:
+    """Return the delegated share of multiply-adds after a comma. Empty if it is not known, or if no delegated node runs."""
+    if compute is None or not compute.multiply_adds or measures.outcome != TAKEN:
+        return ""
+    return f", {share(compute.delegated_multiply_adds, compute.multiply_adds)} of multiply-adds"
 
 
 def share_cell(measures: Measures, part: int, total: int) -> str:
