@@ -240,8 +240,7 @@ def _cost_text(cost: Cost, words: OutcomeWords) -> str:
 
 
 def _outcomes(now: Cost, then: Cost) -> str:
-    is_whole = not words_of(then.delegate).has_parts
-    return " -> ".join([outcome_text(cost.measures.outcome, runs_whole_models=is_whole) for cost in (now, then)])
+    return " -> ".join([outcome_text(cost.measures.outcome, words_of(cost.delegate).outcome) for cost in (now, then)])
 
 
 def _change_text(now: Cost, then: Cost) -> str:

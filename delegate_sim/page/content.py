@@ -299,7 +299,7 @@ def _cause_entry(finding: RankedCause, numbers: Mapping[Any, int]) -> dict[str, 
 def _cost_entry(cost: Cost) -> dict[str, Any]:
     return {
         **cost.to_dict(),
-        "outcome": outcome_text(cost.measures.outcome, runs_whole_models=not words_of(cost.delegate).has_parts),
+        "outcome": outcome_text(cost.measures.outcome, words_of(cost.delegate).outcome),
     }
 
 
