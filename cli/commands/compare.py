@@ -23,7 +23,8 @@ from delegate_sim.results.report.measures import awaits_compiler
 from delegate_sim.results.report.verdict import best_run
 from delegate_sim.runtime.target import Target, releases_of
 
-from ..answers import Answer, ModelTable, write_answers
+from ..answers import Answer, ModelTable, write_all
+from ..console.output_file import Outputs
 from ..console.terminal import result_options
 from ..models import Models, model_paths, read_model, stands_for_many
 from ..options.delegate_flags import DelegateCommand, given_options
@@ -71,8 +72,7 @@ def command(
     settings: Sequence[str],
     arguments: TargetArguments,
     profiles: OpProfileArguments,
-    form: str,
-    output: str | None,
+    outputs: Outputs,
     verbose: bool,
 ) -> int:
     """Show the differences between two models, or between two targets for one model.
@@ -90,9 +90,9 @@ def command(
             raise click.UsageError("A and B are the same: give a second model, or a setting of B, such as --with android=11")
         models = Models([path_a])
         profiles.check(len(models.paths))
-        return write_answers(models, form, output, table, lambda path: _answer(path, path, a, b, verbose, profiles))
+        return write_all(models, outputs, table, lambda path: _answer(path, path, a, b, verbose, profiles))
     if not stands_for_many(path_a) and not stands_for_many(path_b):
-        return write_answers(Models([path_a]), form, output, table, lambda path: _answer(path, path_b, a, b, verbose, profiles))
+        return write_all(Models([path_a]), outputs, table, lambda path: _answer(path, path_b, a, b, verbose, profiles))
     if profiles.paths:
         raise click.UsageError("--op-profile needs a single MODEL, because a profile is about one model")
     partners = _partners(path_a, path_b)
@@ -104,7 +104,7 @@ def command(
             raise ModelError(f"{path}: {path_b} has {number} models with this name")
         return _answer(path, others[0], a, b, verbose, profiles)
 
-    return write_answers(Models([path_a]), form, output, table, paired)
+    return write_all(Models([path_a]), outputs, table, paired)
 
 
 def _sides(arguments: TargetArguments, settings: Sequence[str]) -> tuple[list[Target], list[Target]]:

@@ -17,7 +17,7 @@ from delegate_sim.graph.effort import Effort
 from delegate_sim.hypothetical.fixed_inputs import parse_shapes
 from delegate_sim.runtime.target import Target, per_target_path, with_labels
 
-from ..console.output_file import is_forced, output_option
+from ..console.output_file import Outputs, is_forced, output_option
 from ..console.terminal import format_option, show_progress, width, write_result
 from ..exits import DONE, FINDINGS
 from ..models import Models, naming_its_model, one_path, read_model
@@ -164,8 +164,7 @@ def command(
         results.append((plan, wrote(plan, file)))
     times = [times_of(plan, timings) if timings else None for plan, _ in results]
     write_result(
-        form,
-        None,
+        Outputs(form),
         lambda: fixes_document(path, results, times) if per_target else fix_document(*results[0], times[0]),
         lambda: fixes_lines(results, width(), verbose, splits, timings),
     )
@@ -193,7 +192,7 @@ def _fix_bundle(
         show_progress(f"running the models of {path}")
         with naming_file(written, click.ClickException):
             bundle = fix_bundle(bundle, written, replaces=is_forced(), proves=not no_proof, samples=samples)
-    write_result(form, None, bundle.to_dict, lambda: bundle_fix_lines(bundle, width(), verbose))
+    write_result(Outputs(form), bundle.to_dict, lambda: bundle_fix_lines(bundle, width(), verbose))
     return DONE if bundle.is_changed else FINDINGS
 
 

@@ -11,7 +11,7 @@ from delegate_sim.delegates.registry import DELEGATE_NAMES
 from delegate_sim.device.record_files import read_records
 from delegate_sim.device.records import DIFFERENT, EQUAL, score_records
 
-from ..console.output_file import FileCommand
+from ..console.output_file import FileCommand, Outputs
 from ..console.terminal import result_options, width, write_result
 from ..exits import DONE, FINDINGS
 from ..models import model_paths
@@ -63,8 +63,7 @@ def command(
     models: Sequence[str],
     delegate: str | None,
     release: str | None,
-    form: str,
-    output: str | None,
+    outputs: Outputs,
     verbose: bool,
 ) -> int:
     """Compare records of device runs that others publish with the simulation.
@@ -74,5 +73,5 @@ def command(
     """
     records = [record for path in dict.fromkeys(files) for record in read_records(path)]
     board = score_records(records, {os.path.basename(path): path for path in model_paths(models)}, delegate, release)
-    write_result(form, output, board.to_dict, lambda: scoreboard_lines(board, width(), verbose))
+    write_result(outputs, board.to_dict, lambda: scoreboard_lines(board, width(), verbose))
     return FINDINGS if board.count(DIFFERENT) or not board.count(EQUAL) else DONE

@@ -18,7 +18,8 @@ from delegate_sim.model.model import Model
 from delegate_sim.prepare.preparation import prepare
 from delegate_sim.releases.catalogue import Release, parse_release
 
-from ..answers import Answer, ModelTable, write_answers
+from ..answers import Answer, ModelTable, write_all
+from ..console.output_file import Outputs
 from ..console.terminal import Line, result_options, width
 from ..models import Models, read_model
 from ..options.delegate_flags import DelegateCommand
@@ -52,8 +53,7 @@ def command(
     file_shapes: bool,
     lowered_models: bool,
     arguments: TargetArguments,
-    form: str,
-    output: str | None,
+    outputs: Outputs,
     verbose: bool,
 ) -> int:
     """Show the graph of each MODEL as delegates see it.
@@ -72,11 +72,11 @@ def command(
 
             from ..text.bundles import CONTENTS, contents_lines, contents_row
 
-            return _inspect_whole(paths, form, output, CONTENTS, read_contents, contents_lines, contents_row)
+            return _inspect_whole(paths, outputs, CONTENTS, read_contents, contents_lines, contents_row)
         if all(map(is_app, paths)):
             from ..text.scan import APP_COLUMNS, app_lines, app_row
 
-            return _inspect_whole(paths, form, output, APP_COLUMNS, read_app, app_lines, app_row)
+            return _inspect_whole(paths, outputs, APP_COLUMNS, read_app, app_lines, app_row)
     target = arguments.target() if lowered_models else None
     release = parse_release(arguments.runtime)
     shapes = "file" if file_shapes else "prepared"
@@ -94,13 +94,12 @@ def command(
             lambda: [inspected_row(model, graphs)],
         )
 
-    return write_answers(Models(paths), form, output, ModelTable(INSPECTED, is_left_out=verbose), answer)
+    return write_all(Models(paths), outputs, ModelTable(INSPECTED, is_left_out=verbose), answer)
 
 
 def _inspect_whole(
     paths: Sequence[str],
-    form: str,
-    output: str | None,
+    outputs: Outputs,
     columns: Columns,
     read: Callable[[str], _Contents],
     lines: Callable[[_Contents, int], Iterable[Line]],
@@ -112,7 +111,7 @@ def _inspect_whole(
         contents = read(path)
         return Answer(lambda: [contents.to_dict()], lambda: lines(contents, width()), lambda: [row(contents)])
 
-    return write_answers(Models(paths, are_bundles=True), form, output, ModelTable(columns, is_left_out=False), answer)
+    return write_all(Models(paths, are_bundles=True), outputs, ModelTable(columns, is_left_out=False), answer)
 
 
 def _graphs(path: str, subgraph: int | None, file_shapes: bool, release: Release) -> tuple[Model, tuple[Graph, ...]]:

@@ -10,8 +10,8 @@ from delegate_sim.micro.delegate import micro_target
 from delegate_sim.micro.target import KERNELS, PACKAGE
 from delegate_sim.runtime.target import Target
 
-from ..answers import Outputs, output_options
-from ..console.output_file import FileCommand, gathered, output_option
+from ..answers import output_options
+from ..console.output_file import FileCommand, Outputs, gathered, output_option
 from ..console.terminal import width
 from ..models import Models
 from ..options.shared import OpProfileArguments

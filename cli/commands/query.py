@@ -16,7 +16,7 @@ from delegate_sim.scan.questions import VIEWS, Result, ask, ask_with_totals
 from delegate_sim.scan.totals import TargetTotals
 
 from ..console.layout import counted, help_rows, message
-from ..console.output_file import FileCommand, output_option
+from ..console.output_file import FileCommand, Outputs, gathered, output_option, single_output
 from ..console.terminal import TEXT_OR_JSON, Line, format_option, width, write_result
 from ..exits import DONE
 from ..formats.comma_separated import cell, sheet
@@ -53,7 +53,8 @@ before_causes.
 @click.option("--sql", help="A query in SQL.")
 @format_option(None, (*TEXT_OR_JSON, "csv"))
 @output_option()
-def command(scans: Sequence[str], name: str | None, sql: str | None, form: str, output: str | None) -> int:
+@gathered("outputs", single_output)
+def command(scans: Sequence[str], name: str | None, sql: str | None, outputs: Outputs) -> int:
     """Query SCAN, an output of the command scan. To compare two scans, give the earlier scan first."""
     if name is not None and sql is not None:
         raise click.UsageError("give either --view or --sql")
@@ -69,7 +70,7 @@ def command(scans: Sequence[str], name: str | None, sql: str | None, form: str, 
         entries = [dict(zip(result.columns, map(_json_value, row), strict=True)) for row in result.rows]
         rows = [[value if isinstance(value, int | float | None) else str(value) for value in row] for row in result.rows]
         columns = list(map(cell, result.columns))  # PIVOT makes columns of the values of a table
-        write_result(form, output, lambda: entries, lambda: _text(totals, name, result), lambda: sheet(columns, rows))
+        write_result(outputs, lambda: entries, lambda: _text(totals, name, result), lambda: sheet(columns, rows))
     except (MemoryError, RecursionError) as error:
         raise ScanError(f"the query: {exhausted(error).reason}") from error
     return DONE

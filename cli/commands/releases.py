@@ -11,8 +11,9 @@ from delegate_sim.releases.catalogue import EXAMPLES, package_lines
 from delegate_sim.results.compare.release_table import ReleaseTable, release_table
 from delegate_sim.runtime.target import target_names
 
-from ..answers import Answer, ModelTable, write_answers
+from ..answers import Answer, ModelTable, write_all
 from ..console.layout import help_rows
+from ..console.output_file import Outputs
 from ..console.terminal import Line, table_options, width
 from ..models import Models, Unreadable, print_not_simulated, read_model
 from ..options.delegate_flags import DelegateCommand
@@ -43,7 +44,7 @@ Releases of LiteRT-LM contain these releases of LiteRT:
 @target_arguments(delegates_option(), runtime=())
 @table_options
 @click.option("-v", "--verbose", is_flag=True, help="Show every change and node; leave nothing out.")
-def command(paths: Sequence[str], arguments: TargetArguments, form: str, output: str | None, verbose: bool) -> int:
+def command(paths: Sequence[str], arguments: TargetArguments, outputs: Outputs, verbose: bool) -> int:
     """Show how each release of the runtime treats each MODEL.
 
     The table has one row for each range of releases with the same result. Below the table are the nodes that move to or from
@@ -65,7 +66,7 @@ def command(paths: Sequence[str], arguments: TargetArguments, form: str, output:
             lambda: [(path, label, table) for table, label in zip(tables, labels, strict=False)],
         )
 
-    return write_answers(models, form, output, ModelTable(RELEASED, verbose, _sheet), answer)
+    return write_all(models, outputs, ModelTable(RELEASED, verbose, _sheet), answer)
 
 
 def _sheet(tables: Sequence[tuple[str, str, ReleaseTable]], unreadable: Sequence[Unreadable]) -> str:

@@ -22,7 +22,7 @@ from delegate_sim.rules.book import OTHERS, RuleBook
 from delegate_sim.rules.rule import OpRule
 from delegate_sim.runtime.device_targets import delegates_of_devices
 
-from ..console.output_file import FileCommand, output_option
+from ..console.output_file import FileCommand, Outputs, gathered, output_option, single_output
 from ..console.terminal import TEXT_OR_JSON, Line, add_first_line, format_option, width, write_result, write_to
 from ..options.delegate_flags import given_options
 from ..options.targets import ONE_DELEGATE_OPTION, configured_targets, devices_option, pairs_option
@@ -55,30 +55,30 @@ not include its second level. "delegate-sim explain CODE" explains a code.
 @click.option("--changes", is_flag=True, help="Show what each release of the runtime changed in the rules, instead of the rules.")
 @click.option("--since", metavar="RELEASE", help="With --changes: show only changes after this release.")
 @output_option()
+@gathered("outputs", single_output)
 def command(
     delegate: str | None,
     named_devices: tuple[str, ...],
     pairs: tuple[str, ...],
     micro: bool,
     op: str | None,
-    form: str,
+    outputs: Outputs,
     accuracy: bool,
     changes: bool,
     since: str | None,
-    output: str | None,
 ) -> None:
     """Show what a delegate accepts: the conditions for each operator, in the order in which the delegate tests them."""
     if accuracy:
         if delegate or named_devices or pairs or micro or op or changes or since:
             raise click.UsageError("--accuracy takes only --format and --output")
         table = accuracy_table()
-        _write(form, output, table, lambda: accuracy_text(table, width()), lambda: accuracy_markdown(table))
+        _write(outputs, table, lambda: accuracy_text(table, width()), lambda: accuracy_markdown(table))
         return
     if since is not None and not changes:
         raise click.UsageError("--since needs --changes")
     if changes and pairs:
         raise click.UsageError("--changes does not take --option")
-    if changes and form == "markdown":
+    if changes and outputs.form == "markdown":
         raise click.UsageError("with --changes, --format must be text or json")
     if micro and (delegate or named_devices or pairs or changes):
         raise click.UsageError("--micro takes none of --delegate, --device, --option and --changes")
@@ -102,18 +102,18 @@ def command(
         if op is not None:
             selected = [change for change in selected if change.op in _rule_for(book, op)]
         result = RuleChanges(chosen, selected)
-        _write(form, output, result, lambda: changes_text(result, since, width()))
+        _write(outputs, result, lambda: changes_text(result, since, width()))
         return
     every = {**dict(sorted(book.rules.items())), **({} if book.others is None else {OTHERS: book.others})}
     shown = replace(listed_rules(chosen, options), rules=every if op is None else _rule_for(book, op))
-    _write(form, output, shown, lambda: rules_text(shown, width()), lambda: rules_markdown(shown, is_whole=op is None))
+    _write(outputs, shown, lambda: rules_text(shown, width()), lambda: rules_markdown(shown, is_whole=op is None))
 
 
-def _write(form: str, output: str | None, result: Declared, text: Callable[[], str], markdown: Callable[[], str] = str) -> None:
-    if form == "markdown":
-        write_to(markdown(), form, output)
+def _write(outputs: Outputs, result: Declared, text: Callable[[], str], markdown: Callable[[], str] = str) -> None:
+    if outputs.form == "markdown":
+        write_to(markdown(), outputs.form, outputs.output)
     else:
-        write_result(form, output, result.to_dict, lambda: list(map(Line, text().splitlines())))
+        write_result(outputs, result.to_dict, lambda: list(map(Line, text().splitlines())))
 
 
 def _options(delegate: Delegate, pairs: Sequence[str]) -> OptionValues:

@@ -29,7 +29,7 @@ from delegate_sim.sweeping.sweep import sweep
 from delegate_sim.sweeping.sweep_result import SweepRequest, Swept, write_best
 
 from ..console.layout import counted
-from ..console.output_file import OutputPath, gathered, is_forced, output_option
+from ..console.output_file import OutputPath, Outputs, gathered, is_forced, output_option
 from ..console.terminal import format_option, print_on_stderr, show_progress, width, write, write_file, write_result
 from ..exits import DONE, INTERRUPTED, USAGE
 from ..options.delegate_flags import DelegateCommand
@@ -203,7 +203,7 @@ def _write_table(swept: Swept, table: _Table, written: str) -> None:
         write(conversions_markdown(swept, shown, with_code))
     else:
         lines = partial(sweep_lines, swept, width(), shown, with_code, written)
-        write_result(form, None, swept.to_dict, lines, partial(conversions_sheet, swept))
+        write_result(Outputs(form), swept.to_dict, lines, partial(conversions_sheet, swept))
     if written and form != "text":
         _tell(form, written)
 

@@ -17,7 +17,8 @@ from delegate_sim.model.schema import is_operator
 from delegate_sim.results.compare.comparison import compare, hypothetical_side, simulated_side
 from delegate_sim.runtime.target import Target
 
-from ..answers import Answer, ModelTable, write_answers
+from ..answers import Answer, ModelTable, write_all
+from ..console.output_file import Outputs
 from ..console.terminal import result_options, width
 from ..models import Models, read_model
 from ..options.delegate_flags import DelegateCommand, given_options
@@ -94,8 +95,7 @@ def command(
     goal: str | None,
     arguments: TargetArguments,
     profiles: OpProfileArguments,
-    form: str,
-    output: str | None,
+    outputs: Outputs,
     verbose: bool,
 ) -> int:
     """Show the effect of hypothetical changes to each MODEL, to the delegate or to the runtime.
@@ -116,7 +116,7 @@ def command(
             )
         aim = parse_goal(goal)
         table = ModelTable(SEARCHED, is_left_out=verbose)
-        return write_answers(models, form, output, table, lambda path: _searched(read_model(path, [after]), after, aim, verbose))
+        return write_all(models, outputs, table, lambda path: _searched(read_model(path, [after]), after, aim, verbose))
     before = _before(after, base)
     if before == after and hypothetical == HypotheticalChanges():
         raise click.UsageError(
@@ -128,7 +128,7 @@ def command(
         comparison = compare(simulated_side(model, before), hypothetical_side(model, after, hypothetical))
         return comparison_answer(comparison, profiles, verbose, _words(hypothetical))
 
-    return write_answers(models, form, output, ModelTable(COMPARED, is_left_out=verbose), assumed)
+    return write_all(models, outputs, ModelTable(COMPARED, is_left_out=verbose), assumed)
 
 
 def _searched(model: Model, target: Target, aim: Goal, verbose: bool) -> Answer:

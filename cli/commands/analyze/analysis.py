@@ -19,7 +19,8 @@ from delegate_sim.results.report.report import Report
 from delegate_sim.runtime.interpreter import Run, option_values, simulate, simulate_chain
 from delegate_sim.runtime.target import Target
 
-from ...answers import CARD, CARD_IMAGE, CARD_MARKDOWN, Answer, ModelTable, Outputs, write_all
+from ...answers import CARD, CARD_IMAGE, CARD_MARKDOWN, Answer, ModelTable, write_all
+from ...console.output_file import Outputs
 from ...console.terminal import Line
 from ...exits import DONE, FINDINGS
 from ...models import Models, Unreadable, read_model, show_target

@@ -16,8 +16,8 @@ from delegate_sim.foundation.printable import printable
 from delegate_sim.releases.catalogue import RELEASES
 from delegate_sim.runtime.target import Target
 
-from ...answers import CARD, Outputs, output_options
-from ...console.output_file import gathered, output_option
+from ...answers import CARD, output_options
+from ...console.output_file import Outputs, gathered, output_option
 from ...console.terminal import Line, width, write_lines
 from ...models import STANDARD_INPUT, Models, model_paths
 from ...options.delegate_flags import ALL_DELEGATES, DelegateCommand
