@@ -82,8 +82,8 @@ class TargetArguments:
         Raises OptionError, ConfigurationError or ClickException.
         """
         if self.several:
-            each = [target for own in self.each_value() for target in own.targets(unnamed, is_live=is_live)]
-            return [target for place, target in enumerate(each) if target not in each[:place]]
+            targets = [target for own in self.each_value() for target in own.targets(unnamed, is_live=is_live)]
+            return [target for place, target in enumerate(targets) if target not in targets[:place]]
         if not self.names_devices and unnamed and (configured := self.configured(is_live=is_live)):
             return configured
         return self._made(self.applications(unnamed, is_live=is_live))

@@ -1,4 +1,4 @@
-"""What an application must provide for TensorFlow Lite Micro, as text: the arena and the resolver."""
+"""The arena and the resolver that an application must provide for TensorFlow Lite Micro, as text."""
 
 from __future__ import annotations
 

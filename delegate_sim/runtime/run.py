@@ -86,7 +86,7 @@ class Run:
     removed: frozenset[int] = frozenset()
     """Subgraphs that LiteRT removes for a compiler plugin, because their composites are inlined or compiled."""
     application: Any = None
-    """What the application must provide for a runtime of whole models (``MicroReport``). None for delegates."""
+    """The report on the application of a runtime of whole models (``MicroReport``). None for delegates."""
 
     @property
     def delegate(self) -> Delegate:

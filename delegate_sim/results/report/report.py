@@ -88,7 +88,7 @@ def _state(run: Run) -> str | None:
 
 
 def _application_entry(report: Report) -> dict[str, Any] | None:
-    """Return what the application must provide for a runtime of whole models. None for other runs, and for several runs."""
+    """Return the columns of the report on the application. None for delegates, and for several runs."""
     run = report.runs[0] if len(report.runs) == 1 else None
     return entry(run.delegate.columns, run.application) if run is not None and isinstance(run.delegate, OwnRuntime) else None
 
@@ -181,7 +181,7 @@ class Report(Shown):
 
     @property
     def application(self) -> Any:
-        """What the application must provide for a runtime of whole models (``MicroReport``). None for delegates."""
+        """The report on the application of a runtime of whole models (``MicroReport``). None for delegates."""
         return next((run.application for run in self.runs if run.application is not None), None)
 
     def has_failed(self, run: Run) -> bool:
