@@ -10,14 +10,14 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from delegate_sim.foundation.printable import printable
 from delegate_sim.results.report.display import json_array
 
-from .console.output_file import Command, ReportFile, Written
+from .console.output_file import Command, Outputs, ReportFile, Written
 from .console.terminal import TEXT_OR_JSON, Line, format_option, plain, width, write, write_file, write_lines
 from .formats import FORMATS, render
 from .models import Models, Unreadable, unreadable_entry
@@ -97,14 +97,6 @@ def summarize(results: Results) -> None:
     write_summary(results, os.environ)
 
 
-class Outputs(NamedTuple):
-    """The main format, further report files, and the output file of the main format, or None for standard output."""
-
-    form: str
-    files: Sequence[ReportFile]
-    output: str | None
-
-
 @dataclass(frozen=True, slots=True)
 class Answer:
     """A command's answer about one model, in all forms that the command has. Each form is made only if it is written."""
@@ -141,11 +133,6 @@ class ModelTable:
     """The targets that a model without an answer has in the formats of CI: name, delegate, release and options."""
     totals: Callable[[Sequence[Case]], Sequence[str]] = lambda _: ()
     """A function that returns the sentences before the cases of several models."""
-
-
-def write_answers(models: Models, form: str, output: str | None, table: ModelTable, answer: Callable[[str], Answer]) -> int:
-    """Write the answer about each model in one format, and return the exit code (see ``write_all``)."""
-    return write_all(models, Outputs(form, (), output), table, answer)
 
 
 def write_all(models: Models, outputs: Outputs, table: ModelTable, answer: Callable[[str], Answer]) -> int:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import click
 
 from delegate_sim.delegates.options import parse_options
-from delegate_sim.delegates.registry import DELEGATE_NAMES
+from delegate_sim.delegates.registry import DELEGATE_NAMES, DelegateOnDevice
 from delegate_sim.foundation.outputs import OutputFile, declare_outputs
 from delegate_sim.gate.check import Checked, check_models
 from delegate_sim.gate.configuration import Configuration, find_configuration, read_configuration
@@ -26,7 +26,7 @@ from ..exits import INTERNAL_ERROR as FAULT
 from ..formats import render
 from ..models import STANDARD_INPUT, model_paths
 from ..options.delegate_flags import DelegateName
-from ..options.shared import live_options
+from ..options.shared import live_options, op_profiles_option
 from ..options.targets import devices_option
 from ..text.check import check_lines
 
@@ -69,13 +69,8 @@ time wait for each other.
 @devices_option("All targets of the configuration that exist on this phone, SoC or board; may be given several times.")
 @click.option("--update", is_flag=True, help="Write the baseline entries of the checked models and targets.")
 @click.option("--prune", is_flag=True, help="Remove baseline entries without a model or target.")
-@click.option(
-    "--op-profile",
-    "op_profiles",
-    metavar="FILE",
-    multiple=True,
-    type=click.Path(readable=False),
-    help="With --update: store the times of one model and target, measured on a device, in a file next to the baseline.",
+@op_profiles_option(
+    "With --update: store the times of one model and target, measured on a device, in a file next to the baseline."
 )
 @live_options
 @partial(output_options, replaces=True)
@@ -124,7 +119,7 @@ def command(
     checked = check_models(
         configuration,
         model_paths(models),
-        [*targets, *_targets_of(configuration, delegates), *_targets_on(configuration, named_devices)],
+        [*targets, *_target_names(configuration, delegates, named_devices)],
         update=update,
         prune=prune,
         live=live,
@@ -137,53 +132,37 @@ def command(
         import json
 
         write_file(live_report, json.dumps(checked.live_reports, indent=2) + "\n")
-    for message in _unreadable(checked.results):
+    unreadable = [case for case in checked.results.cases if case.status == UNREADABLE]
+    for message in dict.fromkeys([finding.message for case in unreadable for finding in case.findings]):
         print_error(message)
     write_files(
         [*files, *([] if output is None else [ReportFile(form, output)])], lambda chosen: _rendered(chosen, checked, verbose)
     )
     if GITHUB in (form, *[file.form for file in files]):
         summarize(checked.results)
-    if output is not None:
-        return _exit_code(checked.results, exit_zero)
-    if form == "text":
+    if output is None and form == "text":
         write_lines(check_lines(checked, width(), verbose))
-    else:
+    elif output is None:
         write(_rendered(form, checked, verbose), form)
     return _exit_code(checked.results, exit_zero)
 
 
-def _targets_of(configuration: Configuration, delegates: Sequence[str]) -> list[str]:
-    names = []
-    for delegate in delegates:
-        own = [target.name for target in configuration.targets if target.target.delegate.name == delegate]
+def _target_names(configuration: Configuration, delegates: Sequence[str], devices: Sequence[str]) -> Iterator[str]:
+    asked = [(f"for {delegate}", [DelegateOnDevice(delegate, ())]) for delegate in delegates]
+    asked += [(f"on {device}", list(delegates_of_devices([device]))) for device in devices]
+    for what, wanted in asked:
+        own = [target.name for target in configuration.targets for delegate in wanted if _is_on_device(target.target, delegate)]
         if not own:
             known = ", ".join([target.name for target in configuration.targets])
-            raise click.ClickException(f"{configuration.path}: has no target for {delegate}; its targets are {known}")
-        names += own
-    return names
+            raise click.ClickException(f"{configuration.path}: has no target {what}; its targets are {known}")
+        yield from own
 
 
-def _targets_on(configuration: Configuration, devices: Sequence[str]) -> list[str]:
-    names = []
-    for device in devices:
-        on_device = [(own.delegate, dict(own.options)) for own in delegates_of_devices([device])]
-        own = [
-            configured.name
-            for configured in configuration.targets
-            for delegate, options in on_device
-            if configured.target.delegate.name == delegate and _has_options(configured.target, options)
-        ]
-        if not own:
-            known = ", ".join([target.name for target in configuration.targets])
-            raise click.ClickException(f"{configuration.path}: has no target on {device}; its targets are {known}")
-        names += own
-    return names
-
-
-def _has_options(target: Target, options: Mapping[str, str]) -> bool:
-    parsed = parse_options(target.delegate.name, target.delegate.options, options, target.defaults)
-    return all(target.options[name] == parsed[name] for name in options)
+def _is_on_device(target: Target, wanted: DelegateOnDevice) -> bool:
+    if target.delegate.name != wanted.delegate:
+        return False
+    parsed = parse_options(wanted.delegate, target.delegate.options, dict(wanted.options), target.defaults)
+    return all(target.options[name] == parsed[name] for name, _ in wanted.options)
 
 
 def _rendered(form: str, checked: Checked, verbose: bool) -> str:
@@ -201,11 +180,6 @@ def _begins(number: int, total: int, model: str) -> None:
         show_progress(f"{number:,} of {total:,}: {model}", (number - 1) / total)
     else:
         show_progress(model)
-
-
-def _unreadable(results: Results) -> list[str]:
-    messages = [finding.message for case in results.cases if case.status == UNREADABLE for finding in case.findings]
-    return list(dict.fromkeys(messages))
 
 
 def _exit_code(results: Results, exit_zero: bool) -> int:

@@ -18,19 +18,20 @@ from delegate_sim.foundation.printable import suggestion
 from delegate_sim.live.live_runs import run_side
 from delegate_sim.model.model import Model
 from delegate_sim.releases.catalogue import Release
-from delegate_sim.results.compare.comparison import Side, compare
+from delegate_sim.results.compare.comparison import Comparison, Side, compare
 from delegate_sim.results.report.measures import awaits_compiler
 from delegate_sim.results.report.verdict import best_run
 from delegate_sim.runtime.target import Target, releases_of
 
-from ..answers import Answer, ModelTable, write_answers
+from ..answers import Answer, ModelTable, write_all
+from ..console.output_file import Outputs
 from ..console.terminal import result_options
 from ..models import Models, model_paths, read_model, stands_for_many
 from ..options.delegate_flags import DelegateCommand, given_options
 from ..options.shared import OpProfileArguments, op_profile_option
 from ..options.targets import TWO_DELEGATES_OPTION, TargetArguments, refuse_foreign_flags, target_arguments
 from ..text.compare import timed_entry, timed_lines
-from ..text.many import compared_columns, compared_row
+from ..text.many import COMPARED, compared_row
 
 _EPILOG = """\b
 Examples:
@@ -71,8 +72,7 @@ def command(
     settings: Sequence[str],
     arguments: TargetArguments,
     profiles: OpProfileArguments,
-    form: str,
-    output: str | None,
+    outputs: Outputs,
     verbose: bool,
 ) -> int:
     """Show the differences between two models, or between two targets for one model.
@@ -82,7 +82,7 @@ def command(
     are on the CPU on both sides.
     """
     a, b = _sides(arguments, settings)
-    table = ModelTable(compared_columns(), is_left_out=verbose)
+    table = ModelTable(COMPARED, is_left_out=verbose)
     if path_b is None or os.path.realpath(path_b) == os.path.realpath(path_a):
         if a == b:
             if not stands_for_many(path_a):
@@ -90,9 +90,9 @@ def command(
             raise click.UsageError("A and B are the same: give a second model, or a setting of B, such as --with android=11")
         models = Models([path_a])
         profiles.check(len(models.paths))
-        return write_answers(models, form, output, table, lambda path: _answer(path, path, a, b, verbose, profiles))
+        return write_all(models, outputs, table, lambda path: _answer(path, path, a, b, verbose, profiles))
     if not stands_for_many(path_a) and not stands_for_many(path_b):
-        return write_answers(Models([path_a]), form, output, table, lambda path: _answer(path, path_b, a, b, verbose, profiles))
+        return write_all(Models([path_a]), outputs, table, lambda path: _answer(path, path_b, a, b, verbose, profiles))
     if profiles.paths:
         raise click.UsageError("--op-profile needs a single MODEL, because a profile is about one model")
     partners = _partners(path_a, path_b)
@@ -104,7 +104,7 @@ def command(
             raise ModelError(f"{path}: {path_b} has {number} models with this name")
         return _answer(path, others[0], a, b, verbose, profiles)
 
-    return write_answers(Models([path_a]), form, output, table, paired)
+    return write_all(Models([path_a]), outputs, table, paired)
 
 
 def _sides(arguments: TargetArguments, settings: Sequence[str]) -> tuple[list[Target], list[Target]]:
@@ -151,10 +151,15 @@ def _answer(
 ) -> Answer:
     model = read_model(path_a, [*a, *b])
     comparison = compare(_side(model, a), _side(model if path_b == path_a else read_model(path_b, [*a, *b]), b))
-    timings = profiles.timings(model, [comparison.a.run.target])
+    return comparison_answer(comparison, profiles, verbose)
+
+
+def comparison_answer(comparison: Comparison, profiles: OpProfileArguments, verbose: bool, words: str = "") -> Answer:
+    """Return a comparison in all forms. ``words`` describes the hypothetical changes of side B, if there are any."""
+    timings = profiles.timings(comparison.a.model, [comparison.a.run.target])
     return Answer(
         lambda: [timed_entry(advised_comparison(comparison), timings)],
-        lambda: timed_lines(advised_comparison(comparison), timings, verbose),
+        lambda: timed_lines(advised_comparison(comparison), timings, verbose, words),
         lambda: [compared_row(comparison)],
     )
 

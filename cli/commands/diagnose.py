@@ -15,6 +15,7 @@ from delegate_sim.graph.effort import Effort
 from delegate_sim.runtime.target import Target, target_names
 
 from ..console.layout import counted
+from ..console.output_file import Outputs
 from ..console.terminal import Line, add_first_line, table_options, width, write_result
 from ..models import STANDARD_INPUT, Models, Unreadable, print_not_simulated, read_model, unreadable_entry
 from ..options.delegate_flags import DelegateCommand
@@ -58,8 +59,7 @@ def command(
     paths: Sequence[str],
     arguments: TargetArguments,
     profiles: OpProfileArguments,
-    form: str,
-    output: str | None,
+    outputs: Outputs,
     verbose: bool,
 ) -> int:
     """Show what keeps nodes of each MODEL off a delegate, what each cause costs, and what to change.
@@ -80,17 +80,17 @@ def command(
         asked = targets or [_open_question(model, arguments.targets(unnamed=()), effort, is_named=is_single)]
         labels = [""] if is_single else target_names(asked)
         return [
-            _answer(*timed_diagnosis(model, target, effort, profiles), form, verbose, label)
+            _answer(*timed_diagnosis(model, target, effort, profiles), outputs.form, verbose, label)
             for label, target in zip(labels, models.affordable(path, asked, effort), strict=False)
         ]
 
     answers = [answer for of_model in models.each(take) for answer in of_model]
     entries = [answer.entry for answer in answers]
-    entries += map(unreadable_entry, models.unreadable) if form == "json" else []
-    if answers or form != "text":  # otherwise standard error already has every message
+    entries += map(unreadable_entry, models.unreadable) if outputs.form == "json" else []
+    if answers or outputs.form != "text":  # otherwise standard error already has every message
+        whole = entries[0] if models.is_single and len(entries) == 1 else entries
         lines = partial(_lines, answers, models.unreadable, is_single)
-        whole = partial(_whole, entries, models.is_single)
-        write_result(form, output, whole, lines, lambda: _sheet(answers, models.unreadable))
+        write_result(outputs, lambda: whole, lines, lambda: _sheet(answers, models.unreadable))
     return models.exit_code
 
 
@@ -116,10 +116,6 @@ class _Answer:
     times: FixTimes | None
     entry: Any
     lines: Sequence[Line]
-
-
-def _whole(entries: Sequence[Any], is_single: bool) -> Any:
-    return entries[0] if is_single and len(entries) == 1 else entries
 
 
 def _sheet(answers: Sequence[_Answer], unreadable: Sequence[Unreadable]) -> str:

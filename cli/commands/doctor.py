@@ -9,7 +9,7 @@ import click
 from delegate_sim.live.trial import TestedEngines, tested_engines
 
 from ..console.layout import message
-from ..console.output_file import FileCommand
+from ..console.output_file import FileCommand, Outputs
 from ..console.terminal import Line, result_options, width, write_result
 from ..options.shared import sdk_option
 from ..text.elements.paragraphs import paragraph, table
@@ -26,13 +26,13 @@ Examples:
 @click.command("doctor", cls=FileCommand, epilog=_EPILOG)
 @sdk_option
 @result_options
-def command(sdks: Sequence[str], form: str, output: str | None) -> None:
+def command(sdks: Sequence[str], outputs: Outputs) -> None:
     """Show which real delegates can run on this host (analyze --live), and what the other delegates need.
 
     You install the libraries of vendors yourself, under their licenses. delegate-sim does not download, store or upload them.
     """
     trials = tested_engines(sdks)
-    write_result(form, output, trials.to_dict, lambda: _lines(trials))
+    write_result(outputs, trials.to_dict, lambda: _lines(trials))
 
 
 def _lines(trials: TestedEngines) -> list[Line]:

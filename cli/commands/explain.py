@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
@@ -20,7 +20,7 @@ from delegate_sim.rules.rule import Source
 from delegate_sim.versions.explanation import FEATURES
 
 from ..codes import explanations, shared_sources
-from ..console.output_file import FileCommand
+from ..console.output_file import FileCommand, Outputs
 from ..console.terminal import Line, result_options, width, write_result
 from ..options.shared import complete_codes
 from ..text.elements.paragraphs import paragraph, table
@@ -52,7 +52,7 @@ _OF_THE_RUNTIME = frozenset(kind.name for kind in RUNTIME_KINDS)
 @click.option("--run", "number", metavar="N", type=click.IntRange(min=1), help="Explain only run N of the log, counted from 1.")
 @result_options
 @click.option("-v", "--verbose", is_flag=True, help="Show the log lines that were not used.")
-def command(code: str | None, log: str | None, number: int | None, form: str, output: str | None, verbose: bool) -> None:
+def command(code: str | None, log: str | None, number: int | None, outputs: Outputs, verbose: bool) -> None:
     """Explain a CODE from a report: its meaning, what to do, and the operators that can have this code.
 
     Without CODE, list all codes and their titles. With --log, summarize a device's log. No model is needed.
@@ -63,17 +63,18 @@ def command(code: str | None, log: str | None, number: int | None, form: str, ou
         from ..text.device.log import summary_lines
 
         explained = _explained_log(log, number)
-        write_result(form, output, explained.to_dict, lambda: summary_lines(explained, width(), verbose))
+        write_result(outputs, explained.to_dict, lambda: summary_lines(explained, width(), verbose))
         return
     if number is not None:
         raise click.UsageError("--run needs --log")
     delegates = tuple(map(find_delegate, DELEGATE_NAMES))
     known = explanations(delegates)
     if code is None:
-        write_result(form, output, Explanations(known).to_dict, lambda: _list(known, width()))
+        titles = [(code, known[code].title) for code in sorted(known)]
+        write_result(outputs, Explanations(known).to_dict, lambda: table(titles, (), width(), indent=0))
     elif code in known:
         single = Explanations({code: known[code]})
-        write_result(form, output, single.to_dict, lambda: _explanation(code, known[code], delegates, width()))
+        write_result(outputs, single.to_dict, lambda: _explanation(code, known[code], delegates, width()))
     else:
         near = suggestion(code, known) or "; `delegate-sim rules --delegate NAME` lists the codes of a delegate"
         raise click.ClickException(f"there is no code {code}{near}")
@@ -92,10 +93,6 @@ def _explained_log(path: str, number: int | None) -> ExplainedLog:
         return ExplainedLog(path, tuple(map(summary_of, chosen)))
     except LimitError as error:
         raise LogError(printable(f"{path}: {error.reason}")) from error
-
-
-def _list(known: Mapping[str, Explanation], columns: int) -> Iterator[Line]:
-    yield from table([(code, known[code].title) for code in sorted(known)], (), columns, indent=0)
 
 
 def _explanation(code: str, explanation: Explanation, delegates: tuple[Delegate, ...], columns: int) -> Iterator[Line]:

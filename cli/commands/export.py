@@ -23,7 +23,7 @@ from ..console.terminal import plain, width, write, write_file
 from ..exits import DONE
 from ..models import Models, naming_its_model, one_path, read_model
 from ..options.delegate_flags import DelegateCommand
-from ..options.targets import targets_options
+from ..options.targets import TargetArguments, delegates_option, target_arguments
 from ..text.graph import lowered_lines
 
 MODEL_EXPLORER = "model-explorer"
@@ -59,11 +59,12 @@ dot, graphml and json need networkx and pydot (pip install '.[export]'). In DOT,
 @click.command("export", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("form", metavar="FORMAT", type=click.Choice(_FORMATS))
 @click.argument("path", metavar="MODEL", type=click.Path(readable=False))
-@targets_options
+@target_arguments(delegates_option())
 @output_option(is_declared=False)
 @naming_its_model
-def command(form: str, path: str, targets: Sequence[Target], output: str | None) -> int:
+def command(form: str, path: str, arguments: TargetArguments, output: str | None) -> int:
     """Write the decisions of delegates on MODEL for another program, or write the sections of a bundle to files."""
+    targets = arguments.targets()
     if form in (_MODELS, _BUNDLE):
         return _export_bundle(form, path, output)
     if len(targets) > 1 and output is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import click
 
@@ -16,20 +15,16 @@ from delegate_sim.foundation.files import naming_file
 from delegate_sim.foundation.outputs import OutputFile, declare_outputs
 from delegate_sim.graph.effort import Effort
 from delegate_sim.hypothetical.fixed_inputs import parse_shapes
-from delegate_sim.model.model import Model
 from delegate_sim.runtime.target import Target, per_target_path, with_labels
 
-from ..console.output_file import is_forced, output_option
+from ..console.output_file import Outputs, is_forced, output_option
 from ..console.terminal import format_option, show_progress, width, write_result
 from ..exits import DONE, FINDINGS
 from ..models import Models, naming_its_model, one_path, read_model
 from ..options.delegate_flags import DelegateCommand
 from ..options.shared import OpProfileArguments, op_profile_option
-from ..options.targets import TargetArguments, for_option, target_arguments
+from ..options.targets import TargetArguments, delegates_option, target_arguments
 from ..text.fix import fixes_lines, times_of
-
-if TYPE_CHECKING:
-    from delegate_sim.timing.measured import Timing
 
 _EPILOG = """\b
 Examples:
@@ -49,12 +44,16 @@ _NODES_OF_A_SEARCH = 500
 """A search takes at least about as long as the simulation of this number of nodes."""
 _BOTH = "give --plan or -o, not both: --plan writes no file"
 _NEITHER = "give -o FILE to write the rewritten model, or --plan to see only the changes"
+_NOT_OF_BUNDLES = (
+    "for a bundle, --micro, --shape, --split-tail, --per-target, --data and --op-profile are not available: name a model in the "
+    "bundle instead"
+)
 _KINDS = {kind.name.lower(): kind for kind in Exactness}
 
 
 @click.command("fix", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("path", metavar="MODEL", type=click.Path(readable=False))
-@for_option("A delegate to rewrite the model for; may be given several times.")
+@delegates_option(description="A delegate to rewrite the model for; may be given several times.")
 @output_option("The file for the rewritten model.", name="written", is_declared=False, force="Replace the file if it exists.")
 @click.option("--plan", "plans", is_flag=True, help="Show the result of each pass; write no file.")
 @click.option(
@@ -124,7 +123,8 @@ def command(
     targets = arguments.targets()
     is_micro = any(target.delegate.runs_whole_models for target in targets)
     if format_at(path) in (LITERTLM, TASK):
-        _refuse_options_of_models(is_micro, shapes, splits, per_target, data, profiles.paths)
+        if is_micro or shapes or splits or per_target or data or profiles.paths:
+            raise click.UsageError(_NOT_OF_BUNDLES)
         return _fix_bundle(path, targets, written, choose_passes(passes, _KINDS[allow]), no_proof, samples, form, verbose)
     path = one_path(path)
     model = read_model(path, targets)
@@ -136,7 +136,7 @@ def command(
         jobs = [((target,), None if written is None else per_target_path(written, label)) for label, target in labeled]
     files = [file for _, file in jobs if file is not None]
     declare_outputs([OutputFile(file, is_forced()) for file in [*files, *(map(second_path_of, files) if splits else ())]])
-    timings = _timings(model, targets, profiles)
+    timings = {target.delegate.name: own for target in targets if (own := profiles.timings(model, [target]))}
     given = parse_shapes(model, shapes)
     allowed, chosen = choose_passes(passes, _KINDS[allow])
 
@@ -164,24 +164,11 @@ def command(
         results.append((plan, wrote(plan, file)))
     times = [times_of(plan, timings) if timings else None for plan, _ in results]
     write_result(
-        form,
-        None,
+        Outputs(form),
         lambda: fixes_document(path, results, times) if per_target else fix_document(*results[0], times[0]),
         lambda: fixes_lines(results, width(), verbose, splits, timings),
     )
     return models.exit_code or (DONE if any(plan.is_changed for plan, _ in results) else FINDINGS)
-
-
-def _timings(model: Model, targets: Sequence[Target], profiles: OpProfileArguments) -> dict[str, tuple[Timing, ...]]:
-    return {target.delegate.name: own for target in targets if (own := profiles.timings(model, [target]))}
-
-
-def _refuse_options_of_models(*given: object) -> None:
-    if any(given):
-        raise click.UsageError(
-            "for a bundle, --micro, --shape, --split-tail, --per-target, --data and --op-profile are not available: name a "
-            "model in the bundle instead"
-        )
 
 
 def _fix_bundle(
@@ -205,7 +192,7 @@ def _fix_bundle(
         show_progress(f"running the models of {path}")
         with naming_file(written, click.ClickException):
             bundle = fix_bundle(bundle, written, replaces=is_forced(), proves=not no_proof, samples=samples)
-    write_result(form, None, bundle.to_dict, lambda: bundle_fix_lines(bundle, width(), verbose))
+    write_result(Outputs(form), bundle.to_dict, lambda: bundle_fix_lines(bundle, width(), verbose))
     return DONE if bundle.is_changed else FINDINGS
 
 

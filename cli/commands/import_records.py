@@ -11,12 +11,12 @@ from delegate_sim.delegates.registry import DELEGATE_NAMES
 from delegate_sim.device.record_files import read_records
 from delegate_sim.device.records import DIFFERENT, EQUAL, score_records
 
-from ..console.output_file import FileCommand
+from ..console.output_file import FileCommand, Outputs
 from ..console.terminal import result_options, width, write_result
 from ..exits import DONE, FINDINGS
 from ..models import model_paths
 from ..options.delegate_flags import DelegateName
-from ..options.shared import complete_releases
+from ..options.targets import runtime_option
 from ..text.device.scoreboard import scoreboard_lines
 
 _EPILOG = """\b
@@ -55,15 +55,7 @@ A record names its model. The model is taken from --models by its file name. A p
 @click.option(
     "--delegate", default=None, type=DelegateName(DELEGATE_NAMES), help="The delegate of records that do not name an accelerator."
 )
-@click.option(
-    "--runtime",
-    "release",
-    metavar="RELEASE",
-    default=None,
-    show_default="the newest",
-    shell_complete=complete_releases,
-    help="The release of records that do not name one.",
-)
+@runtime_option("The release of records that do not name one.", "the newest")
 @result_options
 @click.option("-v", "--verbose", is_flag=True, help="Show every record; leave nothing out.")
 def command(
@@ -71,8 +63,7 @@ def command(
     models: Sequence[str],
     delegate: str | None,
     release: str | None,
-    form: str,
-    output: str | None,
+    outputs: Outputs,
     verbose: bool,
 ) -> int:
     """Compare records of device runs that others publish with the simulation.
@@ -82,5 +73,5 @@ def command(
     """
     records = [record for path in dict.fromkeys(files) for record in read_records(path)]
     board = score_records(records, {os.path.basename(path): path for path in model_paths(models)}, delegate, release)
-    write_result(form, output, board.to_dict, lambda: scoreboard_lines(board, width(), verbose))
+    write_result(outputs, board.to_dict, lambda: scoreboard_lines(board, width(), verbose))
     return FINDINGS if board.count(DIFFERENT) or not board.count(EQUAL) else DONE

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 import click
 
@@ -10,20 +11,24 @@ from delegate_sim.apps.app import is_app, read_app
 from delegate_sim.bundles.formats import LITERTLM, format_at
 from delegate_sim.delegates.registry import MICRO_NAME
 from delegate_sim.export import lowered
+from delegate_sim.foundation.columns import Declared
 from delegate_sim.graph.effort import SIMULATION, Effort
 from delegate_sim.graph.graph import Graph, Inspected, file_graphs
 from delegate_sim.model.model import Model
 from delegate_sim.prepare.preparation import prepare
 from delegate_sim.releases.catalogue import Release, parse_release
 
-from ..answers import Answer, ModelTable, write_answers
-from ..console.terminal import result_options, width
+from ..answers import Answer, ModelTable, write_all
+from ..console.output_file import Outputs
+from ..console.terminal import Line, result_options, width
 from ..models import Models, read_model
 from ..options.delegate_flags import DelegateCommand
 from ..options.targets import ONE_DELEGATE_OPTION, TargetArguments, target_arguments
 from ..text.graph import lowered_lines, model_lines
-from ..text.many import INSPECTED, inspected_row
+from ..text.many import INSPECTED, Columns, inspected_row
 
+_ASSUMES = "assume_ops_registered"
+_Contents = TypeVar("_Contents", bound=Declared)
 _EPILOG = """\b
 Examples:
   delegate-sim inspect model.tflite
@@ -48,8 +53,7 @@ def command(
     file_shapes: bool,
     lowered_models: bool,
     arguments: TargetArguments,
-    form: str,
-    output: str | None,
+    outputs: Outputs,
     verbose: bool,
 ) -> int:
     """Show the graph of each MODEL as delegates see it.
@@ -64,9 +68,15 @@ def command(
     """
     if not (lowered_models or verbose or file_shapes or subgraph is not None):
         if {*map(format_at, paths)} == {LITERTLM}:
-            return _inspect_bundles(paths, form, output)
+            from delegate_sim.llm.contents import read_contents
+
+            from ..text.bundles import CONTENTS, contents_lines, contents_row
+
+            return _inspect_whole(paths, outputs, CONTENTS, read_contents, contents_lines, contents_row)
         if all(map(is_app, paths)):
-            return _inspect_apps(paths, form, output)
+            from ..text.scan import APP_COLUMNS, app_lines, app_row
+
+            return _inspect_whole(paths, outputs, APP_COLUMNS, read_app, app_lines, app_row)
     target = arguments.target() if lowered_models else None
     release = parse_release(arguments.runtime)
     shapes = "file" if file_shapes else "prepared"
@@ -84,29 +94,24 @@ def command(
             lambda: [inspected_row(model, graphs)],
         )
 
-    return write_answers(Models(paths), form, output, ModelTable(INSPECTED, is_left_out=verbose), answer)
+    return write_all(Models(paths), outputs, ModelTable(INSPECTED, is_left_out=verbose), answer)
 
 
-def _inspect_bundles(paths: Sequence[str], form: str, output: str | None) -> int:
-    from delegate_sim.llm.contents import read_contents
-
-    from ..text.bundles import contents_columns, contents_lines, contents_row
-
-    def answer(path: str) -> Answer:
-        contents = read_contents(path)
-        return Answer(lambda: [contents.to_dict()], lambda: contents_lines(contents, width()), lambda: [contents_row(contents)])
-
-    return write_answers(Models(paths, are_bundles=True), form, output, ModelTable(contents_columns(), is_left_out=False), answer)
-
-
-def _inspect_apps(paths: Sequence[str], form: str, output: str | None) -> int:
-    from ..text.scan import APP_COLUMNS, app_lines, app_row
+def _inspect_whole(
+    paths: Sequence[str],
+    outputs: Outputs,
+    columns: Columns,
+    read: Callable[[str], _Contents],
+    lines: Callable[[_Contents, int], Iterable[Line]],
+    row: Callable[[_Contents], Sequence[str]],
+) -> int:
+    """Write the contents of bundles or applications, without the graphs of their models."""
 
     def answer(path: str) -> Answer:
-        app = read_app(path)
-        return Answer(lambda: [app.to_dict()], lambda: app_lines(app, width()), lambda: [app_row(app)])
+        contents = read(path)
+        return Answer(lambda: [contents.to_dict()], lambda: lines(contents, width()), lambda: [row(contents)])
 
-    return write_answers(Models(paths, are_bundles=True), form, output, ModelTable(APP_COLUMNS, is_left_out=False), answer)
+    return write_all(Models(paths, are_bundles=True), outputs, ModelTable(columns, is_left_out=False), answer)
 
 
 def _graphs(path: str, subgraph: int | None, file_shapes: bool, release: Release) -> tuple[Model, tuple[Graph, ...]]:
@@ -120,13 +125,8 @@ def _graphs(path: str, subgraph: int | None, file_shapes: bool, release: Release
     return model, (graphs[subgraph],)
 
 
-def _hide_target_options() -> None:
-    """Hide the options of targets from the help. Only the former option ``--lowered`` uses these options, for delegates."""
-    command.params = [parameter for parameter in command.params if parameter.name != MICRO_NAME]
-    for parameter in command.params:
-        if isinstance(parameter, click.Option) and parameter.name in _TARGET_OPTIONS:
-            parameter.hidden = True
-
-
-_TARGET_OPTIONS = ("delegate", "pairs", "release", "defaults", "assume_ops_registered")
-_hide_target_options()
+# Only the former option --lowered uses the options of targets, and only for delegates. So the help does not show them.
+command.params = [parameter for parameter in command.params if parameter.name != MICRO_NAME]
+for _parameter in command.params:
+    if isinstance(_parameter, click.Option) and _parameter.name in ("delegate", "pairs", "release", "defaults", _ASSUMES):
+        _parameter.hidden = True

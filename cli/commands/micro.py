@@ -2,44 +2,21 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
-from typing import Any
 
 import click
 
-from delegate_sim.graph.analysis_cache import AnalysisCache
-from delegate_sim.micro.delegate import MicroResult, micro_result, micro_target
+from delegate_sim.micro.delegate import micro_target
 from delegate_sim.micro.target import KERNELS, PACKAGE
-from delegate_sim.model.model import Model
 from delegate_sim.runtime.target import Target
 
-from ..answers import Outputs, output_options
-from ..console.output_file import Command, FileCommand, gathered, output_option
+from ..answers import output_options
+from ..console.output_file import FileCommand, Outputs, gathered, output_option
 from ..console.terminal import width
-from ..exits import FINDINGS
 from ..models import Models
 from ..options.shared import OpProfileArguments
 from ..text.analysis.view import View
-from ..text.micro import micro_lines
-from .analyze.analysis import AnalysisJob, write_analyses
-
-
-def micro_target_options(command: Command) -> Command:
-    """Add ``--resolver``, ``--kernels`` and ``--runtime``. The command receives a ``Target`` as ``target``."""
-
-    @functools.wraps(command)
-    def call(**given: Any) -> Any:
-        target = micro_target(given.pop("resolver"), given.pop("kernels"), given.pop("runtime"))
-        return command(target=target, **given)
-
-    copy = "The copy of the runtime: a version of tflite-micro, a day or a commit."
-    call = click.option("--runtime", metavar="RELEASE", show_default=PACKAGE, help=copy)(call)
-    kernels = "The kernels that the application links."
-    call = click.option("--kernels", type=click.Choice(KERNELS), help=kernels, default=KERNELS[0], show_default=True)(call)
-    source = "The C++ source that registers the application's operators."
-    return click.option("--resolver", metavar="FILE", type=click.Path(readable=False), help=source)(call)
-
+from .analyze.analysis import single, write_analyses
 
 _EPILOG = """\b
 Examples:
@@ -50,15 +27,33 @@ Examples:
 The exit code is 1 if the runtime cannot run a model, or if a model has weights outside the flatbuffer. The runtime does not read
 these weights.
 """
-_NO_PROFILES = OpProfileArguments(())
 
 
 @click.command("micro", cls=FileCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("paths", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
-@micro_target_options
+@click.option(
+    "--resolver",
+    metavar="FILE",
+    type=click.Path(readable=False),
+    help="The C++ source that registers the application's operators.",
+)
+@click.option(
+    "--kernels",
+    type=click.Choice(KERNELS),
+    default=KERNELS[0],
+    show_default=True,
+    help="The kernels that the application links.",
+)
+@click.option(
+    "--runtime",
+    metavar="RELEASE",
+    show_default=PACKAGE,
+    help="The copy of the runtime: a version of tflite-micro, a day or a commit.",
+)
 @output_options
 @output_option()
 @click.option("-v", "--verbose", is_flag=True, help="Show every node and every buffer of the arena; leave nothing out.")
+@gathered("target", micro_target)
 @gathered("outputs", Outputs)
 def command(paths: Sequence[str], target: Target, outputs: Outputs, verbose: bool) -> int:
     """Show whether TensorFlow Lite Micro runs each MODEL.
@@ -66,19 +61,5 @@ def command(paths: Sequence[str], target: Target, outputs: Outputs, verbose: boo
     The output lists all operators that the resolver lacks and all nodes that a kernel refuses. The runtime itself stops at the
     first problem. The output also shows the arena that the model needs, and the lines that register the model's operators.
     """
-    return analyze_micro(paths, target, outputs, verbose=verbose)
-
-
-def analyze_micro(
-    paths: Sequence[str], target: Target, outputs: Outputs, profiles: OpProfileArguments = _NO_PROFILES, *, verbose: bool
-) -> int:
-    """Write what the runtime does with each model, and return the exit code."""
-    results: list[MicroResult] = []
-
-    def report(model: Model, _: AnalysisCache) -> MicroResult:
-        results.append(micro_result(model, target))
-        return results[-1]
-
     view = View(width(), verbose, names_commands=True)
-    code = write_analyses(Models(paths), AnalysisJob([target], report, micro_lines), view, outputs, profiles)
-    return code or (FINDINGS if any(result.has_failed(result.runs[0]) for result in results) else 0)
+    return write_analyses(Models(paths), single([target], names_fixes=True), view, outputs, OpProfileArguments())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -18,10 +16,10 @@ from delegate_sim.scan.questions import VIEWS, Result, ask, ask_with_totals
 from delegate_sim.scan.totals import TargetTotals
 
 from ..console.layout import counted, help_rows, message
-from ..console.output_file import FileCommand, output_option
+from ..console.output_file import FileCommand, Outputs, gathered, output_option, single_output
 from ..console.terminal import TEXT_OR_JSON, Line, format_option, width, write_result
 from ..exits import DONE
-from ..formats.comma_separated import cell
+from ..formats.comma_separated import cell, sheet
 from ..text.elements.paragraphs import paragraph, table
 
 _DEFAULT_VIEW, _CHANGES_VIEW = "top-causes", "best-changes"
@@ -55,7 +53,8 @@ before_causes.
 @click.option("--sql", help="A query in SQL.")
 @format_option(None, (*TEXT_OR_JSON, "csv"))
 @output_option()
-def command(scans: Sequence[str], name: str | None, sql: str | None, form: str, output: str | None) -> int:
+@gathered("outputs", single_output)
+def command(scans: Sequence[str], name: str | None, sql: str | None, outputs: Outputs) -> int:
     """Query SCAN, an output of the command scan. To compare two scans, give the earlier scan first."""
     if name is not None and sql is not None:
         raise click.UsageError("give either --view or --sql")
@@ -68,7 +67,10 @@ def command(scans: Sequence[str], name: str | None, sql: str | None, form: str, 
     declare_outputs([], [file for scan in scans for _, file in format_for(scan).files(scan)])
     try:
         result, totals = ask_with_totals(scans, VIEWS[name].sql) if name is not None else (ask(scans, str(sql)), {})
-        write_result(form, output, lambda: _entries(result), lambda: _text(totals, name, result), lambda: _csv(result))
+        entries = [dict(zip(result.columns, map(_json_value, row), strict=True)) for row in result.rows]
+        rows = [[value if isinstance(value, int | float | None) else str(value) for value in row] for row in result.rows]
+        columns = list(map(cell, result.columns))  # PIVOT makes columns of the values of a table
+        write_result(outputs, lambda: entries, lambda: _text(totals, name, result), lambda: sheet(columns, rows))
     except (MemoryError, RecursionError) as error:
         raise ScanError(f"the query: {exhausted(error).reason}") from error
     return DONE
@@ -140,10 +142,6 @@ def _cell(value: object) -> str:
     return message(str(value))
 
 
-def _entries(result: Result) -> list[dict[str, Any]]:
-    return [dict(zip(result.columns, map(_json_value, row), strict=True)) for row in result.rows]
-
-
 def _json_value(value: object) -> object:
     """Return a value of a result. JSON has no number for infinity and for what is not a number, so these become text."""
     if isinstance(value, list):
@@ -151,16 +149,3 @@ def _json_value(value: object) -> object:
     if isinstance(value, dict):
         return {str(key): _json_value(item) for key, item in value.items()}
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _csv_cell(value: object) -> object:
-    """Return a value as a CSV cell. Text is safe to print, and spreadsheets do not read the text as a formula."""
-    return value if value is None or isinstance(value, int | float) else cell(str(value))
-
-
-def _csv(result: Result) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(map(_csv_cell, result.columns))  # PIVOT makes columns of the values of a table
-    writer.writerows([[_csv_cell(value) for value in row] for row in result.rows])
-    return text.getvalue()

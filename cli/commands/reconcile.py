@@ -30,13 +30,13 @@ from delegate_sim.errors import OptionError
 from delegate_sim.foundation.files import alone_with, naming_file
 from delegate_sim.model.model import Model
 
-from ..console.output_file import OutputPath, gathered
+from ..console.output_file import OutputPath, Outputs, gathered
 from ..console.terminal import Line, result_options, width, write_file, write_lines, write_result
 from ..exits import DONE, FINDINGS
 from ..models import naming_its_model, one_path, read_model
 from ..options.delegate_flags import DelegateCommand, DelegateName, chosen_delegates, given_options
-from ..options.shared import SOC_HELP, OpProfileArguments, complete_devices, complete_releases, complete_socs, op_profile_option
-from ..options.targets import TargetArguments, devices_of_environment
+from ..options.shared import SOC_HELP, OpProfileArguments, complete_devices, complete_socs, op_profile_option
+from ..options.targets import TargetArguments, devices_of_environment, pairs_option, runtime_option
 from ..text.device.log import compiler_join_lines, summary_lines
 from ..text.device.reconcile import (
     devices_lines,
@@ -68,9 +68,8 @@ used, or the run that --run selects.
 """
 
 
-class _Outputs(NamedTuple):
-    form: str
-    output: str | None
+class _Shown(NamedTuple):
+    outputs: Outputs
     verbose: bool
 
 
@@ -134,22 +133,8 @@ def _naming_files(command: Callable[..., int]) -> Callable[..., int]:
     help="The accelerators of LiteRT 2 that the application requested, instead of one delegate.",
 )
 @click.option("--soc", metavar="SOC", default=None, shell_complete=complete_socs, help=SOC_HELP)
-@click.option(
-    "--option",
-    "pairs",
-    metavar="KEY=VALUE",
-    multiple=True,
-    help="An option of the delegate; overrides the log; may be given several times.",
-)
-@click.option(
-    "--runtime",
-    "release",
-    metavar="RELEASE",
-    default=None,
-    show_default="from the log",
-    shell_complete=complete_releases,
-    help="The release.",
-)
+@pairs_option("An option of the delegate; overrides the log; may be given several times.")
+@runtime_option("The release.", "from the log")
 @click.option(
     "--defaults",
     type=click.Choice(DEFAULT_SETS),
@@ -160,7 +145,7 @@ def _naming_files(command: Callable[..., int]) -> Callable[..., int]:
 @op_profile_option
 @result_options
 @click.option("-v", "--verbose", is_flag=True, help="Show every node; leave nothing out.")
-@gathered("outputs", _Outputs)
+@gathered("shown", _Shown)
 @naming_its_model
 @_naming_files
 def command(
@@ -176,7 +161,7 @@ def command(
     release: str | None,
     defaults: str | None,
     profiles: OpProfileArguments,
-    outputs: _Outputs,
+    shown: _Shown,
     **flags: str | None,
 ) -> int:
     """Compare a device's log of a MODEL with the simulation, and explain the differences.
@@ -191,13 +176,13 @@ def command(
             raise click.UsageError(f"{chosen_by} cannot be combined with --delegate, --device, --learn or --defaults")
         if profiles.paths:
             raise click.UsageError("--op-profile is for one delegate: leave out --accelerators and --soc")
-        return _reconcile_accelerators(path, logs, number, accelerators, soc, pairs, flags, release, outputs)
+        return _reconcile_accelerators(path, logs, number, accelerators, soc, pairs, flags, release, shown)
     if device is not None and delegate is not None:
         raise click.UsageError("give --delegate or --device: a device has its own delegates")
     model = read_model(one_path(path))
     log, note = _run(logs, number, sum([bool(subgraph.nodes) for subgraph in model.subgraphs]))
     if log.edge_tpu != NOT_COMPILED and not log.replacements and delegate in (None, EDGE_TPU):
-        return _join_compiler_table(model, log, note, outputs)
+        return _join_compiler_table(model, log, note, shown)
     own = on_device(log, device) if device is not None else None
     if own is None and delegate is None and (named := devices_of_environment()):
         with suppress(OptionError):  # the log may be of another device
@@ -206,7 +191,7 @@ def command(
     try:
         first = setting_of(log, delegate, None, release, defaults)
     except UnknownDelegateError:
-        write_lines(summary_lines(ExplainedLog(", ".join(logs), (summary_of(log),)), width(), outputs.verbose))
+        write_lines(summary_lines(ExplainedLog(", ".join(logs), (summary_of(log),)), width(), shown.verbose))
         raise
     (given,) = given_options(chosen_delegates([first.delegate.name]), pairs, flags)
     if own is not None:
@@ -216,42 +201,41 @@ def command(
     measured = _MeasuredTimes(", ".join(logs), profiles)
     if learned is None:
         reconciliation = reconcile(model, log, setting)
-        _write(reconciliation, None, outputs, measured)
+        _write(reconciliation, None, shown, measured)
     elif not os.path.exists(learned) and can_teach_devices(reconciliation := reconcile(model, log, setting)):
-        _learn_devices(reconciliation, learned, outputs)
+        _learn_devices(reconciliation, learned, shown)
     elif (reconciliation := reconcile(model, log, setting, _existing(learned))).status in (UNEXPLAINED, NOT_COMPARED):
-        _write(reconciliation, None, outputs, measured, learned)
+        _write(reconciliation, None, shown, measured, learned)
     else:
         try:
             learning = _refine(learned, reconciliation, logs[0])
         except LearningError:
-            _write(reconciliation, None, outputs, measured)
+            _write(reconciliation, None, shown, measured)
             raise
-        _write(reconciliation, learning, outputs, measured, learned)
+        _write(reconciliation, learning, shown, measured, learned)
     return FINDINGS if reconciliation.status in (UNEXPLAINED, NOT_COMPARED) else DONE
 
 
-def _join_compiler_table(model: Model, log: DeviceLog, notes: tuple[str, ...], outputs: _Outputs) -> int:
+def _join_compiler_table(model: Model, log: DeviceLog, notes: tuple[str, ...], shown: _Shown) -> int:
     errors = [
         f"an error in the log: {error.line}{f' ({error.meaning})' if error.meaning else ''}"
         for error in explained_errors(log)
         if error.line != log.edge_tpu.failure
     ]
     join = join_compiler_table(model, log.edge_tpu, (*notes, *errors))
-    write_result(outputs.form, outputs.output, join.to_dict, lambda: compiler_join_lines(join, width(), outputs.verbose))
+    write_result(shown.outputs, join.to_dict, lambda: compiler_join_lines(join, width(), shown.verbose))
     return DONE if join.is_joined else FINDINGS
 
 
-def _learn_devices(reconciliation: Reconciliation, path: str, outputs: _Outputs) -> None:
+def _learn_devices(reconciliation: Reconciliation, path: str, shown: _Shown) -> None:
     """Write a profile of the devices to a new file."""
     learning = learn_devices(reconciliation)
     write_file(path, learning.text)
     entry = {"path": path, "device_traits": devices_entry(learning), "notes": list(learning.notes)}
     write_result(
-        outputs.form,
-        outputs.output,
+        shown.outputs,
         replace(reconciliation, learned=entry).to_dict,
-        lambda: [*reconciliation_lines(reconciliation, width(), outputs.verbose), *devices_lines(learning, path, width())],
+        lambda: [*reconciliation_lines(reconciliation, width(), shown.verbose), *devices_lines(learning, path, width())],
     )
 
 
@@ -264,7 +248,7 @@ def _reconcile_accelerators(
     pairs: Sequence[str],
     flags: Mapping[str, str | None],
     release: str | None,
-    outputs: _Outputs,
+    shown: _Shown,
 ) -> int:
     from .analyze.accelerators import asked_stacks, stack_options
 
@@ -275,10 +259,9 @@ def _reconcile_accelerators(
     reconciliation = reconcile_stack(model, log, stack, release, options)
     reconciliation = replace(reconciliation, notes=(*note, *reconciliation.notes))
     write_result(
-        outputs.form,
-        outputs.output,
+        shown.outputs,
         reconciliation.to_dict,
-        lambda: stack_reconciliation_lines(reconciliation, width(), outputs.verbose),
+        lambda: stack_reconciliation_lines(reconciliation, width(), shown.verbose),
     )
     return FINDINGS if reconciliation.status in (UNEXPLAINED, NOT_COMPARED) else DONE
 
@@ -328,27 +311,20 @@ class _MeasuredTimes(NamedTuple):
 
 
 def _write(
-    reconciliation: Reconciliation, learning: Learning | None, outputs: _Outputs, measured: _MeasuredTimes, learned: str = ""
+    reconciliation: Reconciliation, learning: Learning | None, shown: _Shown, measured: _MeasuredTimes, learned: str = ""
 ) -> None:
     timings = measured.of(reconciliation)
     learned_lines = (
         [] if not learned else learning_lines(learning, learned, width()) if learning else nothing_learned_lines(learned)
     )
     entry = None if learning is None else learning_entry(learning, learned)
-    write_result(
-        outputs.form,
-        outputs.output,
-        replace(reconciliation, learned=entry, times=timings).to_dict,
-        lambda: [
-            *reconciliation_lines(reconciliation, width(), outputs.verbose),
-            *learned_lines,
-            *_time_lines(reconciliation, timings, outputs),
-        ],
-    )
 
+    def lines() -> Iterator[Line]:
+        yield from reconciliation_lines(reconciliation, width(), shown.verbose)
+        yield from learned_lines
+        if timings:
+            from ..text.timing import timing_lines
 
-def _time_lines(reconciliation: Reconciliation, timings: Sequence[Timing], outputs: _Outputs) -> Iterator[Line]:
-    if timings:
-        from ..text.timing import timing_lines
+            yield from timing_lines(timings, [reconciliation.run], width(), shown.verbose)
 
-        yield from timing_lines(timings, [reconciliation.run], width(), outputs.verbose)
+    write_result(shown.outputs, replace(reconciliation, learned=entry, times=timings).to_dict, lines)

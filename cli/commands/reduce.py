@@ -13,7 +13,7 @@ from delegate_sim.reduction.failures import FailureTest, LiveTest, NumbersTest, 
 from delegate_sim.reduction.reduce import reduce_model
 from delegate_sim.verification.verify import PLACES
 
-from ..console.output_file import FileCommand, output_option
+from ..console.output_file import FileCommand, Outputs, output_option
 from ..console.terminal import TEXT_OR_JSON, format_option, show_progress, width, write, write_result
 from ..exits import DONE
 from ..models import naming_its_model, one_path, read_model
@@ -87,8 +87,7 @@ def command(
         write(report_text(result, test.command, written), form)
         return DONE
     write_result(
-        form,
-        None,
+        Outputs(form),
         lambda: {**result.to_dict(), "written": written, "command": test.command(written)},
         lambda: reduction_lines(result, test.command, written, width()),
     )

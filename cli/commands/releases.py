@@ -11,13 +11,14 @@ from delegate_sim.releases.catalogue import EXAMPLES, package_lines
 from delegate_sim.results.compare.release_table import ReleaseTable, release_table
 from delegate_sim.runtime.target import target_names
 
-from ..answers import Answer, ModelTable, write_answers
+from ..answers import Answer, ModelTable, write_all
 from ..console.layout import help_rows
+from ..console.output_file import Outputs
 from ..console.terminal import Line, table_options, width
 from ..models import Models, Unreadable, print_not_simulated, read_model
 from ..options.delegate_flags import DelegateCommand
-from ..options.targets import CONFIGURED, TargetArguments, delegates_option, target_arguments
-from ..text.many import details_hint, released_columns, released_row, targets_lines
+from ..options.targets import TargetArguments, delegates_option, target_arguments
+from ..text.many import RELEASED, details_hint, released_row, targets_lines
 from ..text.releases import releases_lines
 
 _EXAMPLES = ", ".join(EXAMPLES[:3])
@@ -40,10 +41,10 @@ Releases of LiteRT-LM contain these releases of LiteRT:
 
 @click.command("releases", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("paths", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
-@target_arguments(delegates_option(CONFIGURED), runtime=())
+@target_arguments(delegates_option(), runtime=())
 @table_options
 @click.option("-v", "--verbose", is_flag=True, help="Show every change and node; leave nothing out.")
-def command(paths: Sequence[str], arguments: TargetArguments, form: str, output: str | None, verbose: bool) -> int:
+def command(paths: Sequence[str], arguments: TargetArguments, outputs: Outputs, verbose: bool) -> int:
     """Show how each release of the runtime treats each MODEL.
 
     The table has one row for each range of releases with the same result. Below the table are the nodes that move to or from
@@ -65,8 +66,7 @@ def command(paths: Sequence[str], arguments: TargetArguments, form: str, output:
             lambda: [(path, label, table) for table, label in zip(tables, labels, strict=False)],
         )
 
-    columns = released_columns()
-    return write_answers(models, form, output, ModelTable(columns, verbose, _sheet), answer)
+    return write_all(models, outputs, ModelTable(RELEASED, verbose, _sheet), answer)
 
 
 def _sheet(tables: Sequence[tuple[str, str, ReleaseTable]], unreadable: Sequence[Unreadable]) -> str:
@@ -84,7 +84,7 @@ def _rows(tables: Sequence[ReleaseTable], labels: Sequence[str]) -> list[Sequenc
 def _lines(tables: Sequence[ReleaseTable], labels: Sequence[str], is_verbose: bool) -> Iterator[Line]:
     several = len(tables) > 1
     if several:
-        yield from targets_lines(released_columns(), _rows(tables, labels), [table.newest for table in tables], width())
+        yield from targets_lines(RELEASED, _rows(tables, labels), [table.newest for table in tables], width())
         if not is_verbose:
             yield from details_hint()
             return

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 import click
 
-from delegate_sim.apps.app import App, is_app, read_app
+from delegate_sim.apps.app import is_app, read_app
 from delegate_sim.delegates.options import parse_options
 from delegate_sim.errors import LimitError, ModelError
 from delegate_sim.live.live_runs import require_engines
-from delegate_sim.releases.catalogue import DEFAULT_RELEASE
 from delegate_sim.runtime.target import releases_of
 from delegate_sim.scan.job import TargetSpec
 from delegate_sim.scan.output import format_for
@@ -23,8 +22,7 @@ from ..console.terminal import show_progress, width, write_lines
 from ..exits import DONE, INTERNAL_ERROR, INTERRUPTED, USAGE
 from ..models import STANDARD_INPUT, model_paths, require_models
 from ..options.delegate_flags import DelegateCommand
-from ..options.shared import complete_releases
-from ..options.targets import TargetArguments, delegates_option, target_arguments
+from ..options.targets import TargetArguments, delegates_option, runtime_option, target_arguments
 from ..text.scan import scan_lines, unmet_lines
 
 _EPILOG = """\b
@@ -42,16 +40,7 @@ has the error, and the exit code is 2 (70 after an internal error). After Ctrl-C
 command again to continue.
 """
 
-_RELEASES = click.option(
-    "--runtime",
-    "releases",
-    metavar="RELEASE",
-    multiple=True,
-    default=(DEFAULT_RELEASE,),
-    show_default=True,
-    shell_complete=complete_releases,
-    help="The release of the runtime; may be given several times.",
-)
+_RELEASES = runtime_option("The release of the runtime; may be given several times.", name="releases")
 
 
 @click.command("scan", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
@@ -92,19 +81,16 @@ def command(
     engine = Workers(min(processes or usable_cores(), len(models)), scheduler)
     outcome = scan(models, targets, output, engine, _shower())
     write_lines(scan_lines(outcome, output, len(models), width()))
-    write_lines(unmet_lines(list(_apps(paths)), width()))
+    apps = []
+    for path in filter(is_app, dict.fromkeys(paths)):  # applications in folders are left out, as they may be many
+        with suppress(LimitError, ModelError):
+            apps.append(read_app(path))
+    write_lines(unmet_lines(apps, width()))
     if outcome.is_interrupted:
         return INTERRUPTED
     if outcome.has_fault:
         return INTERNAL_ERROR
     return USAGE if outcome.totals.failed_models else DONE
-
-
-def _apps(paths: Sequence[str]) -> Iterator[App]:
-    """Yield the given applications that can be read. Applications in folders are left out, as they may be many."""
-    for path in filter(is_app, dict.fromkeys(paths)):
-        with suppress(LimitError, ModelError):
-            yield read_app(path)
 
 
 def _targets(arguments: TargetArguments, releases: Sequence[str], scheduler: str | None) -> list[TargetSpec]:

@@ -6,6 +6,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,19 +22,19 @@ from delegate_sim.errors import FixError
 from delegate_sim.foundation.outputs import OutputFile, declare_outputs
 from delegate_sim.foundation.printable import printable
 from delegate_sim.model.reader import load
-from delegate_sim.runtime.target import Target, with_labels
+from delegate_sim.runtime.target import with_labels
 from delegate_sim.sweeping.rows import MAX_DIFFERENCE
 from delegate_sim.sweeping.search import parse_shapes
 from delegate_sim.sweeping.sweep import sweep
 from delegate_sim.sweeping.sweep_result import SweepRequest, Swept, write_best
 
 from ..console.layout import counted
-from ..console.output_file import OutputPath, gathered, is_forced, output_option
-from ..console.terminal import format_option, print_on_stderr, show_progress, width, write, write_file, write_lines
+from ..console.output_file import OutputPath, Outputs, gathered, is_forced, output_option
+from ..console.terminal import format_option, print_on_stderr, show_progress, width, write, write_file, write_result
 from ..exits import DONE, INTERRUPTED, USAGE
 from ..options.delegate_flags import DelegateCommand
 from ..options.numbers import FiniteRange
-from ..options.targets import for_option, for_targets_options
+from ..options.targets import TargetArguments, delegates_option, target_arguments
 from ..text.sweep import best_rows, sweep_lines
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def _cache_folder(cache: str | None, no_cache: bool) -> str | None:
 
 @click.command("sweep", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("source_text", metavar="SOURCE")
-@for_option("A delegate to compare the conversions on.")
+@delegates_option(description="A delegate to compare the conversions on.")
 @click.option("--all", "everything", is_flag=True, help="Try every setting of the converters.")
 @click.option("--setting", "settings", metavar="NAME", multiple=True, help="Also try a setting, such as int8+dense-per-tensor.")
 @click.option("--shape", "shapes", metavar="INPUT=SIZES", multiple=True, help="Fix an input's shape: input=1,224,224,3.")
@@ -121,7 +122,7 @@ def _cache_folder(cache: str | None, no_cache: bool) -> str | None:
 @click.option("--memory-limit", metavar="GIB", type=FiniteRange(0, min_open=True), help="The memory limit of a conversion.")
 @click.option("--cache", metavar="FOLDER", type=click.Path(), help="The folder to cache conversions in.")
 @click.option("--no-cache", is_flag=True, help="Do not use the cache of conversions.")
-@for_targets_options
+@target_arguments()
 @format_option("The format of the table.", FORMATS)
 @click.option(
     "--show-code", "shown", metavar="ROW", type=click.IntRange(1), multiple=True, help="Also show the code of this row."
@@ -133,7 +134,7 @@ def _cache_folder(cache: str | None, no_cache: bool) -> str | None:
 @gathered("table", _Table)
 def command(
     source_text: str,
-    targets: Sequence[Target],
+    arguments: TargetArguments,
     request: SweepRequest,
     cache: str | None,
     pythons: Sequence[str],
@@ -147,6 +148,7 @@ def command(
     Converting can run the model's code, so convert only sources that you trust. Code in a file, such as a Lambda layer, is
     refused without --run-model-code.
     """
+    targets = arguments.targets()
     if (best.best_for is None) != (best.written is None):
         raise click.UsageError("--best-for TARGET and -o FILE must be given together")
     labels = [target.label for target in with_labels(targets)]
@@ -157,7 +159,8 @@ def command(
     click.echo(_code_line(source), err=True)
     with ConversionCache(cache) as kept:
         swept = sweep(source, targets, routes(source, find_converters(pythons or None)), kept, request, _show)
-        _check_shown(swept, table.shown)
+        for number in [number for number in table.shown if number > len(swept.rows)]:
+            raise click.UsageError(f"--show-code: there is no row {number}; there are {len(swept.rows)}")
         written, error = _write_best(swept, best)
         _write_table(swept, table, written)
         if swept.is_interrupted:
@@ -182,12 +185,6 @@ def _show(done: int, left: int, name: str) -> None:
     show_progress(f"{done:,} of at least {done + left:,}: {name}", done / (done + left))
 
 
-def _check_shown(swept: Swept, shown: Sequence[int]) -> None:
-    for number in shown:
-        if number > len(swept.rows):
-            raise click.UsageError(f"--show-code: there is no row {number}; there are {len(swept.rows)}")
-
-
 def _write_best(swept: Swept, best: _Best) -> tuple[str, FixError | None]:
     if best.best_for is None or best.written is None or swept.is_interrupted:
         return "", None
@@ -200,16 +197,13 @@ def _write_best(swept: Swept, best: _Best) -> tuple[str, FixError | None]:
 
 def _write_table(swept: Swept, table: _Table, written: str) -> None:
     form, shown, with_code = table.form, table.shown, not table.no_code
-    if form == "json":
-        import json
+    from ..formats.sheets import conversions_markdown, conversions_sheet
 
-        write(json.dumps(swept.to_dict(), indent=2) + "\n", form)
-    elif form == "text":
-        write_lines(sweep_lines(swept, width(), shown, with_code, written))
+    if form == "markdown":
+        write(conversions_markdown(swept, shown, with_code))
     else:
-        from ..formats.sheets import conversions_markdown, conversions_sheet
-
-        write(conversions_sheet(swept) if form == "csv" else conversions_markdown(swept, shown, with_code))
+        lines = partial(sweep_lines, swept, width(), shown, with_code, written)
+        write_result(Outputs(form), swept.to_dict, lines, partial(conversions_sheet, swept))
     if written and form != "text":
         _tell(form, written)
 

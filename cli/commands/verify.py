@@ -12,7 +12,7 @@ from delegate_sim.inference.models import compare_models
 from delegate_sim.verification.half_precision import half_precision
 from delegate_sim.verification.verify import PLACES, Verifier, verify_on
 
-from ..console.output_file import FileCommand
+from ..console.output_file import FileCommand, Outputs
 from ..console.terminal import result_options, show_progress, width, write_result
 from ..exits import DONE, FINDINGS
 from ..models import one_path, read_model
@@ -68,8 +68,7 @@ def command(
     samples: int,
     tolerance: float | None,
     python: str,
-    form: str,
-    output: str | None,
+    outputs: Outputs,
     verbose: bool,
 ) -> int:
     """Run models A and B on the same inputs, and compare each output and the latency. With --on, run A on a real delegate."""
@@ -80,28 +79,28 @@ def command(
     if python and second is not None:
         raise click.UsageError("--python needs --on or --precision")
     if second is not None:
-        return _compare(first, second, data, samples, tolerance or 0.0, form, output, verbose)
+        return _compare(first, second, data, samples, tolerance or 0.0, outputs, verbose)
     with naming_model(first):
         model = read_model(one_path(first))
         show_progress(f"running {first} on {on or 'this CPU'}")
         if on is None:
             report = half_precision(model, data, samples, python=python)
-            write_result(form, output, report.to_dict, lambda: precision_lines(report, width(), verbose))
+            write_result(outputs, report.to_dict, lambda: precision_lines(report, width(), verbose))
             return DONE if report.is_right else FINDINGS
         result = verify_on(Verifier(on, python), model, data, samples, tolerance)
-        write_result(form, output, result.to_dict, lambda: verification_lines(result, width(), verbose))
+        write_result(outputs, result.to_dict, lambda: verification_lines(result, width(), verbose))
         return DONE if result.is_right and not result.shows_nothing else FINDINGS
 
 
 def _compare(
-    first: str, second: str, data: Sequence[str], samples: int, tolerance: float, form: str, output: str | None, verbose: bool
+    first: str, second: str, data: Sequence[str], samples: int, tolerance: float, outputs: Outputs, verbose: bool
 ) -> int:
     with naming_model(f"{first} or {second}"):
         models = [read_model(one_path(path)) for path in (first, second)]
         show_progress(f"running {first} and {second}")
         difference = compare_models(models[0], models[1], data, samples)
     write_result(
-        form, output, lambda: diff_document(first, second, difference), lambda: difference_lines(difference, width(), verbose)
+        outputs, lambda: diff_document(first, second, difference), lambda: difference_lines(difference, width(), verbose)
     )
     differs = bool(difference.problem) or any(tensor.different and tensor.relative > tolerance for tensor in difference.outputs)
     return FINDINGS if differs or difference.shows_nothing else DONE

@@ -9,7 +9,6 @@ from dataclasses import replace
 import click
 
 from delegate_sim.delegates.options import parse_options
-from delegate_sim.diagnosis.advice.node_advice import advised_comparison
 from delegate_sim.diagnosis.diagnose import diagnose
 from delegate_sim.diagnosis.goal_search import Goal, parse_goal, search
 from delegate_sim.hypothetical.hypothetical_changes import CONVERSIONS, HypotheticalChanges, NodeKey
@@ -18,15 +17,16 @@ from delegate_sim.model.schema import is_operator
 from delegate_sim.results.compare.comparison import compare, hypothetical_side, simulated_side
 from delegate_sim.runtime.target import Target
 
-from ..answers import Answer, ModelTable, write_answers
+from ..answers import Answer, ModelTable, write_all
+from ..console.output_file import Outputs
 from ..console.terminal import result_options, width
 from ..models import Models, read_model
 from ..options.delegate_flags import DelegateCommand, given_options
 from ..options.shared import OpProfileArguments, op_profile_option
-from ..options.targets import target_options
-from ..text.compare import timed_entry, timed_lines
+from ..options.targets import ONE_DELEGATE_OPTION, TargetArguments, target_arguments
 from ..text.diagnoses import search_lines
-from ..text.many import compared_columns, compared_row, searched_columns, searched_row, shortened
+from ..text.many import COMPARED, SEARCHED, searched_row, shortened
+from .compare import comparison_answer
 
 _EPILOG = """\b
 Examples:
@@ -81,7 +81,7 @@ _RUNTIME = "runtime"
     "P percent of multiply-adds delegated (multiply-adds=P%).",
 )
 @op_profile_option
-@target_options
+@target_arguments(ONE_DELEGATE_OPTION)
 @result_options
 @click.option("-v", "--verbose", is_flag=True, help="Show every group of nodes; leave nothing out.")
 def command(
@@ -93,10 +93,9 @@ def command(
     conversion: str | None,
     base: Sequence[str],
     goal: str | None,
-    target: Target,
+    arguments: TargetArguments,
     profiles: OpProfileArguments,
-    form: str,
-    output: str | None,
+    outputs: Outputs,
     verbose: bool,
 ) -> int:
     """Show the effect of hypothetical changes to each MODEL, to the delegate or to the runtime.
@@ -104,7 +103,7 @@ def command(
     Side A is the unchanged model. Side B is the model with the hypothetical changes. The output shows log lines, numbers, and the
     nodes that move to or from the delegate.
     """
-    after = target
+    after = arguments.target()
     hypothetical = _hypothetical(accepted, versions, batch, fix_shapes, conversion)
     models = Models(paths)
     profiles.check(len(models.paths))
@@ -116,27 +115,20 @@ def command(
                 "--search can be combined only with options of the delegate: leave out hypothetical changes and --base"
             )
         aim = parse_goal(goal)
-        table = ModelTable(searched_columns(), is_left_out=verbose)
-        return write_answers(models, form, output, table, lambda path: _searched(read_model(path, [after]), after, aim, verbose))
+        table = ModelTable(SEARCHED, is_left_out=verbose)
+        return write_all(models, outputs, table, lambda path: _searched(read_model(path, [after]), after, aim, verbose))
     before = _before(after, base)
     if before == after and hypothetical == HypotheticalChanges():
         raise click.UsageError(
             "nothing to change: give --accept, --set-version, --batch, --fix-shapes, --to or an option of the delegate"
         )
 
-    columns = compared_columns()
-
     def assumed(path: str) -> Answer:
         model = read_model(path, [after])
         comparison = compare(simulated_side(model, before), hypothetical_side(model, after, hypothetical))
-        timings = profiles.timings(model, [before])
-        return Answer(
-            lambda: [timed_entry(advised_comparison(comparison), timings)],
-            lambda: timed_lines(advised_comparison(comparison), timings, verbose, _words(hypothetical)),
-            lambda: [compared_row(comparison)],
-        )
+        return comparison_answer(comparison, profiles, verbose, _words(hypothetical))
 
-    return write_answers(models, form, output, ModelTable(columns, is_left_out=verbose), assumed)
+    return write_all(models, outputs, ModelTable(COMPARED, is_left_out=verbose), assumed)
 
 
 def _searched(model: Model, target: Target, aim: Goal, verbose: bool) -> Answer:

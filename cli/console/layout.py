@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from delegate_sim.delegates.options import Option, as_typed, option_value
@@ -18,6 +19,7 @@ __all__ = [
     "message",
     "name",
     "node_list",
+    "operator_list",
     "option_value",
     "options_text",
     "ranges",
@@ -93,6 +95,11 @@ def ranges(indices: Sequence[int]) -> list[tuple[str, int]]:
         result.append((str(first) if first == last else f"{first}-{last}", position - start))
         start = position
     return result
+
+
+def operator_list(operators: Iterable[str], room: int | None = None) -> str:
+    """Return distinct operators with their numbers as text, the most frequent first (see ``item_list``)."""
+    return item_list([f"{name(op)} {count:,}" for op, count in Counter(operators).most_common()], room)
 
 
 def node_list(indices: Sequence[int], room: int | None = None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -18,6 +18,19 @@ class ReportFile(NamedTuple):
 
     form: str
     path: str
+
+
+class Outputs(NamedTuple):
+    """The main format, its output file (None for standard output), and further report files."""
+
+    form: str
+    output: str | None = None
+    files: Sequence[ReportFile] = ()
+
+
+def single_output(form: str, output: str | None) -> Outputs:
+    """Return the outputs of a command without report files."""
+    return Outputs(form, output)
 
 
 @dataclass(frozen=True)

@@ -14,18 +14,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from ..exits import BROKEN_PIPE
-from .output_file import output_option
+from .output_file import Command, Outputs, gathered, output_option, single_output
 
 if TYPE_CHECKING:
     from .progress import Progress
 
-
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 TEXT_OR_JSON = ("text", "json")
 _NARROWEST = 60
@@ -143,18 +141,14 @@ def write_file(path: str, text: str | bytes | Iterable[str], *, is_updated: bool
 
 
 def result_options(command: Command) -> Command:
-    """Add ``--output`` and ``--format`` (text or JSON) to a command that uses ``write_result``."""
-    for option in reversed(_RESULT_OPTIONS):
-        command = option(command)
-    return command
+    """Add ``--output`` and ``--format`` (text or JSON) to a command, which receives ``Outputs`` as ``outputs``."""
+    return format_option()(output_option()(gathered("outputs", single_output)(command)))
 
 
 def table_options(command: Command) -> Command:
-    """Add ``--output`` and ``--format`` (text, JSON or CSV) to a command that uses ``write_result``."""
+    """Add ``--output`` and ``--format`` (text, JSON or CSV) to a command, which receives ``Outputs`` as ``outputs``."""
     told = "Text to read, JSON for programs, or CSV with a row for each model and target."
-    for option in reversed((format_option(told, (*TEXT_OR_JSON, "csv")), output_option())):
-        command = option(command)
-    return command
+    return format_option(told, (*TEXT_OR_JSON, "csv"))(output_option()(gathered("outputs", single_output)(command)))
 
 
 def format_option(
@@ -164,12 +158,8 @@ def format_option(
     return click.option("--format", "form", type=click.Choice(forms), default="text", show_default=True, help=told)
 
 
-_RESULT_OPTIONS = (format_option(), output_option())
-
-
 def write_result(
-    form: str,
-    output: str | None,
+    outputs: Outputs,
     entry: Callable[[], Any],
     lines: Callable[[], Iterable[Line]],
     sheet: Callable[[], str] | None = None,
@@ -178,6 +168,7 @@ def write_result(
 
     Raises ClickException if the file cannot be written.
     """
+    form, output, _ = outputs
     if form == "csv" and sheet is not None:
         write_to(sheet(), "text", output)
     elif form == "json":

@@ -77,16 +77,13 @@ def _line(case: Case, command: str) -> str:
 
 
 def _command(command: str, properties: Mapping[str, str], data: str) -> str:
-    listed = ",".join([f"{key}={_property(value)}" for key, value in properties.items()])
+    values = {key: _data(value).replace(":", "%3A").replace(",", "%2C") for key, value in properties.items()}
+    listed = ",".join([f"{key}={value}" for key, value in values.items()])
     return _harmless(f"::{command}{' ' if listed else ''}{listed}::{_data(data)}")
 
 
 def _data(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
 
 
 def _harmless(line: str) -> str:
@@ -176,15 +173,11 @@ def _add_test(suite: ElementTree.Element, case: Case) -> None:
         attributes = {"message": message(said), "type": kind}
         ElementTree.SubElement(test, element, attributes).text = "\n".join(map(_findings, errors))
     others = [_findings(members) for members in alike(case.findings) if members[0].level != ERROR]
-    output = [*[f"note: {message(note)}" for note in case.notes], *others, *_log(case.log_lines)]
+    output = [*[f"note: {message(note)}" for note in case.notes], *others, *map(message, case.log_lines[:_LOG_LINES])]
+    if (more := len(case.log_lines) - _LOG_LINES) > 0:
+        output.append(f"... and {counted(more, 'more line')}")
     if output:
         ElementTree.SubElement(test, "system-out").text = "\n".join(output)
-
-
-def _log(log_lines: Sequence[str]) -> list[str]:
-    lines = [message(line) for line in log_lines[:_LOG_LINES]]
-    more = len(log_lines) - len(lines)
-    return [*lines, *([f"... and {counted(more, 'more line')}"] if more else [])]
 
 
 def _findings(members: Sequence[Finding]) -> str:

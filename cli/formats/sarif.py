@@ -107,9 +107,9 @@ def _rule(code: str, explanation: Explanation | None, places: Sequence[Source], 
 def _result(group: Group, rule_index: int) -> dict[str, Any]:
     case, first = group.case, group.first
     hint = f"\nWhat to do: {group.hint}" if group.hint else ""
-    location: dict[str, Any] = {
-        "physicalLocation": {"artifactLocation": _artifact(repository_path(case)), "region": {"startLine": 1}}
-    }
+    path = repository_path(case)
+    artifact = {"uri": Path(path).as_uri()} if Path(path).is_absolute() else {"uri": quote(path), "uriBaseId": _ROOT}
+    location: dict[str, Any] = {"physicalLocation": {"artifactLocation": artifact, "region": {"startLine": 1}}}
     if first.location.subgraph is not None:
         # The text names all nodes of the group, as ranges.
         location["logicalLocations"] = [_logical_location(member.location) for member in group.members[:_LOCATIONS]]
@@ -129,13 +129,6 @@ def _result(group: Group, rule_index: int) -> dict[str, Any]:
 def _literal(text: str) -> str:
     """Escape the parts of a message that SARIF would interpret as a placeholder or a link."""
     return text.replace("{", "{{").replace("}", "}}").replace("](", "] (")
-
-
-def _artifact(path: str) -> dict[str, str]:
-    """Return the location of a file."""
-    if Path(path).is_absolute():
-        return {"uri": Path(path).as_uri()}
-    return {"uri": quote(path), "uriBaseId": _ROOT}
 
 
 def _logical_location(location: Location) -> dict[str, Any]:

@@ -12,7 +12,6 @@ from delegate_sim.foundation.columns import INTEGER, NUMBER, Column, attributes,
 from delegate_sim.foundation.printable import printable
 from delegate_sim.results.compare.release_table import ReleaseRow, ReleaseTable
 from delegate_sim.results.report.measures import MEASURES, NUMBERS, measure_columns
-from delegate_sim.sweeping.rows import SweepRow
 from delegate_sim.sweeping.sweep_result import Swept
 
 from ..console.layout import message
@@ -151,22 +150,12 @@ def _parts(sweep: Swept, shown: Sequence[int], with_code: bool) -> Iterator[str]
     for target in sweep.targets if sweep.models else ():
         yield f"**{text(words.target_title(sweep, target))}**"
         yield _table(words.target_titles(target), _TARGET_RULE, words.target_rows(sweep, target))
-    yield from _list("Without a model", list(words.failed_rows(sweep)))
-    yield from _list("Difference not known", list(words.unknown_differences(sweep)))
-    for sweep_row in _coded(sweep, shown, with_code):
+    for heading, items in (("Without a model", words.failed_rows), ("Difference not known", words.unknown_differences)):
+        if listed := "\n".join([f"- {text(item)}" for item in items(sweep)]):
+            yield from (f"**{heading}**", listed)
+    for sweep_row in words.coded_rows(sweep, shown, with_code):
         yield f"**{text(words.code_title(sweep, sweep_row))}**"
         yield code_block([printable(line) for line in sweep_row.conversion.code.splitlines()]).replace("```\n", "```python\n", 1)
-
-
-def _coded(sweep: Swept, shown: Sequence[int], with_code: bool) -> list[SweepRow]:
-    numbers = {sweep_row.number: sweep_row for sweep_row in sweep.rows}
-    return list(dict.fromkeys([*(words.best_rows(sweep) if with_code else ()), *[numbers[number] for number in shown]]))
-
-
-def _list(heading: str, items: Sequence[str]) -> Iterator[str]:
-    if items:
-        yield f"**{heading}**"
-        yield "\n".join([f"- {text(item)}" for item in items])
 
 
 def _table(titles: Sequence[str], rule: Sequence[str], cells: Sequence[Sequence[str]]) -> str:

@@ -75,16 +75,23 @@ class DelegateCommand(FileCommand):
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the parameters of the command and the flags of the delegates."""
         chosen: Sequence[Delegate] = ctx.meta.get(_CHOSEN, ())
-        return [*super().get_params(ctx), *[_parameter(option) for option in _flags(chosen).values()]]
+        flags = [
+            click.Option(_spellings(option), help=_help(option), multiple=True, callback=_one_value)
+            for option in _flags(chosen).values()
+        ]
+        return [*super().get_params(ctx), *flags]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options of the command, and then the options of the delegates that the arguments name."""
         chosen = ctx.meta.pop(_CHOSEN, ()) if ctx.meta.get(_NAMED) else ()
         ctx.meta[_CHOSEN] = ()
         super().format_options(ctx, formatter)
-        if not chosen and any(parameter.opts[0] == "--delegate" and not parameter.hidden for parameter in _options_of(self, ctx)):
+        options = [parameter for parameter in self.get_params(ctx) if isinstance(parameter, click.Option)]
+        if not chosen and any(option.opts[0] == "--delegate" and not option.hidden for option in options):
             formatter.write_paragraph()
-            such = f", such as {example}" if (example := _example_flag()) else ""
+            delegate = find_delegate(DEFAULT_DELEGATE)
+            platform = delegate.behind.platform
+            such = "" if platform is None else f", such as {option_as_typed(delegate.options, platform.option)}"
             formatter.write_text(f"Delegates: {', '.join(DELEGATE_NAMES)}. Their options{such}: --help --delegate NAME")
         for delegate in chosen:
             if delegate.options:
@@ -232,13 +239,6 @@ def _given_to(delegate: Delegate, by_key: Mapping[str, str], flags: Mapping[str,
     return given
 
 
-def _example_flag() -> str:
-    """Return the flag that selects the platform's release of the default delegate, such as ``--android``."""
-    delegate = find_delegate(DEFAULT_DELEGATE)
-    platform = delegate.behind.platform
-    return "" if platform is None else option_as_typed(delegate.options, platform.option)
-
-
 def _names_in(args: Sequence[str]) -> list[str]:
     """Return the names of known delegates in the arguments. The command reports unknown names later."""
     names = [
@@ -259,10 +259,6 @@ def _flags(delegates: Iterable[Delegate]) -> dict[str, Option]:
     return flags
 
 
-def _options_of(command: click.Command, ctx: click.Context) -> list[click.Option]:
-    return [parameter for parameter in command.get_params(ctx) if isinstance(parameter, click.Option)]
-
-
 def several_values(ctx: click.Context) -> dict[str, tuple[str, ...]]:
     """Return the values of the flag that is given several times, keyed by the flag's name; empty if there is no such flag."""
     return dict(ctx.meta.get(_SEVERAL, {}))
@@ -271,10 +267,6 @@ def several_values(ctx: click.Context) -> dict[str, tuple[str, ...]]:
 def flag_names(ctx: click.Context) -> list[str]:
     """Return the names of the parameters that are flags of delegates."""
     return [flag.removeprefix("--") for flag in _flags(ctx.meta.get(_CHOSEN, ()))]
-
-
-def _parameter(option: Option) -> click.Option:
-    return click.Option(_spellings(option), help=_help(option), multiple=True, callback=_one_value)
 
 
 def _one_value(ctx: click.Context, parameter: click.Parameter, values: Sequence[str]) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -157,15 +157,13 @@ def op_profile_option(command: Command) -> Command:
     def call(**given: Any) -> Any:
         return command(profiles=OpProfileArguments(tuple(given.pop("op_profiles"))), **given)
 
-    decorated: Command = click.option(
-        "--op-profile",
-        "op_profiles",
-        metavar="FILE",
-        multiple=True,
-        type=click.Path(readable=False),
-        help="An op profile of a device; repeatable.",
-    )(call)
-    return decorated
+    return op_profiles_option("An op profile of a device; repeatable.")(call)
+
+
+def op_profiles_option(description: str) -> Callable[[Command], Command]:
+    """Return ``--op-profile`` for the paths of profiles."""
+    path = click.Path(readable=False)
+    return click.option("--op-profile", "op_profiles", metavar="FILE", multiple=True, type=path, help=description)
 
 
 def timed_diagnosis(

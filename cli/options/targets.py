@@ -82,7 +82,8 @@ class TargetArguments:
         Raises OptionError, ConfigurationError or ClickException.
         """
         if self.several:
-            return self._for_each_value(unnamed, is_live)
+            targets = [target for own in self.each_value() for target in own.targets(unnamed, is_live=is_live)]
+            return [target for place, target in enumerate(targets) if target not in targets[:place]]
         if not self.names_devices and unnamed and (configured := self.configured(is_live=is_live)):
             return configured
         return self._made(self.applications(unnamed, is_live=is_live))
@@ -128,11 +129,8 @@ class TargetArguments:
         from delegate_sim.delegates.devices import find_device
 
         devices = [find_device(name) for name in self.devices]
-        names = dict(zip(target_names(targets), targets, strict=True))
-        listed = [
-            f"{name} (deprecated {target.delegate.deprecated})" if target.delegate.deprecated else name
-            for name, target in names.items()
-        ]
+        names = dict(zip(target_names(targets), [target.delegate.deprecated for target in targets], strict=True))
+        listed = [f"{name} (deprecated {since})" if since else name for name, since in names.items()]
         text = f"{', '.join([*[device.title for device in devices], *self.groups])}: {', '.join(listed)}"
         if len(targets) < (number := len(self._on_devices())):
             text += f", the first of {number:,} targets (analyze shows all)"
@@ -146,12 +144,6 @@ class TargetArguments:
     def names_devices(self) -> bool:
         """Whether the user named a device, or a kind of devices."""
         return bool(self.devices or self.groups)
-
-    def _for_each_value(self, unnamed: Sequence[str], is_live: bool) -> list[Target]:
-        targets: list[Target] = []
-        for own in self.each_value():
-            targets += [target for target in own.targets(unnamed, is_live=is_live) if target not in targets]
-        return targets
 
     def each_value(self) -> list[TargetArguments]:
         """Return arguments with a single value of each flag, one for each value of the flag that has several values."""
@@ -238,77 +230,51 @@ def refuse_foreign_flags(delegates: Sequence[Delegate], flags: Mapping[str, str 
             raise click.UsageError(f"{names} {'has' if len(delegates) == 1 else 'have'} no flag --{flag}")
 
 
-def delegates_option(shown_default: str) -> Decorator:
+CONFIGURED = f"the configuration's targets, else {DEFAULT_DELEGATE}"
+
+
+def delegates_option(
+    shown_default: str = CONFIGURED, description: str = "A delegate to apply; may be given several times."
+) -> Decorator:
     """Return ``--delegate`` for several delegates. The help shows ``shown_default`` as the default."""
+    names = DelegateName((*TARGET_NAMES, ALL_DELEGATES))
+    return click.option("--delegate", "delegates", multiple=True, show_default=shown_default, type=names, help=description)
+
+
+def runtime_option(description: str = "The runtime release.", shown_default: str = "", name: str = "release") -> Decorator:
+    """Return ``--runtime`` for one release, or for several releases (``releases``).
+
+    With ``shown_default``, the default is None, and the help shows this text.
+    """
+    is_multiple = name == "releases"
+    default = None if shown_default else (DEFAULT_RELEASE,) if is_multiple else DEFAULT_RELEASE
     return click.option(
-        "--delegate",
-        "delegates",
-        multiple=True,
-        show_default=shown_default,
-        type=DelegateName((*TARGET_NAMES, ALL_DELEGATES)),
-        help="A delegate to apply; may be given several times.",
-    )
-
-
-def for_option(description: str) -> Decorator:
-    """Return ``--delegate`` for the delegates that a model is optimized for."""
-    return click.option(
-        "--delegate",
-        "delegates",
-        multiple=True,
-        show_default=CONFIGURED,
-        type=DelegateName((*TARGET_NAMES, ALL_DELEGATES)),
-        help=description,
-    )
-
-
-def runtime_option(description: str = "The runtime release.") -> Decorator:
-    """Return ``--runtime`` for one release."""
-    return click.option(
-        "--runtime",
-        "release",
+        *("--runtime", name),
         metavar="RELEASE",
-        default=DEFAULT_RELEASE,
-        show_default=True,
+        multiple=is_multiple,
+        default=default,
+        show_default=shown_default or True,
         shell_complete=complete_releases,
         help=description,
     )
 
 
-def target_options(command: Command) -> Command:
-    """Add the options of one target to a command. The command receives a ``Target`` as the argument ``target``."""
-    return _passing("target", TargetArguments.target, ONE_DELEGATE_OPTION, *_options())(command)
-
-
-def targets_options(command: Command) -> Command:
-    """Add the options of several targets to a command. The command receives a list of ``Target`` objects as ``targets``."""
-    return _passing("targets", TargetArguments.targets, delegates_option(CONFIGURED), *_options())(command)
-
-
-def for_targets_options(command: Command) -> Command:
-    """Add the options of ``targets_options`` without ``--delegate``. The command must also use ``for_option``."""
-    return _passing("targets", TargetArguments.targets, *_options())(command)
+def pairs_option(description: str) -> Decorator:
+    """Return ``--option`` for options of a delegate as KEY=VALUE."""
+    return click.option("--option", "pairs", metavar="KEY=VALUE", multiple=True, help=description)
 
 
 def target_arguments(*delegate_options: Decorator, runtime: Sequence[Decorator] = (runtime_option(),)) -> Decorator:
-    """Return a decorator that passes ``TargetArguments`` to a command as ``arguments``."""
-    return _passing("arguments", lambda arguments: arguments, *delegate_options, *_options(runtime))
-
-
-def _options(runtime: Sequence[Decorator] = (runtime_option(),)) -> tuple[Decorator, ...]:
-    return _MICRO, _DEVICE, _FOR, _PAIRS, *runtime, _DEFAULTS, _ASSUME_OPS_REGISTERED, _OWN_RESOLVER
-
-
-def _passing(name: str, make: Callable[[TargetArguments], Any], *options: Decorator) -> Decorator:
-    """Return a decorator that adds options to a command, and passes the result of ``make`` as the argument ``name``."""
+    """Return a decorator that adds the options of targets to a command, and passes ``TargetArguments`` as ``arguments``."""
 
     def decorate(command: Command) -> Command:
         @functools.wraps(command)
         def call(**given: Any) -> Any:
-            return command(**{name: make(_taken(given))}, **given)
+            return command(arguments=_taken(given), **given)
 
         decorated: Command = call
-        for option in reversed(options):
+        further: list[Decorator] = [_MICRO, _DEVICE, _FOR, _PAIRS, *runtime, _DEFAULTS, _ASSUME_OPS_REGISTERED, _OWN_RESOLVER]
+        for option in reversed([*delegate_options, *further]):
             decorated = option(decorated)
         return decorated
 
@@ -353,7 +319,6 @@ def is_given(parameter: str) -> bool:
     return click.get_current_context().get_parameter_source(parameter) is not click.core.ParameterSource.DEFAULT
 
 
-CONFIGURED = f"the configuration's targets, else {DEFAULT_DELEGATE}"
 _FIRST_CONFIGURED = f"the configuration's first target, else {DEFAULT_DELEGATE}"
 ONE_DELEGATE_OPTION = click.option(
     "--delegate", "delegate", show_default=_FIRST_CONFIGURED, type=DelegateName(TARGET_NAMES), help="The delegate to apply."
@@ -380,15 +345,11 @@ def groups_option(description: str) -> Decorator:
     return click.option("--for", "device_groups", metavar="KIND", multiple=True, type=GroupName(GROUP_NAMES), help=description)
 
 
-_MICRO = click.option(
-    MICRO_FLAG,
-    is_flag=True,
-    expose_value=False,
-    help=f"TensorFlow Lite Micro, as --delegate {MICRO_NAME}.",
-)
+_MICRO_HELP = f"TensorFlow Lite Micro, as --delegate {MICRO_NAME}."
+_MICRO = click.option(MICRO_FLAG, is_flag=True, expose_value=False, help=_MICRO_HELP)
 _DEVICE = devices_option("A phone, SoC or board, such as pixel10.")
 _FOR = groups_option("A kind of devices, such as phones.")
-_PAIRS = click.option("--option", "pairs", metavar="KEY=VALUE", multiple=True, help="An option of the delegate, by name.")
+_PAIRS = pairs_option("An option of the delegate, by name.")
 _DEFAULTS = click.option(
     "--defaults",
     type=click.Choice(DEFAULT_SETS),

@@ -9,7 +9,7 @@ from delegate_sim.foundation.printable import command_line, printable, typed_pat
 from delegate_sim.live.litert_lm import LiveBundle
 from delegate_sim.llm.bundle import JUDGED
 from delegate_sim.llm.contents import BundleContents, SectionContents
-from delegate_sim.llm.report import STARTS, BackendReport
+from delegate_sim.llm.report import STARTS, BackendReport, BundleReplacement, Stop
 
 from ..console.layout import counted, item_list, message, name
 from ..console.terminal import Line
@@ -37,15 +37,14 @@ _CELLS = {STARTS: "runs"}
 """Shorter words in the table of many bundles."""
 
 
-def engine_columns() -> Columns:
-    """Return the columns for many bundles, one column for each backend."""
-    return Columns(tuple([backend.lower() for backend in JUDGED]), ())
+ENGINE = Columns(tuple([backend.lower() for backend in JUDGED]), ())
+CONTENTS = Columns(("sections", "bytes", "weights", "caches"), (1, 2, 3))
 
 
 def engine_row(reports: Sequence[BackendReport]) -> Sequence[str]:
     """Return the cells of a bundle in the table of many bundles."""
     words = {report.backend.lower(): _CELLS.get(report.outcome, OUTCOMES[report.outcome]) for report in reports}
-    return tuple([words.get(heading, _UNKNOWN) for heading in engine_columns().headings])
+    return tuple([words.get(heading, _UNKNOWN) for heading in ENGINE.headings])
 
 
 def engine_lines(reports: Sequence[BackendReport], width: int, verbose: bool) -> Iterator[Line]:
@@ -58,8 +57,10 @@ def engine_lines(reports: Sequence[BackendReport], width: int, verbose: bool) ->
     yield from paragraph(verdict, width, style="green" if starting else "red")
     for report in reports:
         yield from heading_lines(f"{report.backend.lower()}: {OUTCOMES[report.outcome]}")
-        yield from _stop_lines(report, width, verbose)
-        yield from _delegated_lines(report, width, verbose)
+        if report.stop is not None:
+            yield from _stop_lines(report.stop, width, verbose)
+        if report.replacements:
+            yield from _delegated_lines(report.replacements, width, verbose)
         for note in report.notes:
             yield from paragraph(f"Note: {message(note)}", width, "  ", "    ", style="dim")
 
@@ -88,10 +89,7 @@ def _listed(names: Sequence[str]) -> str:
     return " and ".join([part for part in (", ".join(names[:-1]), names[-1]) if part])
 
 
-def _stop_lines(report: BackendReport, width: int, verbose: bool) -> Iterator[Line]:
-    stop = report.stop
-    if stop is None:
-        return
+def _stop_lines(stop: Stop, width: int, verbose: bool) -> Iterator[Line]:
     place = [name(part) for part in (stop.section, f"signature {stop.signature}" if stop.signature else None) if part]
     if stop.node is not None:
         place.append(f"node {stop.node} ({name(stop.operator or '?')})")
@@ -101,33 +99,23 @@ def _stop_lines(report: BackendReport, width: int, verbose: bool) -> Iterator[Li
         yield from paragraph(message(line), width, "    ", "      ", style="red")
     shown = stop.reasons if verbose else stop.reasons[:_REASONS_SHOWN]
     for reason in shown:
-        yield from paragraph(message(reason), width, "    ", "      ")
+        yield from indented(message(reason), width, "    ")
     if len(shown) < len(stop.reasons):
         yield Line(f"    and {len(stop.reasons) - len(shown):,} more (-v shows them)", "dim")
     if stop.hint:
         yield from indented(f"Change: {message(stop.hint)}", width, "  ")
 
 
-def _delegated_lines(report: BackendReport, width: int, verbose: bool) -> Iterator[Line]:
-    lines = report.replacements
-    if not lines:
+def _delegated_lines(lines: Sequence[BundleReplacement], width: int, verbose: bool) -> Iterator[Line]:
+    counts = [(name(line.name or str(line.subgraph)), f"{line.replaced:,} of {line.nodes:,}") for line in lines]
+    if not verbose:
+        parts = item_list([f"{subgraph} {count}" for subgraph, count in counts], 80)
+        yield from indented(f"Nodes on {lines[0].delegate}: {parts}", width, "  ")
         return
-    if verbose:
-        rows = [("section", "subgraph", "delegate", "nodes", "partitions")]
-        rows += [
-            (
-                name(line.section),
-                name(line.name or str(line.subgraph)),
-                line.delegate,
-                f"{line.replaced:,} of {line.nodes:,}",
-                f"{line.partitions:,}",
-            )
-            for line in lines
-        ]
-        yield from table(rows, (3, 4), width, keys=2)
-        return
-    parts = [f"{name(line.name or str(line.subgraph))} {line.replaced:,} of {line.nodes:,}" for line in lines]
-    yield from indented(f"Nodes on {lines[0].delegate}: {item_list(parts, 80)}", width, "  ")
+    rows = [("section", "subgraph", "delegate", "nodes", "partitions")]
+    for line, (subgraph, count) in zip(lines, counts, strict=True):
+        rows.append((name(line.section), subgraph, line.delegate, count, f"{line.partitions:,}"))
+    yield from table(rows, (3, 4), width, keys=2)
 
 
 def live_bundle_lines(results: Sequence[LiveBundle], width: int) -> Iterator[Line]:
@@ -142,11 +130,6 @@ def live_bundle_lines(results: Sequence[LiveBundle], width: int) -> Iterator[Lin
         text = f"{title} ({message(result.software)}): {OUTCOMES[result.outcome]}, {verdict}"
         yield from paragraph(text, width, "", "  ", style="bold red" if result.differences else HEADING)
         yield from item_lines(result.differences, width)
-
-
-def contents_columns() -> Columns:
-    """Return the columns for many bundles."""
-    return Columns(("sections", "bytes", "weights", "caches"), (1, 2, 3))
 
 
 def contents_row(contents: BundleContents) -> Sequence[str]:
@@ -217,10 +200,10 @@ def bundle_fix_lines(bundle: BundleFix, width: int, verbose: bool) -> Iterator[L
 
 
 def _answer(bundle: BundleFix) -> str:
-    count = sum([section.is_changed for section in bundle.sections])
-    sections = f"{count} of {counted(len(bundle.sections), 'model')}"
+    number, count = counted(len(bundle.sections), "model"), sum([section.is_changed for section in bundle.sections])
+    sections = f"{count} of {number}"
     if bundle.written is not None:
         return f"Wrote {message(bundle.written)} ({bundle.size:,} bytes): {sections} rewritten; all else keeps its bytes"
     if count:
         return f"Passes would improve {sections}; nothing is written"
-    return f"No pass improves a model of the bundle ({counted(len(bundle.sections), 'model')})"
+    return f"No pass improves a model of the bundle ({number})"

@@ -6,18 +6,17 @@ from collections.abc import Iterator, Sequence
 
 from delegate_sim.foundation.printable import command_line, typed_path
 from delegate_sim.gate.budgets import MEASURE_CODES
-from delegate_sim.gate.check import Checked, Update
+from delegate_sim.gate.check import Checked
 from delegate_sim.gate.results import BETTER, FAILED, MISSING_ENTRY, PASSED, UNREADABLE, Case
 from delegate_sim.results.compare.model_changes import NodeChange
 from delegate_sim.results.report.findings import NOTE, Finding
-from delegate_sim.results.report.measures import TAKEN, Measures
 from delegate_sim.results.report.outcome_words import words_of
 
-from ..console.layout import counted, item_list, message, name, share
+from ..console.layout import counted, item_list, message, name
 from ..console.terminal import Line
 from .elements import findings as findings_text
 from .elements.findings import change_text, changes_alike
-from .elements.measures import measures_text
+from .elements.measures import measures_text, work_text
 from .elements.paragraphs import HEADING, HINT, indented, more_lines, paragraph
 
 _STYLES = {"error": "red", "warning": "yellow", "note": ""}
@@ -44,8 +43,9 @@ def check_lines(checked: Checked, width: int, verbose: bool) -> Iterator[Line]:
         yield from text.case_lines(case)
     if not verbose:
         yield from _missing_lines(results.cases, width)
-    if checked.update is not None:
-        yield Line(_update_text(checked.update), HEADING)
+    if (update := checked.update) is not None:
+        changes = f"{update.added:,} added, {update.changed:,} changed, {update.dropped:,} removed"
+        yield Line(f"Baseline: {changes if update.is_written else 'unchanged'}", HEADING)
 
 
 def _missing_lines(cases: Sequence[Case], width: int) -> Iterator[Line]:
@@ -61,12 +61,6 @@ def _missing_lines(cases: Sequence[Case], width: int) -> Iterator[Line]:
         paths = [] if len(missing) == len(cases) else map(typed_path, models)
         yield Line(f"  hint: {message(command_line(['check', '--update', *paths]))}", HINT)
         yield Line("")
-
-
-def _update_text(update: Update) -> str:
-    if not update.is_written:
-        return "Baseline: unchanged"
-    return f"Baseline: {update.added:,} added, {update.changed:,} changed, {update.dropped:,} removed"
 
 
 class _CheckText:
@@ -85,7 +79,9 @@ class _CheckText:
             return
         yield Line(f"{message(case.path)} on {name(case.target)}: {case.status}", _STATUS_STYLES.get(case.status, HEADING))
         if case.measures is not None:
-            yield from indented(_measures_text(case, case.measures), width, "  ")
+            work = work_text(case.measures, case.compute)
+            text = f"{measures_text(case.measures, words_of(case.delegate), has_share=True)}{work and f'{work} delegated'}"
+            yield from indented(text, width, "  ")
         if verbose:
             yield from (Line(f"  {message(log_line)}") for log_line in case.log_lines)
         yield from self._finding_lines(findings, is_failed=case.status == FAILED)
@@ -117,30 +113,16 @@ class _CheckText:
 
     def _change_lines(self, case: Case) -> Iterator[Line]:
         title = f"  changed in the model since the baseline: {counted(len(case.changes), 'change')}"
-        if self._verbose:
-            yield from _change_lines(case.changes, title, self._width, verbose=True)
-        elif case.status == PASSED:
+        if case.status == PASSED and not self._verbose:
             yield Line(f"{title} (--verbose lists all)")
-        elif (case.model, case.changes) not in self._changed:
-            self._changed.add((case.model, case.changes))
-            yield from _change_lines(case.changes, title, self._width, verbose=False)
-        else:
+            return
+        if (case.model, case.changes) in self._changed and not self._verbose:
             yield Line(f"{title}, as above")
-
-
-def _measures_text(case: Case, measures: Measures) -> str:
-    words = words_of(case.delegate)
-    text = measures_text(measures, words, has_share=True)
-    compute = case.compute
-    if compute is None or not compute.multiply_adds or measures.outcome != TAKEN:
-        return text
-    return f"{text}, {share(compute.delegated_multiply_adds, compute.multiply_adds)} of multiply-adds delegated"
-
-
-def _change_lines(changes: Sequence[NodeChange], title: str, width: int, *, verbose: bool) -> Iterator[Line]:
-    groups = changes_alike(changes)
-    yield Line(title)
-    shown = groups if verbose else groups[:_CHANGES_SHOWN]
-    for members in shown:
-        yield from indented(message(change_text(members)), width, "    ")
-    yield from more_lines(sum(map(len, groups[len(shown) :])), "change", "    ")
+            return
+        self._changed.add((case.model, case.changes))
+        groups = changes_alike(case.changes)
+        yield Line(title)
+        shown = groups if self._verbose else groups[:_CHANGES_SHOWN]
+        for members in shown:
+            yield from indented(message(change_text(members)), self._width, "    ")
+        yield from more_lines(sum(map(len, groups[len(shown) :])), "change", "    ")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,7 @@ from delegate_sim.results.report.placement import CPU
 from delegate_sim.results.report.verdict import verdict
 from delegate_sim.runtime.interpreter import Run
 
-from ..console.layout import counted, item_list, message, name, node_list, option_value
+from ..console.layout import counted, message, name, node_list, operator_list, option_value
 from ..console.terminal import Line, width
 from .elements import findings
 from .elements.measures import growth_lines, loop_lines, share_cell
@@ -86,7 +85,10 @@ class _Text:
         yield from self._section("Only in A", comparison.only_in_a, lambda node: _bare(_placed(node.a, a)))
         yield from self._section("Only in B", comparison.only_in_b, lambda node: _placed(node.b, b))
         left = _capital(_either(a.left, b.left))
-        yield from self._section(f"{left} on both sides, but not for the same reasons", comparison.reasons_changed, _both)
+        differing = f"{left} on both sides, but not for the same reasons"
+        yield from self._section(
+            differing, comparison.reasons_changed, lambda node: _bare((*_reasons(node.a, "in A, "), *_reasons(node.b, "in B, ")))
+        )
         yield from self._same_reasons(f"{left} on both sides, for the same reasons", comparison.same_reasons)
         if not (comparison.to_cpu or comparison.to_delegate or comparison.only_in_a or comparison.only_in_b):
             yield Line("")
@@ -164,12 +166,10 @@ class _Text:
         if self.verbose:
             yield from self._section(title, nodes, lambda node: _reasons(node.b))
         elif nodes and (self.comparison.a.measures.is_delegated or self.comparison.b.measures.is_delegated):
-            counts = Counter([node.op for node in nodes]).most_common()
-            operators = item_list([f"{name(op)} {count:,}" for op, count in counts], self.width)
             yield Line("")
             text = f"{title}: {counted(len(nodes), 'node')} (--verbose shows the reasons)"
             yield from paragraph(text, self.width, "", "  ", style=HEADING)
-            yield from self._paragraph(operators, "  ")
+            yield from self._paragraph(operator_list([node.op for node in nodes], self.width), "  ")
 
     def _group(self, group: _ComparisonGroup) -> Iterator[Line]:
         for statement in group.statements:
@@ -294,10 +294,6 @@ def _placed(state: State | None, words: OutcomeWords) -> tuple[_Statement, ...]:
     if state is None or state.place != CPU:
         return (_Statement(words.taken),)
     return tuple([replace(statement, text=f"{words.left}, {statement.text}") for statement in _reasons(state)])
-
-
-def _both(node: ComparedNode) -> tuple[_Statement, ...]:
-    return _bare((*_reasons(node.a, "in A, "), *_reasons(node.b, "in B, ")))
 
 
 def _bare(statements: tuple[_Statement, ...]) -> tuple[_Statement, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,7 @@ from delegate_sim.results.report.findings import risks_text
 from delegate_sim.results.report.measures import FAILS_LATER, FURTHER, NUMBERS, PREDICTED, outcome_text
 from delegate_sim.results.report.outcome_words import OutcomeWords, words_of
 
-from ..console.layout import counted, item_list, message, name, node_list, share
+from ..console.layout import counted, item_list, message, name, node_list, operator_list, share
 from ..console.terminal import Line
 from .diagnoses import advice_lines, model_name, multiply_adds_share
 from .elements.measures import further_text, loop_lines, measures_text, number_text
@@ -43,7 +42,10 @@ def diagnosis_lines(
     if label:
         yield Line(f"{model_name(diagnosis)} on {label}", HEADING)
     yield from verdict_lines(diagnosis.run, width)
-    yield from _other_results(diagnosis, width)
+    if api_text := api_defaults_text(diagnosis.model, diagnosis.run, diagnosis.effort.cache):
+        yield from paragraph(api_text, width, "", "  ")
+    if diagnosis.registered_verdict:
+        yield from paragraph(f"With registered operators: {diagnosis.registered_verdict}", width, "", "  ")
     yield Line("")
     yield from log_lines(diagnosis.run.log_lines)
     if diagnosis.run.log_lines:
@@ -72,19 +74,15 @@ def diagnosis_lines(
     yield from _plain_fix_lines(diagnosis, words, width)
     yield from plugin_lines([diagnosis.run], width)
     yield Line("")
-    yield from _notes(diagnosis, width, has_times=times is not None)
-    yield Line("")
-    yield from target_lines(target, width, verbose)
-
-
-def _notes(diagnosis: Diagnosis, width: int, *, has_times: bool) -> Iterator[Line]:
     for reason in diagnosis.not_simulated:
         yield from indented(message(f"Not simulated: {reason}"), width, "")
-    if has_times:
+    if times is not None:
         ranked = "Causes are ranked by the measured time of their nodes; causes without a time by their multiply-adds."
         yield from indented(ranked, width, "")
     yield from indented("Multiply-adds and bytes are counts, not an estimate of latency.", width, "")
     yield from loop_lines([diagnosis.run], width)
+    yield Line("")
+    yield from target_lines(target, width, verbose)
 
 
 def _without_all_lines(diagnosis: Diagnosis, words: OutcomeWords, width: int, times: FixTimes | None) -> Iterator[Line]:
@@ -104,13 +102,6 @@ def _without_all_lines(diagnosis: Diagnosis, words: OutcomeWords, width: int, ti
             from .timing import bounds_lines
 
             yield from bounds_lines(times.of_all(), diagnosis.target.delegate.name, width, "  ")
-
-
-def _other_results(diagnosis: Diagnosis, width: int) -> Iterator[Line]:
-    if api_text := api_defaults_text(diagnosis.model, diagnosis.run, diagnosis.effort.cache):
-        yield from paragraph(api_text, width, "", "  ")
-    if diagnosis.registered_verdict:
-        yield from paragraph(f"With registered operators: {diagnosis.registered_verdict}", width, "", "  ")
 
 
 def _plain_fix_lines(diagnosis: Diagnosis, words: OutcomeWords, width: int) -> Iterator[Line]:
@@ -211,8 +202,7 @@ def _time_lines(finding: RankedCause, times: FixTimes | None, width: int) -> Ite
 
 def _followers_text(finding: RankedCause, diagnosis: Diagnosis) -> str:
     graphs = {subgraph.graph.index: subgraph.graph for subgraph in diagnosis.run.subgraphs}
-    operators = Counter([graphs[key.subgraph].nodes[key.node].op for key in finding.followers])
-    told = item_list([f"{name(op)} {count:,}" for op, count in operators.most_common()], _NODES_WIDTH)
+    told = operator_list([graphs[key.subgraph].nodes[key.node].op for key in finding.followers], _NODES_WIDTH)
     left = words_of(diagnosis.target.delegate.name).left
     keep = "stays" if len(finding.followers) == 1 else "stay"
     return (
@@ -250,8 +240,7 @@ def _cost_text(cost: Cost, words: OutcomeWords) -> str:
 
 
 def _outcomes(now: Cost, then: Cost) -> str:
-    is_whole = not words_of(then.delegate).has_parts
-    return " -> ".join([outcome_text(cost.measures.outcome, runs_whole_models=is_whole) for cost in (now, then)])
+    return " -> ".join([outcome_text(cost.measures.outcome, words_of(cost.delegate).outcome) for cost in (now, then)])
 
 
 def _change_text(now: Cost, then: Cost) -> str:

@@ -18,7 +18,6 @@ from delegate_sim.fixing.score import Standing, helps_visibly
 from delegate_sim.fixing.search import Conflict, FixPlan
 from delegate_sim.foundation.printable import printable
 from delegate_sim.hypothetical.fixed_inputs import open_inputs
-from delegate_sim.model.model import Node
 from delegate_sim.results.report.findings import risks_text
 from delegate_sim.results.report.measures import NOT_RUNNING, TAKEN
 from delegate_sim.results.report.outcome_words import words_of
@@ -54,14 +53,10 @@ def fixes_lines(
         if number:
             yield Line("")
         yield from fix_lines(plan, fixed, width, verbose, splits)
-        yield from _time_lines(plan, timings, verbose)
+        for times in times_of(plan, timings):
+            from .compare import change_lines
 
-
-def _time_lines(plan: FixPlan, timings: TargetTimings, verbose: bool) -> Iterator[Line]:
-    for times in times_of(plan, timings):
-        from .compare import change_lines
-
-        yield from change_lines(times, verbose)
+            yield from change_lines(times, verbose)
 
 
 def times_of(plan: FixPlan, timings: TargetTimings) -> Sequence[PlanTimes]:
@@ -81,9 +76,7 @@ def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, spl
     if is_first:
         yield from _shape_lines(plan, width, HEADING)
     yield from paragraph(answer_text(plan, fixed, _hint(plan)), width, style=HEADING)
-    yield from _alone_lines(plan)
-    yield from _approximate_lines(plan, width)
-    yield from _diagnosis_lines(plan, fixed, width)
+    yield from _command_lines(plan, fixed, width)
     yield Line("")
     names = _names(plan)
     for target_name, before, after in zip(names, plan.before, plan.after, strict=True):
@@ -125,26 +118,21 @@ def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, spl
     yield from proof_lines(plan, fixed, width, verbose)
 
 
-def _alone_lines(plan: FixPlan) -> Iterator[Line]:
-    """If no pass improves a target without making another target worse, yield the command without the worse targets."""
-    if not plan.is_changed and plan.conflicts:
-        yield Line(f"  {printable(_command_without(plan, plan.conflicts[0]))}", HINT)
-
-
 def _command_without(plan: FixPlan, conflict: Conflict) -> str:
+    """Return the command without the targets that a change makes worse."""
     losing = [standing.target for standing in conflict.losing]
     left = [target for target in plan.targets if target not in losing]
     joint = joint_fix_command(plan.model, left) if len(left) > 1 else ""
     return joint or fix_command(plan.model, conflict.alone.target)
 
 
-def _approximate_lines(plan: FixPlan, width: int) -> Iterator[Line]:
+def _command_lines(plan: FixPlan, fixed: Fixed | None, width: int) -> Iterator[Line]:
+    """Yield the command without worse targets, the result with approximate passes, and the command for the written file."""
+    if not plan.is_changed and plan.conflicts:
+        yield Line(f"  {printable(_command_without(plan, plan.conflicts[0]))}", HINT)
     if plan.approximate is not None:
         better = _better_results(plan, plan.approximate)
         yield from paragraph(f"With --allow approximate: {better}", width, style=HEADING)
-
-
-def _diagnosis_lines(plan: FixPlan, fixed: Fixed | None, width: int) -> Iterator[Line]:
     if fixed is None or fixed.path is None:
         return
     for after in plan.after:
@@ -193,7 +181,8 @@ def _split_lines(plan: FixPlan, fixed: Fixed | None, width: int) -> Iterator[Lin
     if split is None:
         yield from paragraph("Not split: the model does not end with nodes that stay on the CPU", width, style=HEADING)
         return
-    ops = ", ".join([f"{message(op)} ({count:,})" for op, count in Counter(_op(node) for node in split.nodes).most_common(_OPS)])
+    counts = Counter([node.custom_code or node.op for node in split.nodes]).most_common(_OPS)
+    ops = ", ".join([f"{message(op)} ({count:,})" for op, count in counts])
     where = "a second model" if fixed is None or fixed.second_path is None else message(fixed.second_path)
     size = "" if fixed is None or fixed.second_path is None else f" ({fixed.second_size:,} bytes)"
     yield from paragraph(f"{counted(len(split.nodes), 'trailing node')} in {where}{size}: {ops}", width, style=HEADING)
@@ -202,10 +191,6 @@ def _split_lines(plan: FixPlan, fixed: Fixed | None, width: int) -> Iterator[Lin
     )
     for tensor in split.between:
         yield from indented(f"{message(tensor.name)}: {tensor.type} {list(tensor.shape)}", width, "    ")
-
-
-def _op(node: Node) -> str:
-    return node.custom_code or node.op
 
 
 def answer_text(plan: FixPlan, fixed: Fixed | None, hint: str) -> str:
@@ -224,10 +209,9 @@ def answer_text(plan: FixPlan, fixed: Fixed | None, hint: str) -> str:
             no_pass = f"Without fixed sizes, {no_pass.lower()}"
         return f"{no_pass} improves the model ({tried}); {hint}"
     if fixed is None or fixed.path is None:
-        number = len(plan.steps)
-        passes = "1 pass" if number == 1 else f"{number} passes"
-        if not number:
+        if not plan.steps:
             return f"No pass would improve the model ({tried}), but the requested changes would be made; nothing is written"
+        passes = "1 pass" if len(plan.steps) == 1 else f"{len(plan.steps)} passes"
         at_least = "At least " if plan.not_simulated else ""
         return f"{at_least}{passes} would improve the model ({tried}); nothing is written"
     proof = "not proven"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from delegate_sim.delegates.driver import LoweredCall, LoweredModel, LoweredOperand, LoweredOperation
+from delegate_sim.delegates.driver import LoweredCall, LoweredModel, LoweredOperand
 from delegate_sim.export import Lowered
 from delegate_sim.foundation.printable import printable
 from delegate_sim.graph.graph import Graph
-from delegate_sim.model.model import Model, Node, Quantization, Signature, Tensor
+from delegate_sim.model.model import Model, Quantization, Signature, Tensor
 from delegate_sim.releases.catalogue import Release
 from delegate_sim.releases.wording import cpu_kernels_note
 
@@ -53,7 +53,7 @@ def graph_lines(graph: Graph, shapes: str, width: int) -> Iterator[Line]:
     yield from _operands(graph, "  inputs  ", graph.inputs, width)
     yield from _operands(graph, "  outputs ", graph.outputs, width)
     for node in graph.nodes:
-        yield Line(f"  {node.index} {_operator(node)}", HINT)
+        yield Line(f"  {node.index} {name(node.op)}, version {node.version}{', custom' if node.is_custom else ''}", HINT)
         yield from _operands(graph, "    in    ", node.inputs, width)
         yield from _operands(graph, "    out   ", node.outputs, width)
 
@@ -62,13 +62,12 @@ _SHAPES = {"prepared": "shapes as prepared", "file": "shapes as in the file"}
 
 
 def _signature(signature: Signature, width: int) -> list[Line]:
-    arguments = [f"{side} {_arguments(tensors)}" for side, tensors in (("in", signature.inputs), ("out", signature.outputs))]
+    arguments = []
+    for side, tensors in (("in", signature.inputs), ("out", signature.outputs)):
+        listed = ", ".join([f"{name(argument)} = {index}" for argument, index in tensors.items()])
+        arguments.append(f"{side} {listed or 'nothing'}")
     text = f"signature {name(signature.key)}: subgraph {signature.subgraph}; {'; '.join(arguments)}"
     return paragraph(text, width, "  ", "    ")
-
-
-def _arguments(tensors: Mapping[str, int]) -> str:
-    return ", ".join([f"{name(argument)} = {index}" for argument, index in tensors.items()]) or "nothing"
 
 
 def _notes(graph: Graph) -> Iterator[str]:
@@ -81,11 +80,6 @@ def _notes(graph: Graph) -> Iterator[str]:
     if graph.failure is not None and graph.failure.node is not None:
         op = graph.nodes[graph.failure.node].op
         yield f"node {graph.failure.node} ({op}) cannot be prepared: {graph.failure.message}; later shapes are as in the file"
-
-
-def _operator(node: Node) -> str:
-    custom = ", custom" if node.is_custom else ""
-    return f"{name(node.op)}, version {node.version}{custom}"
 
 
 def _operands(graph: Graph, title: str, indices: Iterable[int], width: int) -> Iterator[Line]:
@@ -148,15 +142,12 @@ def _call(call: LoweredCall, model: LoweredModel, graph: Graph, width: int) -> l
         value = "" if call.value is None else f" {str(call.value).lower()}"
         return paragraph(f"{function}{lists.get(function, value)}", width, "  ", "      ")
     if function == "addOperation":
-        text, style = _operation(model.operations[call.subject], graph), HINT
+        operation, style = model.operations[call.subject], HINT
+        place = "" if operation.node is None else f" for node {operation.node} ({name(graph.nodes[operation.node].op)})"
+        text = f"{operation.name}{place}: {_indices(operation.inputs)} -> {_indices(operation.outputs)}"
     else:
         text, style = _operand(function, model.operands[call.subject] if call.subject < len(model.operands) else None, graph), ""
     return paragraph(f"{function} {call.subject} {text}".rstrip(), width, "  ", "      ", style=style)
-
-
-def _operation(operation: LoweredOperation, graph: Graph) -> str:
-    place = "" if operation.node is None else f" for node {operation.node} ({name(graph.nodes[operation.node].op)})"
-    return f"{operation.name}{place}: {_indices(operation.inputs)} -> {_indices(operation.outputs)}"
 
 
 def _operand(function: str, operand: LoweredOperand | None, graph: Graph) -> str:

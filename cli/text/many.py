@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from delegate_sim.foundation.printable import printable
-from delegate_sim.results.report.measures import NOT_RUNNING, TAKEN
+from delegate_sim.results.report.measures import TAKEN
 from delegate_sim.results.report.verdict import coverage_verdict
 
 from ..console.layout import counted, message, name, share
 from ..console.terminal import Line
-from .elements.measures import FURTHER_TITLES, further_cells, nodes_cell, work_cell
+from .elements.measures import FURTHER_TITLES, measure_cells, nodes_cell, work_cell
 from .elements.paragraphs import BAD, HEADING, HINT, heading_lines, paragraph, table
 from .elements.verdict import plugin_lines
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from delegate_sim.diagnosis.goal_search import Search
     from delegate_sim.graph.graph import Graph
     from delegate_sim.model.model import Model
-    from delegate_sim.results.compare.comparison import Comparison, Side
+    from delegate_sim.results.compare.comparison import Comparison
     from delegate_sim.results.compare.release_table import ReleaseTable
     from delegate_sim.runtime.interpreter import Run
 
@@ -42,22 +42,10 @@ class Columns:
 INSPECTED = Columns(("bytes", "subgraphs", "nodes", "tensors", "preparing stops"), range(4))
 STACKED = Columns(("SoC", "CompiledModel", "where nodes run"), ())
 LIVED = Columns(("target", "live"), ())
-
-
-def compared_columns() -> Columns:
-    """Return the columns for comparisons."""
-    headings = ("delegated", "multiply-adds", "kernels", *FURTHER_TITLES, "to delegate", "to CPU")
-    return Columns(headings, range(len(headings)), range(len(headings) - 3, 1, -1))
-
-
-def searched_columns() -> Columns:
-    """Return the columns for the results of searches for causes."""
-    return Columns(("causes", "delegated", "multiply-adds", "partitions", "kernels", "without"), range(5), (4, 3))
-
-
-def released_columns() -> Columns:
-    """Return the columns for results by release."""
-    return Columns(("delegate", "loads from", "fully delegated", "newest", "multiply-adds"), (3, 4))
+SEARCHED = Columns(("causes", "delegated", "multiply-adds", "partitions", "kernels", "without"), range(5), (4, 3))
+RELEASED = Columns(("delegate", "loads from", "fully delegated", "newest", "multiply-adds"), (3, 4))
+_COMPARED = ("delegated", "multiply-adds", "kernels", *FURTHER_TITLES, "to delegate", "to CPU")
+COMPARED = Columns(_COMPARED, range(len(_COMPARED)), range(len(_COMPARED) - 3, 1, -1))
 
 
 def many_lines(columns: Columns, rows: Sequence[tuple[str, Sequence[str]]], width: int) -> Iterator[Line]:
@@ -98,27 +86,20 @@ def details_hint() -> Iterator[Line]:
 
 def compared_row(comparison: Comparison) -> Sequence[str]:
     """Return table cells: the numbers of both sides, and the number of nodes that move. Equal numbers are shown once."""
-    a, b = (_side(side) for side in (comparison.a, comparison.b))
-    steps = [old if old == new else f"{old} -> {new}" for old, new in zip(a, b, strict=True)]
+    sides = comparison.a, comparison.b
+    cells = [measure_cells(own.measures, own.compute.delegated_multiply_adds, own.compute.multiply_adds) for own in sides]
+    steps = [old if old == new else f"{old} -> {new}" for old, new in zip(*cells, strict=True)]
     return [*steps, f"{len(comparison.to_delegate):,}", f"{len(comparison.to_cpu):,}"]
 
 
 def searched_row(search: Search) -> Sequence[str]:
     """Return table cells for the first set of causes that a search found, or for all causes if the search found no set."""
-    cost, number = (
-        (search.ways[0].cost, f"{len(search.ways[0].causes):,}") if search.ways else (search.without_all, "not reached")
-    )
-    measures = cost.measures
-    removed = "; ".join([name(cause.title) for cause in search.ways[0].causes]) if search.ways else "all"
-    delegated = share(measures.delegated_nodes, measures.nodes)
-    return [
-        number,
-        delegated,
-        work_cell(cost.multiply_adds, cost.total_multiply_adds),
-        f"{measures.partitions:,}",
-        f"{measures.delegate_kernels:,}",
-        removed,
-    ]
+    way = search.ways[0] if search.ways else None
+    cost, number = (search.without_all, "not reached") if way is None else (way.cost, f"{len(way.causes):,}")
+    removed = "all" if way is None else "; ".join([name(cause.title) for cause in way.causes])
+    delegated = share(cost.measures.delegated_nodes, cost.measures.nodes)
+    counts = [f"{count:,}" for count in (cost.measures.partitions, cost.measures.delegate_kernels)]
+    return [number, delegated, work_cell(cost.multiply_adds, cost.total_multiply_adds), *counts, removed]
 
 
 def released_row(releases: ReleaseTable, label: str) -> Sequence[str]:
@@ -166,10 +147,3 @@ def shortened(path: str, room: int) -> str:
     """Make a path safe to print, and shorten a long path to its beginning and its end."""
     text = printable(path)
     return text if len(text) <= room else f"{text[: room // 2 - 3]}...{text[-(room - room // 2) :]}"
-
-
-def _side(side: Side) -> Sequence[str]:
-    measures, compute = side.measures, side.compute
-    fails = measures.outcome in NOT_RUNNING
-    work = "-" if fails else work_cell(compute.delegated_multiply_adds, compute.multiply_adds)
-    return [nodes_cell(measures), work, f"{measures.delegate_kernels:,}", *further_cells(measures)]

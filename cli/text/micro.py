@@ -1,36 +1,32 @@
-"""The result of ``micro`` as text: a report like that of every target, then the arena and the resolver."""
+"""The arena and the resolver that an application must provide for TensorFlow Lite Micro, as text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from delegate_sim.micro.delegate import MicroResult
 from delegate_sim.micro.resolver import resolver_lines
 from delegate_sim.micro.target import PACKAGE
 
 from ..console.layout import item_list, name
 from ..console.terminal import Line
-from .analysis.report import report_lines
-from .analysis.view import View
 from .elements.paragraphs import HEADING, heading_lines, paragraph, table
 
 if TYPE_CHECKING:
     from delegate_sim.micro.arena import Arena
+    from delegate_sim.micro.report import MicroReport
 
 _BUFFERS_SHOWN = 5
 
 
-def micro_lines(result: MicroResult, view: View) -> Iterator[Line]:
-    """Yield the text of a run, the arena, and the resolver to paste."""
-    yield from report_lines(result, view)
-    report, width = result.application, view.width
+def application_lines(report: MicroReport, width: int, verbose: bool) -> Iterator[Line]:
+    """Yield the operators that need not be registered, the arena, and the resolver to paste."""
     if report.unused:
         text = f"Registered but not needed by this model: {item_list(list(map(name, report.unused)), 80)}"
         yield from paragraph(text, width, "", "  ")
     if report.arena is not None:
         yield Line("")
-        yield from _arena_lines(report.arena, width, view.verbose)
+        yield from _arena_lines(report.arena, width, verbose)
     if report.operators:
         yield from heading_lines("Resolver to paste")
         for line in resolver_lines(report.operators, report.variables):

@@ -7,7 +7,7 @@ import platform
 from collections.abc import Callable, Iterator
 
 from delegate_sim.foundation.printable import printable, shortened
-from delegate_sim.reduction.reduce import KeptContent, Reduction
+from delegate_sim.reduction.reduce import Reduction
 from delegate_sim.version import __version__
 
 from ..console.layout import counted, item_list, message, name
@@ -77,11 +77,8 @@ def _failure(result: Reduction) -> str:
 def _kept_texts(result: Reduction) -> Iterator[str]:
     constants = [entry for entry in result.kept if entry.content not in _KEPT]
     yield from [_KEPT[entry.content] for entry in result.kept if entry.content in _KEPT]
-    yield from map(_constant_text, constants[:_CONSTANTS])
+    for entry in constants[:_CONSTANTS]:
+        reader = f", read by {entry.op}" if entry.op else ""
+        yield f"constant {entry.tensor} ({entry.type} {list(entry.shape)}{reader})"
     if len(constants) > _CONSTANTS:
         yield f"{counted(len(constants) - _CONSTANTS, 'more constant')}"
-
-
-def _constant_text(entry: KeptContent) -> str:
-    reader = f", read by {entry.op}" if entry.op else ""
-    return f"constant {entry.tensor} ({entry.type} {list(entry.shape)}{reader})"

@@ -13,10 +13,10 @@ from delegate_sim.results.report.measures import NOT_LOADED, NOT_RUNNING, TAKEN,
 from delegate_sim.results.report.outcome_words import DELEGATED, OutcomeWords, words_of
 from delegate_sim.runtime.resolver import Loads
 
-from ..console.layout import counted, item_list, message, name, node_list, share, wrapped
+from ..console.layout import counted, item_list, message, name, node_list, share
 from ..console.terminal import Line
-from .elements.measures import measures_text, nodes_cell
-from .elements.paragraphs import CODE, HEADING, HINT, heading_lines, item_lines, more_lines, paragraph, table
+from .elements.measures import measures_text, nodes_cell, work_text
+from .elements.paragraphs import CODE, HEADING, HINT, heading_lines, indented, item_lines, more_lines, paragraph, table
 from .elements.verdict import plugin_lines, verdict_lines
 
 
@@ -25,24 +25,20 @@ def platform_lines(rows: Sequence[PlatformRow], width: int) -> Iterator[Line]:
     if not rows:
         return
     yield Line("")
-    if not any(row.measures.is_delegated or (row.refusal is not None and row.refusal.below is not None) for row in rows):
+    below = [row.refusal if row.refusal is not None and row.refusal.below is not None else None for row in rows]
+    if not any(row.measures.is_delegated for row in rows) and not any(below):
         yield Line(f"Releases of {rows[0].platform} make no difference: nothing is delegated.")
         return
     yield Line(f"By release of {rows[0].platform}", HEADING)
     told: list[str] = []
-    for row in rows:
-        measures = row.measures
-        text = f"{row.release}: {measures_text(measures, DELEGATED, has_share=True)}"
-        if row.compute.multiply_adds and measures.outcome == TAKEN:
-            text += f", {share(row.compute.delegated_multiply_adds, row.compute.multiply_adds)} of multiply-adds"
-        if row.refusal is not None and row.refusal.below is not None:
-            text += f", {row.refusal.code}"
-        yield from paragraph(text, width, "  ", "    ")
-        if row.refusal is not None and row.refusal.below is not None and row.refusal.hint not in told:
-            told.append(row.refusal.hint)
-            place = "" if row.refusal.node is None else f"node {row.refusal.node}: "
-            yield from paragraph(message(place + row.refusal.message), width, "    ", "    ", style=CODE)
-            yield from paragraph(message(f"hint: {row.refusal.hint}"), width, "    ", "          ", style=HINT)
+    for row, refusal in zip(rows, below, strict=True):
+        text = f"{row.release}: {measures_text(row.measures, DELEGATED, has_share=True)}{work_text(row.measures, row.compute)}"
+        yield from indented(text if refusal is None else f"{text}, {refusal.code}", width, "  ")
+        if refusal is not None and refusal.hint not in told:
+            told.append(refusal.hint)
+            place = "" if refusal.node is None else f"node {refusal.node}: "
+            yield from paragraph(message(place + refusal.message), width, "    ", "    ", style=CODE)
+            yield from paragraph(message(f"hint: {refusal.hint}"), width, "    ", "          ", style=HINT)
     for note in dict.fromkeys(note for row in rows for note in row.notes):
         yield from paragraph(note, width, "  - ", "    ")
 
@@ -80,16 +76,12 @@ def releases_lines(releases: ReleaseTable, label: str, width: int, verbose: bool
     for reason in releases.not_simulated:
         yield from paragraph(f"Not simulated: {reason}", width, "", "  ")
     yield from plugin_lines([releases.newest], width)
-    said = _notes(releases.rows)
-    yield from item_lines(said, width, "Uncertain")
-
-
-def _notes(rows: Sequence[ReleaseRow]) -> list[str]:
     rows_by_note: dict[str, list[ReleaseRow]] = {}
-    for row in rows:
+    for row in releases.rows:
         for note in row.notes:
             rows_by_note.setdefault(note.template, []).append(row)
-    return [ReleaseNote(template, span[0].release).about(span_text(span)) for template, span in rows_by_note.items()]
+    said = [ReleaseNote(template, own[0].release).about(span_text(own)) for template, own in rows_by_note.items()]
+    yield from item_lines(said, width, "Uncertain")
 
 
 def answers(table: ReleaseTable) -> Iterator[str]:
@@ -105,24 +97,24 @@ def answers(table: ReleaseTable) -> Iterator[str]:
         yield f"Fully delegated: first in {table.full[0]}{f' (not checked: {parts})' if parts else ''}, last in {table.full[-1]}."
         wrong = [row for row in table.rows if row.is_full and row.measures.wrong_results]
         if wrong:
-            spans = item_list([span_text(span) for span in _neighbors(wrong, table.rows)])
+            groups = groupby(table.rows, lambda row: row in wrong)
+            spans = item_list([span_text(list(own)) for is_wrong, own in groups if is_wrong])
             yield f"Fully delegated, but with wrong numbers: {spans}."
     else:
         yield "Fully delegated: in no known release."
     for family, first in table.first_loading.items():
         newest = [row for row in table.rows if row.release.family == family][-1]
+        loaded = f"Loaded by {FAMILIES[family]}'s own kernels"
         if first is None and newest.loads is Loads.UNKNOWN:
-            yield f"Loaded by {FAMILIES[family]}'s own kernels: not known."
+            yield f"{loaded}: not known."
         elif first is None:
             unloaded = _unloaded_text(newest.unloaded, newest.unloaded_types)
-            yield f"Loaded by {FAMILIES[family]}'s own kernels: in no known release; {newest.release} does not load {unloaded}."
+            yield f"{loaded}: in no known release; {newest.release} does not load {unloaded}."
         elif not (first.because_of or first.because_of_types):
-            yield f"Loaded by {FAMILIES[family]}'s own kernels: from {first.release} on (the oldest known release)."
+            yield f"{loaded}: from {first.release} on (the oldest known release)."
         else:
             unloaded = _unloaded_text(first.because_of, first.because_of_types)
-            yield (
-                f"Loaded by {FAMILIES[family]}'s own kernels: from {first.release} on (earlier releases do not load {unloaded})."
-            )
+            yield f"{loaded}: from {first.release} on (earlier releases do not load {unloaded})."
 
 
 def _spans(rows: Sequence[ReleaseRow]) -> list[list[ReleaseRow]]:
@@ -135,11 +127,6 @@ def _spans(rows: Sequence[ReleaseRow]) -> list[list[ReleaseRow]]:
         else:
             spans.append([row])
     return spans
-
-
-def _neighbors(chosen: Sequence[ReleaseRow], rows: Sequence[ReleaseRow]) -> list[list[ReleaseRow]]:
-    groups = groupby(rows, lambda row: row in chosen)
-    return [list(own) for is_chosen, own in groups if is_chosen]
 
 
 def _alike(row: ReleaseRow) -> tuple[object, ...]:
@@ -197,7 +184,9 @@ def _refusals(spans: Sequence[Sequence[ReleaseRow]], width: int) -> Iterator[Lin
     if said:
         yield from heading_lines("Not loaded")
     for line, rows in said.items():
-        yield from (Line(part) for part in wrapped(f"{item_list(_family_spans(rows))}: {message(line)}", width, "  ", "    "))
+        families = [[row for row in rows if row.release.family == family] for family in FAMILIES]
+        releases = item_list([span_text(own) for own in families if own])
+        yield from indented(f"{releases}: {message(line)}", width, "  ")
 
 
 def _wrong_numbers(rows: Sequence[ReleaseRow], width: int) -> Iterator[Line]:
@@ -207,10 +196,6 @@ def _wrong_numbers(rows: Sequence[ReleaseRow], width: int) -> Iterator[Line]:
     for text, own in spans:
         if text:
             yield from paragraph(f"{span_text(own)}: {text}", width, "  ", "    ")
-
-
-def _family_spans(rows: Sequence[ReleaseRow]) -> list[str]:
-    return [span_text(span) for family in FAMILIES if (span := [row for row in rows if row.release.family == family])]
 
 
 def move_text(move: Move, words: OutcomeWords, verbose: bool = False) -> str:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.options import Option, OptionValues, as_typed, option_as_typed
-from delegate_sim.micro.delegate import DELEGATE as MICRO
 from delegate_sim.results.accuracy import Accuracy, AccuracyTable
 from delegate_sim.results.report.rule_set import RuleChanges
 from delegate_sim.rules.book import OTHERS, ListedRules, RuleBook
@@ -36,8 +35,11 @@ def when(check: Check[Any]) -> str:
     return ", ".join(words)
 
 
-def delegate_rules(delegate: Delegate, options: OptionValues) -> ListedRules:
-    """Return the rules of a delegate with these options."""
+def listed_rules(delegate: Delegate, options: OptionValues) -> ListedRules:
+    """Return the rules of a delegate with these options, or of a runtime of whole models."""
+    if delegate.runs_whole_models:
+        book = delegate.rules
+        return ListedRules(delegate.name, delegate.display_name, delegate.summary, book, book.explained, tester="runtime")
     return ListedRules(
         delegate.name,
         f"the delegate {delegate.name}",
@@ -48,12 +50,6 @@ def delegate_rules(delegate: Delegate, options: OptionValues) -> ListedRules:
         {name: options[name] for name in delegate.rule_options},
         _which_rules(delegate, options),
     )
-
-
-def micro_rules() -> ListedRules:
-    """Return the rules of TensorFlow Lite Micro."""
-    rules = MICRO.rules
-    return ListedRules(MICRO.name, MICRO.display_name, MICRO.summary, rules, rules.explained, tester="runtime")
 
 
 def rules_text(shown: ListedRules, width: int) -> str:
@@ -102,15 +98,18 @@ def rules_markdown(shown: ListedRules, is_whole: bool) -> str:
             lines += [f"Available from {rule.introduced}.", ""]
         lines += ["| | needs | when | code | source |", "|---|---|---|---|---|"]
         lines += [
-            f"| {' | '.join(map(_escaped, row[:3]))} | `{row[3]}` | {_link(book.source_of(check, rule).of_operator(op))} |"
+            f"| {' | '.join(map(_escaped, row[:3]))} | `{row[3]}` | [`{source.symbol}`][{_label(source)}] |"
             for row, check in zip(_rows(book, rule), rule.all_checks, strict=True)
+            for source in [book.source_of(check, rule).of_operator(op)]
         ]
     if is_whole:
         lines += ["", "# Codes"]
         for code, kind in shown.kinds.items():
             title, meaning, advice = map(_escaped, kind.explanation)
             lines += ["", f"## {code}", "", f"*{title}.* {meaning}", "", advice]
-    lines += ["", *_link_targets(book, shown.rules)]
+    rules = [(op, rule) for op, rule in shown.rules.items() if rule is not None]
+    links = {_label(source): source.url for op, rule in rules for source in _sources(book, op, rule)}
+    lines += ["", *[f"[{label}]: {url}" for label, url in sorted(links.items())]]
     return "\n".join(lines) + "\n"
 
 
@@ -180,18 +179,8 @@ def _rows(book: RuleBook[Any], rule: OpRule[Any]) -> Iterator[tuple[str, str, st
         yield str(number), needs, when(check), book.code_of(check.kind)
 
 
-def _link(source: Source) -> str:
-    return f"[`{source.symbol}`][{_label(source)}]"
-
-
 def _label(source: Source) -> str:
     return f"{source.location.rpartition('/')[2]}@{source.repository.commit[:9]}"
-
-
-def _link_targets(book: RuleBook[Any], rules: Mapping[str, OpRule[Any] | None]) -> Iterator[str]:
-    sources = [source for op, rule in rules.items() if rule is not None for source in _sources(book, op, rule)]
-    targets = {_label(source): source.url for source in sources}
-    yield from [f"[{label}]: {url}" for label, url in sorted(targets.items())]
 
 
 def _sources(book: RuleBook[Any], op: str, rule: OpRule[Any]) -> list[Source]:

@@ -18,6 +18,9 @@ from .many import Columns
 
 APP_COLUMNS = Columns(("format", "models", *(state.capitalize() for state in (COMPLETE, INCOMPLETE))), ())
 _STYLES = {COMPLETE: "green", INCOMPLETE: "red"}
+_TITLES_OF_TARGETS = (
+    *("target", "models", "whole", "in part", "nothing", "fails", "no answer", "nodes", "multiply-adds", "wrong"),
+)
 _TITLES = {MISSING: "missing", CONFLICT: "only one is loaded", UNKNOWN: "not known"}
 
 
@@ -134,13 +137,9 @@ def scan_lines(scan: Scanned, output: str, models: int, width: int) -> Iterator[
     else:
         yield Line(f"{counted(models, 'model')}: {anew}", "bold")
     if totals.targets:
-        cells: list[tuple[str, ...]] = [
-            ("target", "models", "whole", "in part", "nothing", "fails", "no answer", "nodes", "multiply-adds", "wrong")
-        ]
-        cells += [_cells(target, own) for target, own in totals.targets.items()]
-        if not has_wrong:
-            cells = [row[:-1] for row in cells]
-        yield from table(cells, range(1, len(cells[0])), width)
+        cells = [_TITLES_OF_TARGETS, *[_cells(target, own) for target, own in totals.targets.items()]]
+        shown = [row if has_wrong else row[:-1] for row in cells]
+        yield from table(shown, range(1, len(shown[0])), width)
     yield from _error_lines(totals, width)
     files = output if output.endswith(".sqlite") else f"{output} and {causes_path(output)}"
     yield Line("")

@@ -16,10 +16,10 @@ from delegate_sim.sweeping.rows import SweepRow, percent
 from delegate_sim.sweeping.sweep import SAMPLES
 from delegate_sim.sweeping.sweep_result import Swept
 
-from ..console.layout import counted, item_list, message, name, share
+from ..console.layout import counted, message, operator_list, share
 from ..console.terminal import Line
 from .elements.measures import FURTHER_TITLES, further_cells, nodes_cell, work_cell
-from .elements.paragraphs import BAD, HEADING, HINT, heading_lines, paragraph, table
+from .elements.paragraphs import BAD, HEADING, HINT, heading_lines, indented, paragraph, table
 from .elements.verdict import shown_options
 
 _MOST_NAMED = 3
@@ -56,11 +56,10 @@ def sweep_lines(sweep: Swept, width: int, shown: Sequence[int] = (), with_code: 
             yield from paragraph(target_title(sweep, target), width, style=HEADING)
             rows = [target_titles(target), *target_rows(sweep, target)]
             yield from table(rows, _RIGHT_OF_TARGET, width, optional=_OPTIONAL_OF_TARGET)
-    yield from _failed_lines(sweep, width)
-    yield from _unknown_lines(sweep, width)
-    numbers = {row.number: row for row in sweep.rows}
-    coded = [*(best_rows(sweep) if with_code else ()), *[numbers[number] for number in shown]]
-    for row in dict.fromkeys(coded):
+    failed = list(failed_rows(sweep))
+    yield from _section(f"Without a model: {counted(len(failed), 'conversion')}", failed, width, BAD)
+    yield from _section("Difference not known", list(unknown_differences(sweep)), width)
+    for row in coded_rows(sweep, shown, with_code):
         yield Line("")
         yield from paragraph(code_title(sweep, row), width, style=HEADING)
         # The code is not indented, so that it can be pasted.
@@ -76,15 +75,11 @@ LEGEND = (
 
 def verdict(sweep: Swept) -> str:
     """Return a one-line summary of a sweep."""
-    failed = len(sweep.rows) - len(sweep.models)
-    text = f"{message(sweep.source.text)}: {counted(len(sweep.rows), 'conversion')} tried for {_targets_text(sweep)}"
+    failed, labels = len(sweep.rows) - len(sweep.models), [target.label for target in sweep.targets]
+    targets = " and ".join(labels) if len(labels) <= _MOST_NAMED else counted(len(labels), "target")
+    text = f"{message(sweep.source.text)}: {counted(len(sweep.rows), 'conversion')} tried for {targets}"
     text += f", {failed:,} without a model" if failed else ""
     return f"{text}; interrupted" if sweep.is_interrupted else text
-
-
-def _targets_text(sweep: Swept) -> str:
-    labels = [target.label for target in sweep.targets]
-    return " and ".join(labels) if len(labels) <= _MOST_NAMED else counted(len(labels), "target")
 
 
 WRITING = "--best-for TARGET -o FILE writes the best model"
@@ -171,7 +166,7 @@ def _left_text(sweep: Swept, target: LabeledTarget, best: SweepRow) -> str:
     if not own:
         return ""
     in_all = functools.reduce(and_, [Counter(dict(row.left[place])) for row in sweep.models if row.left])
-    operators = item_list([f"{name(op)} {number:,}" for op, number in (in_all or own).most_common()], _LONGEST_LEFT)
+    operators = operator_list((in_all or own).elements(), _LONGEST_LEFT)
     left = words_of(target.target.delegate.name).left
     where = "in every row" if in_all else f"in row {best.number}"
     return f"; {left} {where}: {operators} (delegate-sim diagnose on the written model says why)"
@@ -213,15 +208,8 @@ def conversion_cells(sweep: Swept, row: SweepRow) -> tuple[str, ...]:
     origin = f"same file as row {row.same_as}" if row.same_as is not None else origin_text(row)
     versions = {other.conversion.route.version for other in sweep.rows if other.conversion.route.name == made.route.name}
     converter = f"{made.route.name} {made.route.version}" if len(versions) > 1 else made.route.name
-    return (
-        _number(row),
-        message(converter),
-        message(made.settings.name),
-        f"{made.size:,}",
-        difference_text(row),
-        seconds,
-        origin,
-    )
+    named = _number(row), message(converter), message(made.settings.name)
+    return (*named, f"{made.size:,}", difference_text(row), seconds, origin)
 
 
 def origin_text(row: SweepRow) -> str:
@@ -276,6 +264,12 @@ def best_rows(sweep: Swept) -> list[SweepRow]:
     return list(dict.fromkeys([row for row in best if row is not None]))
 
 
+def coded_rows(sweep: Swept, shown: Sequence[int], with_code: bool) -> list[SweepRow]:
+    """Return the rows whose code is shown: the rows in ``shown``, and with ``with_code`` the best rows before them."""
+    numbers = {row.number: row for row in sweep.rows}
+    return list(dict.fromkeys([*(best_rows(sweep) if with_code else ()), *[numbers[number] for number in shown]]))
+
+
 def code_title(sweep: Swept, row: SweepRow) -> str:
     """Return a title for the Python code of a row, with the targets for which the row is best."""
     labels = [target.label for target in sweep.targets if _best(sweep, target) == row]
@@ -305,20 +299,11 @@ def unknown_differences(sweep: Swept) -> Iterator[str]:
         yield f"{_row_numbers(numbers)}: {message(reason)}"
 
 
-def _failed_lines(sweep: Swept, width: int) -> Iterator[Line]:
-    failed = list(failed_rows(sweep))
-    if failed:
-        yield from heading_lines(f"Without a model: {counted(len(failed), 'conversion')}", BAD)
-        for text in failed:
-            yield from paragraph(text, width, "  ", "    ")
-
-
-def _unknown_lines(sweep: Swept, width: int) -> Iterator[Line]:
-    unknown = list(unknown_differences(sweep))
-    if unknown:
-        yield from heading_lines("Difference not known")
-        for text in unknown:
-            yield from paragraph(text, width, "  ", "    ")
+def _section(title: str, texts: Sequence[str], width: int, style: str = HEADING) -> Iterator[Line]:
+    if texts:
+        yield from heading_lines(title, style)
+    for text in texts:
+        yield from indented(text, width, "  ")
 
 
 def _number(row: SweepRow) -> str:

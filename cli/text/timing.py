@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from delegate_sim.foundation.printable import printable
-from delegate_sim.timing.measured import NODE, UNMATCHED, CpuTime, TimeGroup, Timing, kernel_costs, milliseconds, share_of_time
+from delegate_sim.timing.measured import NODE, UNMATCHED, CpuTime, Timing, kernel_costs, milliseconds, share_of_time
 
 from ..console.layout import counted, message, name
 from ..console.terminal import Line
@@ -38,17 +38,14 @@ def timing_lines(timings: Sequence[Timing], runs: Sequence[Run], width: int, ver
 def _group_lines(timing: Timing, width: int, verbose: bool) -> Iterator[Line]:
     groups = timing.groups
     shown = groups if verbose else groups[:_GROUPS_SHOWN]
-    rows = [("what", "count", "ms", "share"), *[_group_row(group, timing) for group in shown]]
+    rows = [("what", "count", "ms", "share")]
+    rows += [(name(group.words), f"{group.count:,}", f"{group.ms:,.3f}", _share(group.ms, timing)) for group in shown]
     if rest := groups[len(shown) :]:
         count, ms = sum([group.count for group in rest]), sum([group.ms for group in rest])
         rows.append((f"{len(rest):,} more (--verbose)", f"{count:,}", f"{ms:,.3f}", _share(ms, timing)))
     count = sum([group.count for group in groups])
     rows.append(("total", f"{count:,}", f"{timing.total_ms:,.3f}", _share(timing.total_ms, timing)))
     yield from table(rows, [1, 2, 3], width)
-
-
-def _group_row(group: TimeGroup, timing: Timing) -> tuple[str, str, str, str]:
-    return name(group.words), f"{group.count:,}", f"{group.ms:,.3f}", _share(group.ms, timing)
 
 
 def _share(ms: float, timing: Timing) -> str:
@@ -59,16 +56,11 @@ def _rest_lines(timing: Timing, width: int) -> Iterator[Line]:
     """Yield a sentence about the time that this model would need if the delegate ran the CPU nodes in no time."""
     count = timing.kernel_count
     if count and timing.ms_of(NODE):
-        text = (
-            "Even if the delegate ran the CPU nodes in no time, this model would still need "
-            f"{milliseconds(timing.total_ms - timing.ms_of(NODE))} for {_remaining(count, timing)}."
-        )
+        needed = f"still need {milliseconds(timing.total_ms - timing.ms_of(NODE))} for the {counted(count, 'kernel')}"
+        text = f"Even if the delegate ran the CPU nodes in no time, this model would {needed} that already "
+        text += f"{'runs' if count == 1 else 'run'} on the delegate"
+        text += ", and for the rows that match nothing." if timing.ms_of(UNMATCHED) else "."
         yield from paragraph(text, width, "  ")
-
-
-def _remaining(kernels: int, timing: Timing) -> str:
-    text = f"the {counted(kernels, 'kernel')} that already {'runs' if kernels == 1 else 'run'} on the delegate"
-    return text + (", and for the rows that match nothing" if timing.ms_of(UNMATCHED) else "")
 
 
 def _unmatched_lines(timing: Timing, width: int, verbose: bool) -> Iterator[Line]:

@@ -69,15 +69,10 @@ def _entry_lines(result: Verification, entry: VerifiedEntry, width: int, verbose
 
 
 def _row(difference: TensorDifference) -> tuple[str, ...]:
+    cells = name(difference.name), f"{difference.elements:,}", f"{difference.different:,}"
     if difference.problem:
-        return name(difference.name), f"{difference.elements:,}", f"{difference.different:,}", "", message(difference.problem)
-    return (
-        name(difference.name),
-        f"{difference.elements:,}",
-        f"{difference.different:,}",
-        f"{difference.greatest:.3g}",
-        _share(difference.relative),
-    )
+        return *cells, "", message(difference.problem)
+    return *cells, f"{difference.greatest:.3g}", _share(difference.relative)
 
 
 def _share(value: float) -> str:
@@ -119,7 +114,6 @@ def _condition_lines(result: Verification, conditions: Sequence[KnownCondition],
         yield from paragraph(message(text), width, "    ", "          ", style=HINT)
 
 
-_SHOWN = 8
 _SIMULATED = "each result of the CPU is rounded to float16 by itself"
 _NOT_SIMULATED = "errors that spread from node to node, and sums inside convolutions and matrix products"
 _PROBLEM_TEXTS = {

@@ -102,12 +102,8 @@ def analyze(
             raise OptionError("live cannot be combined with op_profile or assume_ops_registered")
         return _live_report(loaded, targets_with(device, delegate, options, runtime, defaults, False, is_live=True)[0])
     targets = targets_with(device, delegate, options, runtime, defaults, assume_ops_registered)
-    if delegate == MICRO_NAME:
-        if op_profile:
-            raise OptionError("op_profile has times of LiteRT's interpreter: name a delegate")
-        from ..micro.delegate import micro_result
-
-        return replace(micro_result(loaded, targets[0]), viewer=PageViewer(), adviser=_advised)
+    if delegate == MICRO_NAME and op_profile:
+        raise OptionError("op_profile has times of LiteRT's interpreter: name a delegate")
     times, cache = timings_of(op_profile, loaded, targets), AnalysisCache()
     runs = tuple([simulate(loaded, target, cache=cache) for target in targets])
     return Report(loaded, runs, viewer=PageViewer(), times=times, adviser=_advised)

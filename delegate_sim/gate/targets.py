@@ -19,7 +19,7 @@ from ..graph.reachability import unassigned_variables
 from ..live.comparison import LiveResult, comparable_release, compare_live, difference_report
 from ..live.live_runs import find_engine
 from ..micro.arena import Arena
-from ..micro.delegate import evaluated, micro_target
+from ..micro.delegate import micro_target
 from ..micro.resolver import ResolverSource, read_resolver
 from ..micro.target import UNUSABLE, parse_kernels
 from ..model.model import Model
@@ -59,8 +59,8 @@ def micro_case(
     name: str, path: str, model: Model, target: Target, identity: TargetIdentity, max_arena: int | None, cache: AnalysisCache
 ) -> Case:
     """Check a model on a target of kind micro."""
-    run, report = evaluated(model, target, cache=cache)
-    arena = report.arena
+    run = simulate(model, target, cache=cache)
+    arena = run.application.arena
     findings = (*_findings(model, run), *([] if max_arena is None or arena is None else _over_budget(arena, max_arena)))
     is_failed = any(finding.level == ERROR for finding in findings)
     notes = () if arena is None else (f"arena: about {arena.total:,} bytes for a 32-bit build, head {arena.head:,}",)

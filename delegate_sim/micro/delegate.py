@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from types import MappingProxyType
 
 from ..delegates.decision import Decision
 from ..delegates.options import Option, OptionValues, parse_options
 from ..errors import OptionError
-from ..foundation.columns import group, within
 from ..graph.analysis_cache import AnalysisCache
-from ..graph.effort import SIMULATION, Effort
 from ..graph.graph import Graph
 from ..graph.partition import Subset
 from ..model.model import Model
 from ..refusal import Effect, Refusal
 from ..releases.catalogue import DEFAULT_RELEASE, Release
-from ..results.report.report import Report
 from ..rules.kinds import Kind
 from ..rules.rule import Verdict
 from ..runtime.run import Assumptions, OwnRuntime, Run, SubgraphRun
@@ -52,6 +47,7 @@ class MicroRuntime(OwnRuntime):
     name = NAME
     kernel_name = provider_name = RUNTIME_TITLE
     rules = RULES
+    columns = APPLICATION
     options = (
         Option("kernels", parse_kernels, KERNELS[0], "the kernels that the application links", flag="kernels", choices=KERNELS),
         Option(
@@ -102,33 +98,21 @@ class MicroRuntime(OwnRuntime):
             if not outside.isdisjoint(graph.nodes[index].inputs):
                 yield EXTERNAL_BUFFERS.refusal("its weights are outside the flatbuffer", node=index, subgraph=graph.index)
 
-    def evaluate(self, model: Model, target: Target, assumptions: Assumptions) -> Run:
+    def evaluate(self, model: Model, target: Target, assumptions: Assumptions, cache: AnalysisCache) -> Run:
         """Return the run of a model. The taken nodes are those that the runtime could run if it ran the model."""
-        return evaluated(model, target, assumptions.accepted, plans=False)[0]
-
-
-def evaluated(
-    model: Model,
-    target: Target,
-    accepted: Mapping[int, frozenset[int]] = MappingProxyType({}),
-    *,
-    plans: bool = True,
-    cache: AnalysisCache | None = None,
-) -> tuple[Run, MicroReport]:
-    """Return the run of a model, and the report on it, by default with a plan of the arena."""
-    application = application_of(target)
-    preparation = prepare_model(model, application, accepted)
-    report = report_of(model, application, preparation, plans=plans, cache=cache)
-    refusal = _refusal(report)
-    if refusal is not None and refusal.code == UNUSABLE.name and _are_all(report.nodes, accepted):
-        refusal = None
-    is_usable = refusal is None or refusal.code != UNUSABLE.name
-    nodes: dict[int, list[MicroNode]] = {graph.index: [] for graph in preparation.graphs}
-    for node in report.nodes:
-        nodes[node.subgraph].append(node)
-    runs = tuple([_subgraph(graph, nodes[graph.index], is_usable) for graph in preparation.graphs])
-    outcome = "delegated" if any(run.subsets for run in runs) else "none"
-    return Run(target, outcome, refusal, (), tuple(micro_warnings(model, report)), runs), report
+        application, accepted = application_of(target), assumptions.accepted
+        preparation = prepare_model(model, application, accepted)
+        report = report_of(model, application, preparation, AnalysisCache() if accepted else cache)
+        refusal = _refusal(report)
+        if refusal is not None and refusal.code == UNUSABLE.name and _are_all(report.nodes, accepted):
+            refusal = None
+        is_usable = refusal is None or refusal.code != UNUSABLE.name
+        nodes: dict[int, list[MicroNode]] = {graph.index: [] for graph in preparation.graphs}
+        for node in report.nodes:
+            nodes[node.subgraph].append(node)
+        runs = tuple([_subgraph(graph, nodes[graph.index], is_usable) for graph in preparation.graphs])
+        outcome = "delegated" if any(run.subsets for run in runs) else "none"
+        return Run(target, outcome, refusal, (), tuple(micro_warnings(model, report)), runs, application=report)
 
 
 def _are_all(nodes: Sequence[MicroNode], accepted: Mapping[int, frozenset[int]]) -> bool:
@@ -144,26 +128,6 @@ def micro_target(resolver: str | ResolverSource | None = None, kernels: str | No
     given = {"resolver": resolver, "kernels": kernels or KERNELS[0]}
     release = DELEGATE.release_of(runtime or DEFAULT_RELEASE)
     return Target(DELEGATE, parse_options(NAME, DELEGATE.options, given), release, "benchmark")
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class MicroResult(Report):
-    """The run of a model on TensorFlow Lite Micro. ``application`` has the arena and the resolver."""
-
-    columns = (*Report.columns, group("micro", *within("application", APPLICATION)))
-
-    application: MicroReport = field(kw_only=True)
-
-    def has_failed(self, run: Run) -> bool:
-        """Return whether the runtime does not run the model, may not run it, or runs it without its weights."""
-        return super().has_failed(run) or not self.application.computes
-
-
-def micro_result(model: Model, target: Target) -> MicroResult:
-    """Return the run of a model, with the arena. Raises LimitError if the model is too large."""
-    Effort(model).require(SIMULATION)
-    run, report = evaluated(model, target)
-    return MicroResult(model, (run,), application=report)
 
 
 def application_of(target: Target) -> MicroTarget:

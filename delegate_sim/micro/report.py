@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from enum import Enum
 
 from ..foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, Declared, attributes, within
@@ -73,7 +73,6 @@ class MicroReport(Declared):
     """The subgraph and the index of the first node that the runtime refuses while it allocates tensors."""
     operators: tuple[Operator, ...]
     """All operators of the model, sorted."""
-    arena: Arena | None
     external_tensors: int
     """The number of read tensors with data outside the flatbuffer. The runtime does not read this data."""
     unassigned_variables: int
@@ -85,6 +84,13 @@ class MicroReport(Declared):
 
     Older copies of the runtime compute these layers wrongly, or fail (tflite-micro issue 2602).
     """
+    plan: Callable[[], Arena] = field(repr=False, compare=False)
+    """A function that plans the arena."""
+
+    @functools.cached_property
+    def arena(self) -> Arena | None:
+        """The arena; None if tensors cannot be allocated. Raises LimitError if planning takes too long."""
+        return self.plan() if self.outcome is Outcome.ALLOCATED else None
 
     @property
     def unused(self) -> tuple[str, ...]:
@@ -119,20 +125,17 @@ _DEFAULT = MicroTarget()
 
 def analyze(model: Model, target: MicroTarget = _DEFAULT) -> MicroReport:
     """Return the report of TensorFlow Lite Micro on a model."""
-    return report_of(model, target, prepare_model(model, target))
+    report = report_of(model, target, prepare_model(model, target), AnalysisCache())
+    _ = report.arena  # raises LimitError here, if planning takes too long
+    return report
 
 
-def report_of(
-    model: Model, target: MicroTarget, preparation: Preparation, *, plans: bool = True, cache: AnalysisCache | None = None
-) -> MicroReport:
-    """Return the report on a prepared model, by default with a plan of the arena.
+def report_of(model: Model, target: MicroTarget, preparation: Preparation, cache: AnalysisCache) -> MicroReport:
+    """Return the report on a prepared model.
 
-    The arena is the same on every target that can allocate tensors, so a ``cache`` keeps it.
+    The arena is the same on every target that can allocate tensors, so ``cache`` keeps it.
     """
     outcome, problem, failing = _outcome(model, preparation)
-    arena = None
-    if plans and outcome is Outcome.ALLOCATED:
-        arena = (cache or AnalysisCache()).get("arena", (model,), lambda: plan_arena(model, preparation))
     missing = [node.operator for node in preparation.nodes if node.status is Status.MISSING]
     return MicroReport(
         target=target,
@@ -142,11 +145,11 @@ def report_of(
         missing_operators=tuple(dict.fromkeys(missing)),
         failing_node=None if failing is None else (failing.subgraph, failing.index),
         operators=operators_of([node for subgraph in model.subgraphs for node in subgraph.nodes]),
-        arena=arena,
         external_tensors=count_external_tensors(model),
         unassigned_variables=unassigned_variables(model),
         variables=count_variables(model),
         layers_with_channel_scales=_layers_with_channel_scales(model),
+        plan=lambda: cache.get("arena", (model,), lambda: plan_arena(model, preparation)),
     )
 
 

@@ -21,6 +21,7 @@ from ..foundation.limits import naming_model
 from ..graph.graph import Graph
 from ..graph.partition import Subset
 from ..hypothetical.hypothetical_changes import NodeKey
+from ..micro.report import MicroReport
 from ..model.model import Model
 from ..results.compare.comparison_verdict import api_defaults_text
 from ..results.compare.model_changes import compare_outlines
@@ -36,7 +37,6 @@ from ..results.report.tables import selected_state
 from ..results.report.verdict import verdict, verdict_summary
 from ..rules.rule import Reason
 from ..runtime.interpreter import Run, SubgraphRun, option_values
-from ..runtime.target import Target
 from ..timing.measured import KERNEL, MeasuredPart, Timing, cpu_time, kernel_times, node_times
 from .card import without_folder
 from .graph_tables import (
@@ -129,7 +129,7 @@ def page_content(views: Sequence[PageView]) -> dict[str, Any]:
     """Return the content of a page."""
     models = list({id(view.model): view.model for view in views}.values())
     numbers = {id(model): number for number, model in enumerate(models)}
-    planned = {id(view.model): view.run.target for view in views if view.run.delegate.runs_whole_models}
+    planned = {id(view.model): view.run.application for view in views if view.run.application is not None}
     graphs = PageGraphs()
     return {
         **head("page"),
@@ -162,9 +162,9 @@ _UNKNOWN_OWNER = "OWN" + "ER"
 """The owner in ``pyproject.toml`` before the repository is published."""
 
 
-def _model_entry(model: Model, target: Target | None) -> dict[str, Any]:
+def _model_entry(model: Model, application: MicroReport | None) -> dict[str, Any]:
     name = "a model given as bytes" if model.path is None else os.path.basename(model.path)
-    arena = None if target is None else arena_entry(model, target)
+    arena = None if application is None else arena_entry(application)
     own = {"name": short_name(name), "bytes": model.size, "sha256": model.sha256}
     return own if arena is None else {**own, "arena": arena}
 
@@ -299,7 +299,7 @@ def _cause_entry(finding: RankedCause, numbers: Mapping[Any, int]) -> dict[str, 
 def _cost_entry(cost: Cost) -> dict[str, Any]:
     return {
         **cost.to_dict(),
-        "outcome": outcome_text(cost.measures.outcome, runs_whole_models=not words_of(cost.delegate).has_parts),
+        "outcome": outcome_text(cost.measures.outcome, words_of(cost.delegate).outcome),
     }
 
 

@@ -12,13 +12,10 @@ from typing import Any
 
 from ..foundation.printable import printable, shortened
 from ..graph.graph import Graph
-from ..micro.delegate import application_of
-from ..micro.report import analyze
+from ..micro.report import MicroReport
 from ..micro.resolver import resolver_lines
-from ..model.model import Model
 from ..rules.rule import Reason
 from ..runtime.interpreter import SubgraphRun
-from ..runtime.target import Target
 from .layout import Drawing, PageLayouts, draw
 
 _LONGEST_NAME = 200
@@ -156,9 +153,8 @@ _MOST_BUFFERS = 2000
 """Largest number of buffers in the picture of an arena."""
 
 
-def arena_entry(model: Model, target: Target) -> dict[str, Any] | None:
+def arena_entry(report: MicroReport) -> dict[str, Any] | None:
     """Return the columns of a table of the largest buffers, and the resolver's lines. None if there is no arena."""
-    report = analyze(model, application_of(target))
     arena = report.arena
     if arena is None:
         return None

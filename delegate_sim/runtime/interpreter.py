@@ -75,7 +75,7 @@ def _simulate_chain(
 ) -> tuple[Run, ...]:
     first, defaults = targets[0], targets[0].defaults
     if isinstance(first.delegate, OwnRuntime):
-        return (first.delegate.evaluate(model, first, assumptions),)
+        return (first.delegate.evaluate(model, first, assumptions, cache),)
     read = cache.get("read", (model, first.release), lambda: as_read_by(model, first.release))
     chain = _Chain(read, targets, assumptions, cache)
     for target in targets:

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple, Protocol
 from ..delegates.base import Delegate
 from ..delegates.decision import Decision
 from ..delegates.options import OptionValues
+from ..foundation.columns import Column
+from ..graph.analysis_cache import AnalysisCache
 from ..graph.calls import with_kernels
 from ..graph.graph import Graph
 from ..graph.partition import Subset
@@ -83,6 +85,8 @@ class Run:
     """Whether the runtime applied the delegate by default, without a request by the application."""
     removed: frozenset[int] = frozenset()
     """Subgraphs that LiteRT removes for a compiler plugin, because their composites are inlined or compiled."""
+    application: Any = None
+    """The report on the application of a runtime of whole models (``MicroReport``). None for delegates."""
 
     @property
     def delegate(self) -> Delegate:
@@ -245,6 +249,9 @@ def attributed_failure(graph: Graph, decision: Decision, failure: Refusal) -> Re
 class OwnRuntime(Delegate):
     """A runtime that runs a whole model or none of it. It loads and prepares models itself, without the interpreter."""
 
-    def evaluate(self, model: Model, target: Target, assumptions: Assumptions) -> Run:
+    columns: Sequence[Column] = ()
+    """The columns of ``Run.application``."""
+
+    def evaluate(self, model: Model, target: Target, assumptions: Assumptions, cache: AnalysisCache) -> Run:
         """Return what the runtime does with each node of a model."""
         raise NotImplementedError

@@ -6,11 +6,12 @@ import pytest
 
 from delegate_sim import analyze_micro, load
 from delegate_sim.errors import LimitError, OptionError
-from delegate_sim.micro.delegate import micro_result, micro_target
+from delegate_sim.micro.delegate import micro_target
 from delegate_sim.micro.kernels import slicing
 from delegate_sim.micro.preparation import Status
 from delegate_sim.micro.report import Outcome
 from delegate_sim.results.report.number_risks import number_risks
+from delegate_sim.runtime.interpreter import simulate
 from fixtures.builder import ModelBuilder
 from tests.support.hostile_names import hostile_model
 from tests.support.micro_models import chain, hybrid, single
@@ -194,6 +195,6 @@ def test_only_data_that_is_read_counts_as_outside_the_flatbuffer(use, count, ris
     outside = graph.tensor("c", "FLOAT32", [1, 4], data=[1.0] * 4)
     graph.node("ADD", [source, outside if use == "input" else source], [result], 1, {})
     graph.outputs(*([result, outside] if use == "output" else [result]))
-    result = micro_result(load(builder.bytes()), micro_target())
-    assert (result.application.external_tensors, result.application.computes) == (count, not count)
-    assert [risk.node for risk in number_risks(result.runs[0])] == risks
+    run = simulate(load(builder.bytes()), micro_target())
+    assert (run.application.external_tensors, run.application.computes) == (count, not count)
+    assert [risk.node for risk in number_risks(run)] == risks

@@ -24,7 +24,7 @@ from delegate_sim.live.comparison import LiveResult
 from delegate_sim.live.litert_lm import LiveBundle
 from delegate_sim.llm.contents import BundleContents
 from delegate_sim.llm.report import BackendReport
-from delegate_sim.micro.delegate import MicroResult
+from delegate_sim.micro.report import APPLICATION
 from delegate_sim.reduction.reduce import Reduction
 from delegate_sim.results.compare.comparison import Comparison
 from delegate_sim.results.compare.release_table import ReleaseTable
@@ -65,8 +65,8 @@ _FURTHER = {
     "fix": FIX,
     "reduction": (*Reduction.columns, *attributes("written", "command")),
     "report": (
-        *(*Report.columns[:3], _LIVE, *Report.columns[4:]),
-        *[replace(result.columns[-1], is_optional=True) for result in (StackResult, MicroResult)],
+        *(*Report.columns[:3], _LIVE, *Report.columns[4:-1]),
+        *(replace(StackResult.columns[-1], is_optional=True), replace(Report.columns[-1], parts=APPLICATION)),
     ),
 }
 """The columns of documents that no result has, and of documents to which a command adds keys."""

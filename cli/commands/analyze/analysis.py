@@ -19,8 +19,10 @@ from delegate_sim.results.report.report import Report
 from delegate_sim.runtime.interpreter import Run, option_values, simulate, simulate_chain
 from delegate_sim.runtime.target import Target
 
-from ...answers import CARD, CARD_IMAGE, CARD_MARKDOWN, Answer, ModelTable, Outputs, write_all
+from ...answers import CARD, CARD_IMAGE, CARD_MARKDOWN, Answer, ModelTable, write_all
+from ...console.output_file import Outputs
 from ...console.terminal import Line
+from ...exits import DONE, FINDINGS
 from ...models import Models, Unreadable, read_model, show_target
 from ...options.shared import AcceleratorArguments, LiveArguments, OpProfileArguments
 from ...options.targets import TargetArguments
@@ -96,42 +98,31 @@ def single(targets: Sequence[Target], *, names_fixes: bool) -> AnalysisJob:
 
 def overview(targets: Sequence[Target]) -> AnalysisJob:
     """Return the analysis that applies each delegate on its own and shows a table with a row for each delegate."""
-    return AnalysisJob(targets, partial(each_alone, targets), _lines, _footer, names_fixes=False)
+    from ...text.analysis.overview import footer_lines, overview_lines
 
-
-def _lines(report: Report, view: View) -> Iterable[Line]:
-    from ...text.analysis.overview import overview_lines
-
-    return overview_lines(report, view)
-
-
-def _footer(report: Report, view: View) -> Iterable[Line]:
-    from ...text.analysis.overview import footer_lines
-
-    return footer_lines(report, view)
+    return AnalysisJob(targets, partial(each_alone, targets), overview_lines, footer_lines, names_fixes=False)
 
 
 def chain(targets: Sequence[Target], *, applies_default: bool, names_fixes: bool) -> AnalysisJob:
-    """Return the analysis of delegates that are applied one after another."""
-    return AnalysisJob(targets, partial(_report, targets, applies_default), report_lines, names_fixes=names_fixes)
+    """Return the analysis of delegates that are applied one after another, at last the one that the runtime itself applies."""
 
+    def default_target() -> Target:
+        delegate = find_delegate(APPLIED_BY_DEFAULT)
+        return replace(targets[0], delegate=delegate, options=parse_options(delegate.name, delegate.options, {}), defaults="api")
 
-def _report(targets: Sequence[Target], applies_default: bool, model: Model, cache: AnalysisCache) -> Report:
-    by_default = partial(_default_target, targets[0]) if applies_default else None
-    return Report(model, simulate_chain(model, targets, by_default, cache=cache), is_chain=True)
+    def report(model: Model, cache: AnalysisCache) -> Report:
+        runs = simulate_chain(model, targets, default_target if applies_default else None, cache=cache)
+        return Report(model, runs, is_chain=True)
 
-
-def _default_target(target: Target) -> Target:
-    """Return the target of the delegate that the runtime applies by default, with the release of ``target``."""
-    delegate = find_delegate(APPLIED_BY_DEFAULT)
-    return replace(target, delegate=delegate, options=parse_options(delegate.name, delegate.options, {}), defaults="api")
+    return AnalysisJob(targets, report, report_lines, names_fixes=names_fixes)
 
 
 def write_analyses(models: Models, job: AnalysisJob, view: View, outputs: Outputs, profiles: OpProfileArguments) -> int:
-    """Analyze each model, write the reports, and return the exit code.
+    """Analyze each model, write the reports, and return the exit code: 1 if the target is a runtime that fails on a model.
 
     The verdict comes before the search for advice.
     """
+    failed = []
 
     def answer(path: str) -> Answer:
         model = read_model(path, job.targets)
@@ -139,14 +130,13 @@ def write_analyses(models: Models, job: AnalysisJob, view: View, outputs: Output
         report = with_adviser(job.report(model, cache), cache)
         timings = profiles.timings(model, job.targets)
         models.leave_out(path, job.targets[len(report.runs) :], Effort(model))
+        failed.extend([run for run in report.runs if run.application is not None and report.has_failed(run)])
         return _answer(job, replace(report, times=timings), timings, replace(view, cache=cache), cache)
 
-    names = [target.delegate.name for target in job.targets]
-    targets = [
-        (name, name, str(target.release), option_values(target.options)) for name, target in zip(names, job.targets, strict=True)
-    ]
+    targets = [(own.delegate.name, own.delegate.name, str(own.release), option_values(own.options)) for own in job.targets]
     table = ModelTable(None, view.verbose, None, partial(_table_lines, job, view), targets, _totals)
-    return write_all(models, outputs, table, answer)
+    code = write_all(models, outputs, table, answer)
+    return code or (FINDINGS if failed and len(targets) == 1 else DONE)
 
 
 def _answer(job: AnalysisJob, report: Report, timings: Sequence[Timing], view: View, cache: AnalysisCache) -> Answer:

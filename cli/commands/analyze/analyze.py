@@ -16,8 +16,8 @@ from delegate_sim.foundation.printable import printable
 from delegate_sim.releases.catalogue import RELEASES
 from delegate_sim.runtime.target import Target
 
-from ...answers import CARD, Outputs, output_options
-from ...console.output_file import gathered, output_option
+from ...answers import CARD, output_options
+from ...console.output_file import Outputs, gathered, output_option
 from ...console.terminal import Line, width, write_lines
 from ...models import STANDARD_INPUT, Models, model_paths
 from ...options.delegate_flags import ALL_DELEGATES, DelegateCommand
@@ -97,38 +97,23 @@ def _analyze(**given: Any) -> int:
         _refuse_for_card(request)
     if request.profiles.paths and (request.accelerators.are_given or request.live.is_given):
         raise click.UsageError("--op-profile cannot be combined with --accelerators, --soc or --live")
-    return _for_kind_of_target(request)(request)
-
-
-def _for_kind_of_target(request: Request) -> Callable[[Request], int]:
     if request.accelerators.are_given:
         from .accelerators import analyze_accelerators
 
-        return analyze_accelerators
+        return analyze_accelerators(request)
     if not request.arguments.delegates and not request.is_chain and {*map(format_at, request.models)} == {LITERTLM}:
         from .bundles import analyze_bundles
 
-        return analyze_bundles
+        return analyze_bundles(request)
     if request.live.is_given:
         from .live import analyze_live
 
-        return analyze_live
-    return _analyze_delegates
-
-
-def _analyze_delegates(request: Request) -> int:
+        return analyze_live(request)
     targets, models = request.targets(), request.models
     if request.outputs.form == "text" and request.outputs.output is None and LITERTLM in map(format_at, models):
         from .bundles import engine_answers
 
         write_lines(engine_answers(models, targets))
-    if request.arguments.delegates == (MICRO_NAME,) and len(targets) == 1:
-        from ..micro import analyze_micro
-
-        if request.is_chain or is_given("applies_default"):
-            flag = "--chain" if request.is_chain else f"--default-{APPLIED_BY_DEFAULT}"
-            raise click.UsageError(f"{MICRO_NAME} runs whole models, so no nodes remain for another delegate: leave out {flag}")
-        return analyze_micro(models, targets[0], request.outputs, request.profiles, verbose=request.verbose)
     view = View(width(), request.verbose, names_commands=True, names_devices=request.arguments.names_devices)
     return write_analyses(Models(models), _analysis(request, targets), view, request.outputs, request.profiles)
 
@@ -139,7 +124,11 @@ def _analysis(request: Request, targets: Sequence[Target]) -> AnalysisJob:
         return overview(targets)
     names_fixes = ALL_DELEGATES not in delegates
     is_alone = is_chain or (len(delegates) == 1 and not request.arguments.several)
-    has_default = request.applies_default and is_alone and {APPLIED_BY_DEFAULT, ALL_DELEGATES}.isdisjoint(delegates)
+    if delegates == (MICRO_NAME,) and len(targets) == 1 and (is_chain or is_given("applies_default")):
+        flag = "--chain" if is_chain else f"--default-{APPLIED_BY_DEFAULT}"
+        raise click.UsageError(f"{MICRO_NAME} runs whole models, so no nodes remain for another delegate: leave out {flag}")
+    without_default = {APPLIED_BY_DEFAULT, ALL_DELEGATES, MICRO_NAME}
+    has_default = request.applies_default and is_alone and without_default.isdisjoint(delegates)
     if is_chain or has_default:
         return chain(targets, applies_default=has_default, names_fixes=names_fixes)
     return single(targets, names_fixes=names_fixes)
@@ -171,7 +160,8 @@ def run_watching(given: Sequence[str], run: Callable[[], int], sleep: Callable[[
         run()
         write_lines([Line(""), Line("Waiting for a change (press Ctrl-C to stop) ...", "dim")])
         changed = _wait(given, seen, sleep)
-        write_lines([Line(""), Line(f"=== {time.strftime('%H:%M:%S')} {_names(changed)} ===", "bold"), Line("")])
+        names = printable(changed[0]) if len(changed) == 1 else f"{len(changed):,} files"
+        write_lines([Line(""), Line(f"=== {time.strftime('%H:%M:%S')} {names} ===", "bold"), Line("")])
 
 
 def _wait(given: Sequence[str], seen: Files, sleep: Callable[[float], None]) -> list[str]:
@@ -198,7 +188,3 @@ def _state(path: str) -> tuple[int, int] | None:
     except OSError:
         return None
     return status.st_mtime_ns, status.st_size
-
-
-def _names(paths: Sequence[str]) -> str:
-    return printable(paths[0]) if len(paths) == 1 else f"{len(paths):,} files"

@@ -21,7 +21,7 @@ from ...answers import Answer, ModelTable, write_all
 from ...console.terminal import Line, width
 from ...exits import FINDINGS, USAGE
 from ...models import Models
-from ...text.bundles import answer_lines, engine_columns, engine_lines, engine_row, live_bundle_lines
+from ...text.bundles import ENGINE, answer_lines, engine_lines, engine_row, live_bundle_lines
 from .analysis import Request
 
 _FORMS = ("text", "json")
@@ -62,7 +62,7 @@ def analyze_bundles(request: Request) -> int:
             lambda: [engine_row(reports)],
         )
 
-    models, table = Models(request.models, are_bundles=True), ModelTable(engine_columns(), request.verbose)
+    models, table = Models(request.models, are_bundles=True), ModelTable(ENGINE, request.verbose)
     code = write_all(models, request.outputs, table, answer)
     if every and not any(result.is_run for result in every):
         return USAGE
@@ -96,13 +96,8 @@ def _options(pairs: Sequence[str]) -> tuple[Sequence[str], Mapping[str, Any]]:
         elif key in KNOWN_OPTIONS and key != "kw":
             options[key] = value
         elif key != "release":
-            settings[key] = _setting(value)
+            words = {"true": True, "false": False}
+            settings[key] = words.get(value.lower(), int(value) if value.isdecimal() else value)
     if settings:
         options["kw"] = settings
     return backends or [backend.lower() for backend in JUDGED], options
-
-
-def _setting(value: str) -> Any:
-    if value.lower() in ("true", "false"):
-        return value.lower() == "true"
-    return int(value) if value.isdecimal() else value

@@ -10,7 +10,7 @@ from delegate_sim.live.comparison import LiveResult
 from delegate_sim.live.engine import CPU, NPU, SecondStage, taken_text
 from delegate_sim.model.model import Model
 
-from ...console.layout import counted, message, name
+from ...console.layout import counted, message, name, operator_list
 from ...console.terminal import Line
 from ..elements.paragraphs import BAD, HEADING, item_lines, paragraph
 from .view import View
@@ -108,8 +108,7 @@ def _selection(model: Model, result: LiveResult, view: View) -> Iterator[str]:
         "compiled"
     )
     if None in places:
-        taken = Counter([node.op for partition in partitions for node in partition])
-        yield "delegated, by operator: " + ", ".join([f"{name(op)} {number:,}" for op, number in taken.most_common()])
+        yield f"delegated, by operator: {operator_list([node.op for partition in partitions for node in partition])}"
         return
     asked = {place[0] for place in places if place is not None} | {0}
     for graph in model.subgraphs:
@@ -119,13 +118,9 @@ def _selection(model: Model, result: LiveResult, view: View) -> Iterator[str]:
                 left.setdefault(node.op, []).append(node.index)
         where = f" of subgraph {graph.index}" if graph.index else ""
         for op, nodes in left.items():
-            yield f"left{where}: {name(op)}: {_listed(nodes, view)}"
-
-
-def _listed(nodes: Sequence[int], view: View) -> str:
-    shown = nodes if view.verbose else nodes[:_SHOWN]
-    more = f", +{len(nodes) - len(shown):,} more" if len(shown) < len(nodes) else ""
-    return f"{counted(len(nodes), 'node')} [{', '.join(map(str, shown))}{more}]"
+            shown = nodes if view.verbose else nodes[:_SHOWN]
+            more = f", +{len(nodes) - len(shown):,} more" if len(shown) < len(nodes) else ""
+            yield f"left{where}: {name(op)}: {counted(len(nodes), 'node')} [{', '.join(map(str, shown))}{more}]"
 
 
 _SHOWN = 12

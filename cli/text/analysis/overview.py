@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from delegate_sim.delegates.devices import group_of, in_groups
 from delegate_sim.delegates.registry import CLOSED_PLUGIN_NAMES
@@ -22,11 +21,11 @@ from delegate_sim.results.report.outcome_words import kernels_title, words_of
 from delegate_sim.results.report.report import Report
 from delegate_sim.results.report.verdict import coverage_verdict, subject, verdict
 from delegate_sim.rules.rule import Reason
-from delegate_sim.runtime.interpreter import Run
+from delegate_sim.runtime.interpreter import Run, simulate
 from delegate_sim.runtime.target import target_names
 from delegate_sim.scan.totals import TargetTotals
 
-from ...console.layout import counted, cut, item_list, message, name, node_list, share
+from ...console.layout import counted, cut, message, name, node_list, operator_list, share
 from ...console.terminal import Line, columns, has_colors
 from ..elements.measures import FURTHER_TITLES, further_cells, loop_lines, nodes_cell, work_cell, wrong_text
 from ..elements.paragraphs import HEADING, HINT, heading_lines, more_lines, paragraph, table
@@ -66,15 +65,15 @@ _DEVICES_TEXT = (
 
 
 def _micro_lines(model: Model, width: int) -> Iterator[Line]:
-    from delegate_sim.micro.delegate import micro_result, micro_target
+    from delegate_sim.micro.delegate import micro_target
 
     try:
-        result = micro_result(model, micro_target())
+        run = simulate(model, micro_target())
+        arena = run.application.arena
     except LimitError:
         return
-    arena = result.application.arena
     size = "" if arena is None else f"; arena {arena.total:,} bytes"
-    text = f"Microcontrollers (delegate-sim micro): {verdict(result.runs[0])}{size}"
+    text = f"Microcontrollers (delegate-sim micro): {verdict(run)}{size}"
     yield from paragraph(text, width, "", "  ")
 
 
@@ -154,14 +153,12 @@ def model_rows(report: Report) -> list[ModelRow]:
     runs = [run for run in report.runs if not run.by_default]
     names = target_names([run.target for run in runs])
     path = report.model.path or "-"
-    rows = [ModelRow(path, name, summary_of(report.model, run)) for name, run in zip(names, runs, strict=True)]
-    return [replace(row, arena=_arena_cells(report)) for row in rows]
+    arena = _arena_cells(report) if len(runs) == 1 else None
+    return [ModelRow(path, name, summary_of(report.model, run), arena=arena) for name, run in zip(names, runs, strict=True)]
 
 
 def _arena_cells(report: Report) -> tuple[str, str] | None:
-    from delegate_sim.micro.delegate import MicroResult
-
-    if not isinstance(report, MicroResult):
+    if report.application is None:
         return None
     arena = report.application.arena
     return ("", "") if arena is None else (f"{arena.head:,}", f"{arena.total:,}")
@@ -178,14 +175,13 @@ def models_lines(rows: Sequence[ModelRow], release: Release, width: int) -> Iter
     yield from _release_lines(release, width)
     targets = {row.target for row in rows if row.summary is not None}
     keys = 1 if len(targets) < 2 else 2  # the verdict names a single target
-    room = max(_NARROWEST_MODEL, width // (keys + 1))
-    names = model_names([row.path for row in rows], room)
-    cells = [((name, row.target)[:keys], _model_cells(row)) for name, row in zip(names, rows, strict=True)]
+    names = model_names([row.path for row in rows], max(_NARROWEST_MODEL, width // (keys + 1)))
     kernels = kernels_title([target.partition(" ")[0] for target in targets])
     has_arena = any(row.arena is not None for row in rows)
     further = ("head", "arena") if has_arena else (kernels, *FURTHER_TITLES)
     titles = ("accepted" if has_arena else "delegated", "multiply-adds", *further, "main blocker")
-    lines = [(*("model", "delegate")[:keys], *titles), *[(*start, *rest) for start, rest in cells]]
+    lines = [(*("model", "delegate")[:keys], *titles)]
+    lines += [(*(name, row.target)[:keys], *_model_cells(row)) for name, row in zip(names, rows, strict=True)]
     optional = [place for place, title in enumerate(titles, keys) if title in (*FURTHER_TITLES, kernels)]
     numbers = range(keys, keys + len(titles) - 1)  # bounded: the columns of a table
     yield from table(lines, numbers, width, keys=keys, optional=optional[::-1])
@@ -282,7 +278,7 @@ def _disagreements(runs: Sequence[Run], width: int, verbose: bool) -> Iterator[L
     yield Line(f"The delegates disagree on {counted(len(results), 'node')}", HEADING)
     groups: dict[tuple[int, tuple[str, ...]], list[Disagreement]] = {}
     for result in results:
-        words = tuple(_state(reasons, run) for reasons, run in zip(result.reasons, runs, strict=True))
+        words = tuple([_state(reasons, run) for reasons, run in zip(result.reasons, runs, strict=True)])
         groups.setdefault((result.subgraph, words), []).append(result)
     several = len(runs[0].subgraphs) > 1
     labels = target_names([run.target for run in runs])
@@ -297,10 +293,8 @@ def _disagreements(runs: Sequence[Run], width: int, verbose: bool) -> Iterator[L
 
 
 def _operators(members: Sequence[Disagreement], verbose: bool) -> str:
-    counts = Counter([member.node.op for member in members]).most_common()
-    if len(counts) == 1:
-        return name(counts[0][0])
-    return item_list([f"{name(op)} {count:,}" for op, count in counts], None if verbose else _OPERATORS_WIDTH)
+    operators = [member.node.op for member in members]
+    return name(operators[0]) if len({*operators}) == 1 else operator_list(operators, None if verbose else _OPERATORS_WIDTH)
 
 
 def _state(reasons: tuple[Reason, ...] | None, run: Run) -> str:

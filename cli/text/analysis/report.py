@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from delegate_sim.delegates.traits import Ranking
 from delegate_sim.foundation.printable import shortened
-from delegate_sim.graph.partition import Subset
 from delegate_sim.refusal import Refusal
 from delegate_sim.results.report.blockers import Ranks
 from delegate_sim.results.report.display import strip
@@ -60,7 +59,8 @@ def report_lines(report: Report, view: View, *, failure: str = "") -> Iterator[L
 
     A single run is shown in detail. Several independent runs are compared in tables. If the view is verbose, the details of each
     run follow the tables. A chain is shown with the details of each requested delegate, and with the place of each node.
-    ``failure`` is the verdict on a chain that does not run. It replaces the verdicts on the runs and the places of nodes.
+    ``failure`` is the verdict on a chain that does not run. It replaces the verdicts on the runs and the places of nodes. Last
+    comes what the application must provide for a runtime of whole models.
     """
     if report.is_chain:
         explicit = [run for run in report.runs if not run.by_default]
@@ -71,6 +71,7 @@ def report_lines(report: Report, view: View, *, failure: str = "") -> Iterator[L
             yield from _target(run, view)
         return
     is_single = len(report.runs) == 1
+    provided = _application_lines(report, view) if is_single else ()
     if not is_single:
         from ..many import details_hint
         from .overview import comparison_lines, runs_table
@@ -94,6 +95,15 @@ def report_lines(report: Report, view: View, *, failure: str = "") -> Iterator[L
         yield from _details(advised, view)
         yield from _commands(report, run, view)
         yield from _target(run, view)
+    yield from provided
+
+
+def _application_lines(report: Report, view: View) -> Sequence[Line]:
+    if report.application is None:
+        return ()
+    from ..micro import application_lines
+
+    return list(application_lines(report.application, view.width, view.verbose))
 
 
 def _commands(report: Report, run: Run, view: View) -> Iterator[Line]:
@@ -117,14 +127,9 @@ def _chain_lines(report: Report, view: View, failure: str) -> Iterator[Line]:
         if len(advised) > 1:
             yield Line(f"--- {run.delegate.name} ---", HEADING)
         yield from _details(run, view)
-    if failure or not all(map(_is_applied, runs)):
-        return
-    yield Line("")
-    yield from placement_lines(runs, view.width, view.verbose)
-
-
-def _is_applied(run: Run) -> bool:
-    return run.is_loaded and run.is_prepared and not run.fails_with_model and not run.is_rejected
+    if not (failure or any(run.fails_with_model or run.is_rejected or not (run.is_loaded and run.is_prepared) for run in runs)):
+        yield Line("")
+        yield from placement_lines(runs, view.width, view.verbose)
 
 
 def _log_lines(runs: Sequence[Run]) -> Iterator[Line]:
@@ -144,7 +149,8 @@ def _details(run: Run, view: View) -> Iterator[Line]:
     if len(run.subgraphs) > 1:
         yield from _total(run, compute, view)
     ranks = Ranks(run, compute)
-    counts_own = _logs_own_count(run)
+    numbers = re.compile(r"\b\d+ partitions")
+    counts_own = any(" partitions" in line and "yielding" not in line and numbers.search(line) for line in run.log_lines)
     for number, subgraph in enumerate(run.subgraphs):
         if number:
             yield Line("")
@@ -240,16 +246,13 @@ def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, ranks: Ranks, view
     # Unlike text, a strip must not be wider than the terminal, because a wrapped strip is unreadable.
     yield from strip_lines(strip(run), words, whole.delegate.name, min(view.width, max(columns(), _NARROWEST_STRIP)))
     if dropped and run.subsets:
-        yield from _paragraph(_gains(_kernels(run), dropped), view, "  ", "    ")
+        sizes = [counted(len(subset.nodes), "node") for subset in dropped]
+        more = f" and {len(sizes) - _GAINS_SHOWN:,} more" if len(sizes) > _GAINS_SHOWN else ""
+        text = f"{_kernels(run):,} of {_kernels(run) + len(dropped):,} candidate partitions delegated; dropped: "
+        yield from _paragraph(f"{text}{', '.join(sizes[:_GAINS_SHOWN])}{more}", view, "  ", "    ")
     yield from _fallback(run, whole, ranks, view)
     if words.has_parts:
         yield from _partitions(run, view, words.place)
-
-
-def _logs_own_count(run: Run) -> bool:
-    return any(
-        " partitions" in line and "yielding" not in line and re.search(r"\b\d+ partitions", line) for line in run.log_lines
-    )
 
 
 def _counted_differently(run: SubgraphRun, whole: Run, counts_own: bool) -> str:
@@ -275,13 +278,6 @@ def _fact(title: str, text: str, view: View) -> list[Line]:
 
 def _kernels(run: SubgraphRun) -> int:
     return sum([subset.is_delegated for subset in run.subsets])
-
-
-def _gains(kernels: int, dropped: Sequence[Subset]) -> str:
-    sizes = [counted(len(subset.nodes), "node") for subset in dropped]
-    shown = sizes[:_GAINS_SHOWN]
-    more = f" and {len(sizes) - len(shown):,} more" if len(sizes) > len(shown) else ""
-    return f"{kernels:,} of {kernels + len(dropped):,} candidate partitions delegated; dropped: {', '.join(shown)}{more}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -416,8 +412,13 @@ def _partitions(run: SubgraphRun, view: View, place: str) -> Iterator[Line]:
     if not view.verbose and len(numbered) > _PARTITIONS_SHOWN:
         shown = sorted(sorted(numbered, key=lambda entry: -len(entry[1].nodes))[:_PARTITIONS_SHOWN])
     yield from heading_lines("Partitions")
-    rows = [_PARTITION_COLUMNS, *[_partition_row(run, number, subset, place) for number, subset in shown]]
-    operators = [["operators"], *[_operators(run, subset) for _, subset in shown]]
+    rows: list[tuple[str, ...]] = [_PARTITION_COLUMNS]
+    operators = [["operators"]]
+    for number, subset in shown:
+        sizes = [f"{size:,}" for size in (len(subset.nodes), *bytes_across(run.graph, subset))]
+        rows.append((str(number), place if subset.is_delegated else "cpu", *sizes))
+        counts = Counter([run.graph.nodes[index].op for index in subset.nodes]).most_common()
+        operators.append([f"{name(op)} {count:,}" for op, count in counts])
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row, names in zip(rows, operators, strict=True):
         start = "  ".join(["", *[pad(cell, width) for pad, cell, width in zip(_PADDING, row, widths, strict=True)], ""])
@@ -430,13 +431,3 @@ def _partitions(run: SubgraphRun, view: View, place: str) -> Iterator[Line]:
         hidden = len(numbered) - len(shown)
         text = f"... and {counted(hidden, 'more partition')}, none of them larger (--verbose lists all)"
         yield from _paragraph(text, view, "  ", "  ")
-
-
-def _partition_row(run: SubgraphRun, number: int, subset: Subset, place: str) -> tuple[str, ...]:
-    sizes = [f"{size:,}" for size in (len(subset.nodes), *bytes_across(run.graph, subset))]
-    return str(number), place if subset.is_delegated else "cpu", *sizes
-
-
-def _operators(run: SubgraphRun, subset: Subset) -> list[str]:
-    operators = Counter([run.graph.nodes[index].op for index in subset.nodes])
-    return [f"{name(op)} {number:,}" for op, number in operators.most_common()]

@@ -17,7 +17,7 @@ from delegate_sim.results.report.report import Report
 from delegate_sim.runtime.interpreter import Run
 from delegate_sim.runtime.run import SubgraphRun
 
-from ...console.layout import counted, item_list, message, name, node_list
+from ...console.layout import counted, item_list, message, name, node_list, operator_list
 from ...console.terminal import Line
 from ..elements.paragraphs import CODE, HEADING, HINT, heading_lines, more_lines, paragraph
 from .view import View
@@ -42,9 +42,8 @@ def placement_lines(runs: Sequence[Run], width: int, verbose: bool) -> Iterator[
         for place, members in by_place.items():
             if not members:
                 continue
-            ops = Counter(node.op for node in members).most_common()
             room = None if verbose else width // 2
-            listed = item_list([f"{name(op)} {count:,}" for op, count in ops], room)
+            listed = operator_list([node.op for node in members], room)
             indices = node_list([node.index for node in members], room)
             text = f"{counted(len(members), 'node')}: {listed} [{indices}]"
             label = f"  {place:<{labels}}  "

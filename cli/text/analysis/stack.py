@@ -43,9 +43,11 @@ def stack_lines(results: Sequence[StackResult], view: View, not_simulated: Itera
     for result in results if is_single or view.verbose else ():
         if not is_single:
             yield from heading_lines(f"--- {message(result.target)} ---")
-        yield from report_lines(result, view, failure=_failure(result))
+        failure = _failure(result)
+        yield from report_lines(result, view, failure=failure)
         yield Line("")
-        yield from _outcome(result, view)
+        yield Line(result.statement, BAD if failure else HEADING)
+        yield from item_lines(result.notes, view.width)
     yield from _diagnoses(results)
     if not is_single and not view.verbose:
         yield from details_hint()
@@ -86,26 +88,17 @@ def _notes(results: Sequence[StackResult], width: int) -> Iterator[Line]:
         yield from paragraph(message(f"{about}{note}"), width, "  - ", "    ")
 
 
-def _outcome(result: StackResult, view: View) -> Iterator[Line]:
-    yield Line(result.statement, BAD if _failure(result) else HEADING)
-    yield from item_lines(result.notes, view.width)
-
-
 def _diagnoses(results: Sequence[StackResult]) -> Iterator[Line]:
-    leaving = {result.runs[0].delegate.name: result for result in results if _leaves_nodes(result)}
+    first = [(result, result.runs[0]) for result in results if result.runs]
+    plugins = [pair for pair in first if pair[1].delegate.ranking is Ranking.PLUGINS]
+    leaving = {run.delegate.name: (result, run) for result, run in plugins if any(True for _ in on_cpu(run))}
     if leaving:
         yield from heading_lines("What keeps nodes off the NPU, and what to change:", HINT)
-    for delegate, result in leaving.items():
-        run = result.runs[0]
+    for delegate, (result, run) in leaving.items():
         release = [] if str(run.release) == DEFAULT_RELEASE else ["--runtime", str(run.release)]
         command = command_line(["diagnose", typed_path(result.model.path), "--delegate", delegate, *release])
         # The command is not wrapped, so that it can be copied.
         yield Line(f"  {printable(command)}", HINT)
-
-
-def _leaves_nodes(result: StackResult) -> bool:
-    runs = result.runs
-    return bool(runs) and runs[0].delegate.ranking is Ranking.PLUGINS and any(True for _ in on_cpu(runs[0]))
 
 
 def _side_by_side(results: Sequence[StackResult], not_simulated: Sequence[str], view: View) -> Iterator[Line]:

@@ -93,11 +93,8 @@ def change_text(members: Sequence[NodeChange]) -> str:
         [change.old_node if change.what == REMOVED else change.node for change in members], key=lambda index: index or 0
     )
     nodes = node_list([index for index in indices if index is not None], _NODES_WIDTH)
-    where = f"{first.op} ({'node' if len(members) == 1 else 'nodes'} {nodes}{_place(members)})"
+    place = f", {first.name}" if len(members) == 1 and first.name else ""
+    where = f"{first.op} ({'node' if len(members) == 1 else 'nodes'} {nodes}{place})"
     if first.what in (ADDED, REMOVED):
         return f"{where}: {first.what}, {first.old or first.new}"
     return f"{where}: {first.what} {first.old} -> {first.new}"
-
-
-def _place(members: Sequence[NodeChange]) -> str:
-    return f", {members[0].name}" if len(members) == 1 and members[0].name else ""

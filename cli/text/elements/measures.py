@@ -26,6 +26,7 @@ from .paragraphs import paragraph
 
 if TYPE_CHECKING:
     from delegate_sim.results.report.measures import Measures
+    from delegate_sim.results.report.multiply_adds import ComputeTotals
     from delegate_sim.results.report.outcome_words import OutcomeWords
     from delegate_sim.runtime.interpreter import Run
 
@@ -105,9 +106,22 @@ def work_cell(delegated: int, total: int) -> str:
     return share(delegated, total) if total else "-"
 
 
+def work_text(measures: Measures, compute: ComputeTotals | None) -> str:
+    """Return the delegated share of multiply-adds after a comma. Empty if it is not known, or if no delegated node runs."""
+    if compute is None or not compute.multiply_adds or measures.outcome != TAKEN:
+        return ""
+    return f", {share(compute.delegated_multiply_adds, compute.multiply_adds)} of multiply-adds"
+
+
 def share_cell(measures: Measures, part: int, total: int) -> str:
     """Return a delegated share of nodes or of multiply-adds, or ``-`` if the model does not run or has none of them."""
     return "-" if measures.outcome in NOT_RUNNING else work_cell(part, total)
+
+
+def measure_cells(measures: Measures, delegated: int, multiply_adds: int) -> tuple[str, ...]:
+    """Return the delegated shares of nodes and of multiply-adds, the kernels and the further measures, as cells of a table."""
+    work = share_cell(measures, delegated, multiply_adds)
+    return nodes_cell(measures), work, f"{measures.delegate_kernels:,}", *further_cells(measures)
 
 
 def number_text(number: int | None) -> str:

@@ -166,12 +166,9 @@ def with_ranges(texts: Sequence[str]) -> str:
     if all(text == first for text in texts):
         return first
     columns = [list(dict.fromkeys(column)) for column in zip(*[re.findall(_NUMBER, text) for text in texts], strict=True)]
-    ranges = iter([_range(column) for column in columns])
+    ends = [[min(column, key=float), max(column, key=float)][: len(column)] for column in columns]
+    ranges = iter([" to ".join(own) for own in ends])
     return re.sub(_NUMBER, lambda _: next(ranges), first)
-
-
-def _range(numbers: Sequence[str]) -> str:
-    return numbers[0] if len(numbers) == 1 else f"{min(numbers, key=float)} to {max(numbers, key=float)}"
 
 
 def spans(releases: Sequence[str]) -> list[str]:

@@ -51,9 +51,9 @@ _OUTCOME_TEXTS = {
 }
 
 
-def outcome_text(outcome: str, *, runs_whole_models: bool = False) -> str:
-    """Return an outcome in words, for a cell of a table. A runtime that runs whole models delegates nothing."""
-    return "runs" if runs_whole_models and outcome == TAKEN else _OUTCOME_TEXTS.get(outcome, outcome)
+def outcome_text(outcome: str, taken: str = TAKEN) -> str:
+    """Return an outcome in words, for a cell of a table. ``taken`` is the text if nodes are taken (``OutcomeWords.outcome``)."""
+    return taken if outcome == TAKEN else _OUTCOME_TEXTS.get(outcome, outcome)
 
 
 NOT_RUNNING = frozenset({FAILS_LATER, NONE_FAILS, NOT_PREPARED, NOT_LOADED})

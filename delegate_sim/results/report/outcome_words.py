@@ -30,8 +30,9 @@ class OutcomeWords:
     ``actor`` takes nodes, ``verb`` says what it does with them, and ``taken`` describes them. ``kernel`` is a group of taken
     nodes. ``left``, ``back`` and ``left_nodes`` describe all other nodes. ``if_not_applied`` says what follows if the delegate is
     not applied, ``refuses`` and ``rejects`` say that it is not applied or rejects the model, ``place`` names it in a table,
-    ``has_parts`` says that a model is split into partitions, and ``note`` says that taken nodes do not run yet. These and
-    ``verb`` are not compared, because texts about several delegates compare the words for nodes.
+    ``has_parts`` says that a model is split into partitions, and ``note`` says that taken nodes do not run yet. ``part_verb`` is
+    the verb for some of the nodes, and ``outcome`` the outcome in a cell of a table if nodes are taken. These and ``verb`` are
+    not compared, because texts about several delegates compare the words for nodes.
     """
 
     actor: str
@@ -47,6 +48,8 @@ class OutcomeWords:
     place: str = field(default="delegate", compare=False)
     has_parts: bool = field(default=True, compare=False)
     note: str = field(default="", compare=False)
+    part_verb: str = field(default="", compare=False)
+    outcome: str = field(default="delegated", compare=False)
 
     @property
     def accepted(self) -> str:
@@ -99,6 +102,8 @@ _RUNTIME = OutcomeWords(
     if_not_applied="the model does not run",
     place="microcontroller",
     has_parts=False,
+    part_verb="may fail while it runs the model: it takes",
+    outcome="runs",
 )
 _NO_COMPILATION = "does not compile the model"
 _WORDS = {

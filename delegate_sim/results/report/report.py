@@ -13,6 +13,7 @@ from ...foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, Decl
 from ...graph.graph import Graph
 from ...model.model import Model
 from ...runtime.interpreter import Run, SubgraphRun
+from ...runtime.run import OwnRuntime
 from .display import Shown, Times, json_array, json_object, json_value, shown_times, strip_picture, times_tables
 from .measures import NOT_RUNNING, PREDICTED, counted_partitions, measure, outcome_text
 from .multiply_adds import Compute, compute_of
@@ -86,6 +87,12 @@ def _state(run: Run) -> str | None:
     return outcome_text(outcome) if outcome in (PREDICTED, *NOT_RUNNING) else selected_state(run.delegate)
 
 
+def _application_entry(report: Report) -> dict[str, Any] | None:
+    """Return the columns of the report on the application. None for delegates, and for several runs."""
+    run = report.runs[0] if len(report.runs) == 1 else None
+    return entry(run.delegate.columns, run.application) if run is not None and isinstance(run.delegate, OwnRuntime) else None
+
+
 SUBGRAPH = (
     *within("graph", [Column("index", INTEGER), Column("name")]),
     Column("nodes_total", INTEGER, source=lambda part: len(part.graph.execution_plan)),
@@ -123,6 +130,7 @@ class Report(Shown):
         Column("placement", LIST, source=placement_entries, is_optional=True),
         Column("live", LIST, source=lambda report: report.live or None, is_optional=True),
         TIMES,
+        Column("micro", OBJECT, source=_application_entry, is_optional=True),
     )
 
     model: Model
@@ -171,9 +179,14 @@ class Report(Shown):
         """The partitions of every run in execution order, on the delegate and on the CPU."""
         return tuple(partitions(self.runs))
 
+    @property
+    def application(self) -> Any:
+        """The report on the application of a runtime of whole models (``MicroReport``). None for delegates."""
+        return next((run.application for run in self.runs if run.application is not None), None)
+
     def has_failed(self, run: Run) -> bool:
-        """Return whether the exit code says that this run fails."""
-        return run.refusal is not None
+        """Return whether a run fails. A runtime of whole models also fails if it runs the model without its weights."""
+        return run.refusal is not None or (run.application is not None and not run.application.computes)
 
     def to_dict(self, *, advice: bool = False) -> dict[str, Any]:
         """Return the report as plain data (schema ``delegate-sim/report/1``).

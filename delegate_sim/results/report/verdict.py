@@ -340,7 +340,7 @@ def _short_verdict(target: Target, measures: Measures, multiply_adds: int, total
         is_whole = measures.delegated_nodes == measures.nodes
         shares = share_text(measures.delegated_nodes, measures.nodes, multiply_adds, total_multiply_adds)
         share_of = f"all nodes ({measures.nodes:,})" if is_whole else shares
-        verb = verb if is_whole else _part_verb(target.delegate)
+        verb = verb if is_whole else words_of(target.delegate.name).part_verb or verb
         return f"{actor} {verb} {share_of}{counts_text(measures, ', with ')}"
     if awaits_compiler(target.delegate, measures):
         return not_compiled_text(target.delegate)
@@ -422,13 +422,8 @@ def _shares(run: Run, actor: str, measures: Measures, compute: Compute, words: O
         return f"{actor} {verb} none of {counted(nodes, 'node')}; everything runs on the CPU{_because_of(blocker)}"
     shares = share_text(delegated, nodes, compute.delegated_multiply_adds, compute.multiply_adds)
     shares += " (a compiled program counts as one node)" if compute.has_programs else ""
-    verb = _part_verb(run.delegate)
+    verb = words.part_verb or verb
     return f"{actor} {verb} {shares}{risks_text(number_risks(run), _BUT)}; {_staying(run, blocker, words)}"
-
-
-def _part_verb(delegate: Delegate) -> str:
-    """Return what a delegate does with a part of the nodes. A runtime of whole models fails if it comes to another node."""
-    return "may fail while it runs the model: it takes" if delegate.runs_whole_models else words_of(delegate.name).verb
 
 
 def _staying(run: Run, blocker: Blocker | None, words: OutcomeWords, kind: str = "") -> str:

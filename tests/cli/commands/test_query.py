@@ -118,11 +118,11 @@ def test_lists_of_numbers_that_json_lacks_have_text(scanned):
 
 
 def test_memory_that_is_used_up_is_that_of_the_query(scanned, monkeypatch):
-    def fail(result):
+    def fail(columns, rows):
         raise MemoryError
 
     path = scanned("z.jsonl", {"a.tflite": ["ADD"]}, [NNAPI])
-    monkeypatch.setattr(query, "_csv", fail)
+    monkeypatch.setattr(query, "sheet", fail)
     message = str(run(path, "--sql", "SELECT 1", "--format", "csv").exception)
     assert message.startswith("the query: it needs more memory than this process may use (")
 
