@@ -76,7 +76,7 @@ def build_partition(graph: Graph, subset: Subset, release: Release = NEWEST) -> 
 
 
 def _refused_by_core_ml(node: NodeView) -> str | None:
-    """Return the code of a layer that Core ML does not compile, as far as is known without Core ML.
+    """Return the code of a layer that Core ML does not compile, if this is known without Core ML.
 
     The delegate sets no padding of the pooling layer for MEAN, and ``validatePoolingLayer`` refuses such a layer. What a kernel
     reads in place of an omitted bias is not known.
