@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 from ...foundation.columns import INTEGER, LIST, YES_OR_NO, Column, Declared, attributes
 from ...foundation.printable import counted
 from ...foundation.work_budget import spend_steps
-from .tables import Event, line_in, meaning_by_words, sequence_of
+from .tables import FORMS, Event, line_in, meaning_by_words, sequence_of
 
 _LINES = sequence_of("runtime")
 
@@ -280,9 +280,6 @@ class EdgeTpuCompilation(Declared):
 NOT_COMPILED = EdgeTpuCompilation()
 
 _COMPILER_LINES = sequence_of("compiler")
-_HEADER = re.compile(r"^Operator +Count +Status$")
-_ROW = re.compile(r"^(?P<op>[A-Za-z]\w{0,80}) {2,}(?P<count>\d{1,9}) {2,}(?P<status>[A-Z].{3,300})$")
-_ROW_STATUS = re.compile(r"Mapped to Edge TPU|Operation (?:is |not |version )|More than one subgraph|Tensor has |.*Edge TPU")
 
 
 class EdgeTpuCompilerReader:
@@ -313,11 +310,11 @@ class EdgeTpuCompilerReader:
         return self.result != NOT_COMPILED or bool(self.rows)
 
     def _table_line(self, text: str) -> bool:
-        if _HEADER.match(text) is not None:
+        if FORMS["compiler-header"].match(text) is not None:
             self.rows, self.is_table = [], True
             return True
-        row = _ROW.match(text)
-        if row is None or not (self.is_table or _ROW_STATUS.match(row["status"])):
+        row = FORMS["compiler-row"].match(text)
+        if row is None or not (self.is_table or FORMS["compiler-status"].match(row["status"])):
             self.is_table = self.is_table and not text
             return False
         self.rows.append(CompilerRow(row["op"], int(row["count"]), row["status"].strip()))
