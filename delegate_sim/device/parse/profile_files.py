@@ -7,7 +7,6 @@ The content of a file shows its type and encoding. Sources: ``profiling_info.pro
 from __future__ import annotations
 
 import json
-import re
 import struct
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -17,7 +16,7 @@ from ...foundation.work_budget import spend_steps
 from ...llm.sections import ProtobufError, fields_of, integers_of
 from .log_contents import DeviceLog, LogError, TimesOnlyError
 from .operator_tables import LONGEST_MS, Row, RowTime, RunOrder, row_of, times_of_result
-from .tables import rows_of
+from .tables import FORMS, rows_of
 
 _TIMES_ONLY = "is a result file of a benchmark, which has only times and memory, not delegates or operators"
 
@@ -28,7 +27,6 @@ _LARGEST = 1 << 63
 _STEPS_OF_A_PLACE = 5
 """Number of steps for each number of an execution plan, from which a row is made. In the file, it may take two bytes."""
 _BEGINNINGS = ("init_profile {", "runtime_profile {", "subgraphs {", "subgraph_profiles {")
-_CAMEL = re.compile(r"(?<=[a-z0-9])[A-Z]")
 
 
 def read_binary(data: bytes, path: str) -> DeviceLog:
@@ -63,7 +61,7 @@ def read_dump(lines: Iterable[str], path: str) -> DeviceLog | None:
 def is_of_dump(line: str, has_begun: bool) -> bool:
     """Return whether a line begins or continues a message in protobuf's text format."""
     text = line.strip()
-    return text == "}" or _FIELD.fullmatch(text) is not None if has_begun else text in _BEGINNINGS
+    return text == "}" or FORMS["field"].fullmatch(text) is not None if has_begun else text in _BEGINNINGS
 
 
 def _log(content: Mapping[str, Any], path: str) -> DeviceLog | None:
@@ -146,11 +144,12 @@ def _integer(value: Any) -> int | None:
 
 def _snake(content: Any) -> Any:
     if isinstance(content, dict):
-        return {_CAMEL.sub(lambda letter: f"_{letter[0].lower()}", str(key)): _snake(value) for key, value in content.items()}
+        return {
+            FORMS["camel"].sub(lambda letter: f"_{letter[0].lower()}", str(key)): _snake(value) for key, value in content.items()
+        }
     return [_snake(value) for value in content] if isinstance(content, list) else content
 
 
-_FIELD = re.compile(r"(?P<name>[a-z_]{1,60})(?:: (?P<value>.*)| (?P<open>\{))")
 _LISTS = frozenset(name for fields in MESSAGES.values() for name, _, kind in fields if kind.startswith("*"))
 _DEEPEST = 16
 
@@ -159,7 +158,7 @@ def _dumped(lines: Iterable[str]) -> dict[str, Any]:
     stack: list[dict[str, Any]] = [{}]
     for line in lines:
         text = line.strip()
-        match = _FIELD.fullmatch(text)
+        match = FORMS["field"].fullmatch(text)
         if text == "}" and len(stack) > 1:
             stack.pop()
         elif match is not None and match["open"] and len(stack) < _DEEPEST:

@@ -60,7 +60,7 @@ def line_in(lines: Sequence[SequenceLine], text: str) -> tuple[str, re.Match[str
 
 
 FORMS = MappingProxyType({row["name"]: re.compile(row["pattern"]) for row in rows_of("forms")})
-"""What parts of lines look like. ``forms.tsv`` explains the names."""
+"""The forms of parts of lines. ``forms.tsv`` explains the names."""
 
 
 class Event:
