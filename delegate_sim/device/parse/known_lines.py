@@ -248,13 +248,14 @@ class Pattern:
     age: str
     form: re.Pattern[str]
     meaning: str
+    step: str
 
 
 _ROWS = rows_of("statements")
 PATTERNS = [
-    Pattern(row["kind"], row["needles"].split("|"), row["speaker"], row["age"], re.compile(row["pattern"]), row["meaning"])
-    for row in _ROWS
-    if row["age"] != "loose"
+    Pattern(kind, needles.split("|"), speaker, age, re.compile(form), meaning, step)
+    for kind, needles, speaker, age, form, meaning, step in [row.values() for row in _ROWS]
+    if age != "loose"
 ]
 """The patterns of all kinds of lines, most specific pattern first."""
 

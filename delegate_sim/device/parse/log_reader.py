@@ -216,9 +216,9 @@ class Reader:
             self._start()
         if self.compiler.read(text):
             return True
-        self.runtime.read(text)
         if message.tag == "chatty" and (same := FORMS["identical"].search(text)) is not None:
-            self._keep(self.runtime.repeat(int(same["times"])) // _STEPS_OF_AN_ITEM)
+            if self.statements.last is not None and self.statements.last[0] == Event.CHOICE:
+                self._keep(self.runtime.repeat(int(same["times"])) // _STEPS_OF_AN_ITEM)
             return self.statements.repeat(int(same["times"]))
         if (flags := flags_in(text)) is not None:
             if not self._log().is_empty:
@@ -275,6 +275,8 @@ class Reader:
             return  # old releases look for the library of a delegate that is switched off
         self._add(statement)
         values = statement.values
+        if pattern.step:
+            self.runtime.read(pattern.step, values)
         if pattern.age or "old" in values:
             self.log.is_old = True
         self.is_restored |= statement.kind == Event.RESTORED
