@@ -53,6 +53,22 @@ CASES = {
         counts=(("replacement", 112, None),),
     ),
     "Apple's GPU delegate, created alone": Case("Created TensorFlow Lite delegate for Metal.\n", "gpu", "created"),
+    "a program that Metal does not compile": Case(
+        "ERROR: TfLiteMetalDelegate Prepare: newLibraryWithSource: program_source:92:51: error: use of undeclared identifier 'a'\n"
+        "    MMA(a, b);\n        ^\nprogram_source:94:9: error: use of undeclared identifier 'c'\n        ^\n"
+        "ERROR: Node number 31 (TfLiteMetalDelegate) failed to prepare.\n",
+        "gpu",
+        "failed",
+        errors=("preparation-error", "program-error", "node-error"),
+        words="Metal could not compile a program that TfLiteMetalDelegate generated",
+    ),
+    "programs that Metal does not compile, alone": Case(
+        "program_source:93:51: error: use of undeclared identifier 'a'\nprogram_source:94:9: error: use of undeclared 'c'\n",
+        "",
+        "unknown",
+        errors=("program-error",),
+        words="Metal's compiler does not accept a program",
+    ),
     "ML Drift's Metal": Case(
         "INFO: Replacing 5 out of 5 node(s) with delegate (LITERT_METAL) node, yielding 1 partitions for subgraph 0.\n",
         "mldrift",
