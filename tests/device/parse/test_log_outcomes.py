@@ -533,3 +533,9 @@ def test_a_count_without_failures_is_no_error():
 def test_the_compiler_may_only_count_all_operators():
     found = summary("Edge TPU Compiler version 16.0\nModel compiled successfully in 2 ms.\nTotal number of operations: 84\n")
     assert [(count.delegated, count.total) for count in found.delegate.counts] == [(None, 84)]
+
+
+def test_a_node_that_arm_nn_refuses_after_an_exception_is_no_cause():
+    text = "TfLiteArmnnDelegate: Created TfLite ArmNN delegate.\nError: ArmNN Failed to visit node with error: x\n"
+    found = summary_of(read_log(f"{text}Segmentation fault\n"))
+    assert (found.end, found.cause) == ("crashed", "")
