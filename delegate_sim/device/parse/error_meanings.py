@@ -226,8 +226,10 @@ class LogMeanings:
         fitting = [own for own in before or () if own.nodes is not None and 0 <= node - own.nodes < own.most]
         if before is None or len(fitting) != 1:
             text = f"node {node} is a kernel of the delegate; it {failed}"
-            numbered = f"; kernels are numbered after the model's nodes, so the model has at most {node} node{'' if node == 1 else 's'}"
-            return text + numbered if before is None else text
+            if before is None:
+                most = f"{node} node{'' if node == 1 else 's'}"
+                text += f"; kernels are numbered after the model's nodes, so the model has at most {most}"
+            return text
         nodes = fitting[0].nodes or 0
         number = node - nodes + 1
         kernel = f"kernel {number} of all delegates" if len(fitting[0].names) > 1 else f"the delegate's kernel {number}"
