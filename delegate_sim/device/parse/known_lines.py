@@ -274,12 +274,6 @@ _COUNTS = ("taken", "left", "delegated", "total")
 _MEASURED, _PROGRESS, _RUNTIME_WORDS, _VENDOR, _LITERT_WORDS = map(
     _loose, (Event.MEASURED, Event.PROGRESS, Event.RUNTIME, Event.VENDOR, Event.LITERT)
 )
-_RUNTIME_TAGS = frozenset(
-    {"Manager", "ModelBuilder", "ExecutionPlan", "ExecutionBuilder", "CompilationBuilder", "Memory", "TypeManager",
-     "ExecutionStep", "StepExecutor", "NeuralNetworks", "CpuExecutor", "Utils", "GraphDump", "BurstBuilder",
-     "VersionedInterfaces", "Event"}
-)  # fmt: skip
-"""Logcat tags that Android's NNAPI runtime uses if ``debug.nn.vlog`` is set."""
 
 
 def is_reason(text: str) -> bool:
@@ -332,7 +326,7 @@ def loose_statement(text: str, tag: str, severity: str, source: str) -> Statemen
     line = text.strip()
     if FORMS["no-words"].fullmatch(line) is not None:
         return None
-    is_of_runtime = tag in _RUNTIME_TAGS or _RUNTIME_WORDS.search(line) is not None
+    is_of_runtime = FORMS["runtime-tag"].fullmatch(tag) or _RUNTIME_WORDS.search(line) is not None
     values = MappingProxyType({"source": source} if source else {})
     is_failure = FORMS["failed-to"].match(line) is not None
     if severity in ("E", "F") and is_of_runtime:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, timezone
 
 from .known_lines import statement_of
-from .tables import FORMS, rows_of
+from .tables import FORMS, rows_of, sequence_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,16 +120,7 @@ class LearnedPrefixes:
             self.shapes.setdefault(form, re.compile(form, re.IGNORECASE))
 
 
-_WRAPPED = tuple(
-    (re.compile(begin), re.compile(whole))
-    for begin, whole in (
-        (r"Replacing \d{1,9} ", r" node, yielding \d{1,9} partitions(?: for (?:the whole graph|subgraph \d{1,9}))?"),
-        (r"\d operations will run on the", r"remaining \d{1,9} (?:operations will run )?on the \w{2,20}"),
-        (r"\d nodes delegated out of", r"out of \d{1,9} nodes,? with \d{1,9} partitions"),
-        (r"Neuron SDK major version:", r"version: bytecode .{1,60}, but runtime is \d"),
-    )
-)
-"""For each line with counts: its beginning, and the part with the last count."""
+_WRAPPED = [(begin, whole) for (*_, begin), (*_, whole) in zip(sequence_of("wrapped"), sequence_of("whole"), strict=True)]
 
 
 def unwrapped(lines: Iterable[str]) -> Iterator[str]:
