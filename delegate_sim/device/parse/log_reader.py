@@ -97,8 +97,10 @@ class Reader:
 
     def _start_at(self, place: int) -> None:
         """Begin a new run of the same process at an earlier line. The new run keeps the lines that a process prints only once."""
-        before, after = split_at(self._log(), place)
-        self._finish(before)
+        log = self._log()
+        before, after = split_at(log, place)
+        own = ("replacements", "applications", "statements")
+        self._finish(replace(log, **{name: getattr(before, name) for name in own}))
         shared = ("statements", "applications", "chips", "tensorflow_version", "is_old")
         self._begin(DeviceLog(**{name: getattr(after, name) for name in shared}))
 
@@ -339,13 +341,14 @@ class Reader:
 
     def _may_follow(self, replacement: Replacement) -> bool:
         """Return whether a line may be of this run, by its kernel and the nodes that earlier delegates left."""
-        last, lines = self.last_in.get(replacement.subgraph), self.log.replacements
-        last = None if replacement.subgraph is None else last
-        fits = last is None or self.is_restored or last.may_precede(replacement)
-        if not fits or (last is not None and last.kernel == replacement.kernel):
+        lines = self.log.replacements
+        last = None if replacement.subgraph is None else self.last_in.get(replacement.subgraph)
+        if last is not None and last.kernel == replacement.kernel:
             return False
-        if self.is_restored or self._exceeds_what_is_left(replacement):
-            return self.is_restored
+        if self.is_restored:
+            return True
+        if self._exceeds_what_is_left(replacement) or (last is not None and not last.may_precede(replacement)):
+            return False
         if replacement.total is None or replacement.subgraph is not None:
             return True
         spend_steps(len(lines) // 16 + 1, _READING)

@@ -539,3 +539,11 @@ def test_a_node_that_arm_nn_refuses_after_an_exception_is_no_cause():
     text = "TfLiteArmnnDelegate: Created TfLite ArmNN delegate.\nError: ArmNN Failed to visit node with error: x\n"
     found = summary_of(read_log(f"{text}Segmentation fault\n"))
     assert (found.end, found.cause) == ("crashed", "")
+
+
+def test_the_first_of_two_models_keeps_its_parameters_and_tables():
+    line = "Replacing {} node(s) with delegate (TfLiteGpuDelegateV2) node, yielding 2 partitions for subgraph 0.\n"
+    table = "[node type] [first] [avg ms] [%] [cdf%] [mem KB] [times called] [Name]\nADD 0.1 0.1 100.0% 100.0% 0.0 1 [b]:3\n\n"
+    log = f"Graph: [a.tflite]\nUse gpu: [1]\n{line.format('3 out of 5')}{table}{line.format('9 out of 12')}"
+    first, second = map(summary_of, read_runs(log.splitlines(keepends=True)))
+    assert (first.log.graph, first.operators, second.log.graph, second.operators) == ("a.tflite", (("ADD", 1),), "", ())
