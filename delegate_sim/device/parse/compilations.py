@@ -103,7 +103,7 @@ class RuntimeReader:
         choice = self.compilation.choices[-1]
         count = min(times, 1_000_000)
         spend_steps(count * (1 + len(choice.refused_by)), "reading the log")
-        self.compilation.choices += [choice] * count
+        self.compilation.choices += [choice] * min(times, 1_000_000)
         return count
 
     def _begin(self, is_main: bool = True) -> RuntimeCompilation:
