@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.options import Option, as_typed, option_value
@@ -30,9 +29,6 @@ from ...console.layout import counted, item_list, message, name, node_list, opti
 from ...console.terminal import Line
 from ..elements.paragraphs import BAD, GOOD, HEADING, HINT, fact, heading_lines, item_lines, more_lines, paragraph, spans
 from .log import unused_lines
-
-if TYPE_CHECKING:
-    from delegate_sim.delegates.traits import LogTraits
 
 _OPERATORS_SHOWN = 12
 _DRIVER_WIDTH = 80
@@ -255,7 +251,7 @@ def _checks(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
             "The log shows each node on the CPU, so the rules or the driver differ: please report it with the log", width
         )
         return
-    flags = _recording_flags(reconciliation.setting.delegate.log)
+    flags = _recording_flags(reconciliation.setting.delegate)
     if not flags:
         yield from _item("Record the whole log, from the creation of the model on (docs/device-logs.md):", width)
         yield Line("    adb logcat -d -s tflite litert > logcat.txt", HINT)
@@ -270,8 +266,11 @@ def _item(text: str, width: int) -> list[Line]:
     return paragraph(message(text), width, "  - ", "    ")
 
 
-def _recording_flags(log: LogTraits) -> list[str]:
-    others = find_delegate(APPLIED_BY_DEFAULT).log
+def _recording_flags(delegate: Delegate) -> list[str]:
+    """Return the flags of benchmark_model for a delegate. It applies no compiler plugin."""
+    log, others = delegate.log, find_delegate(APPLIED_BY_DEFAULT).log
+    if delegate.is_plugin:
+        return []
     if log.libraries:
         return [others.off_flag, "--external_delegate_path=PATH"]
     if not log.switch or not log.is_in_benchmark_model:
