@@ -301,7 +301,11 @@ def parse_release(text: str) -> Release:
         return newest_of("litert")
     match = re.fullmatch(_NAME, name, re.ASCII) or re.fullmatch(_NAME, package_release(name) or "", re.ASCII)
     release = _release(match[1], tuple(int(part) for part in match[2].split("."))) if match else None
-    if release is None or not _is_covered(release):
+    if release is not None and not _is_covered(release):
+        oldest = next((name for name in RELEASES if parse_release(name).family == release.family), RELEASES[0])
+        words = f"is older than the oldest known release, {oldest}"
+        raise OptionError(f"{name} {words}", f"the runtime {words}")
+    if release is None:
         known = (*RELEASES, *LITERT_LM_RELEASES)
         near, listed = suggestion(str(text), known, cutoff=0.9), f"the runtimes are {', '.join(known)}"
         others = f"{near} ({listed})" if near else f"; {listed}"

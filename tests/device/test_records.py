@@ -284,7 +284,7 @@ def test_all_records_of_a_model_share_a_limit(models, monkeypatch):
 
 
 def test_an_unknown_release_of_the_user_is_an_error(models):
-    with pytest.raises(OptionError, match="there is no runtime"):
+    with pytest.raises(OptionError, match="is older than the oldest known release"):
         score_records([], models, release="litert-0.1")
 
 

@@ -23,9 +23,15 @@ from delegate_sim.releases.catalogue import (
 )
 
 
-@pytest.mark.parametrize("release", ["", "2.15", "tf-2.9", "litert-2", "litert-0.9", "litert", "torch-2.1", "tf-2.15.0.0"])
+@pytest.mark.parametrize("release", ["", "2.15", "litert-2", "litert", "torch-2.1", "tf-2.15.0.0"])
 def test_an_unknown_release_names_the_known_ones(release):
     with pytest.raises(OptionError, match=r"the runtimes are tf-2\.10, .*, litert-2\.3"):
+        parse_release(release)
+
+
+@pytest.mark.parametrize(("release", "oldest"), [("tf-2.9", "tf-2.10"), ("tf-1.15", "tf-2.10"), ("litert-0.9", "litert-1.0")])
+def test_a_release_before_all_known_ones_names_the_oldest(release, oldest):
+    with pytest.raises(OptionError, match=f"{release} is older than the oldest known release, {oldest}"):
         parse_release(release)
 
 

@@ -252,7 +252,7 @@ def test_other_defaults(run, run_json):
         (["a.tflite", "--with", "feature_level=1000008"], "A and B are the same"),
         (["a.tflite", "--with", "delegate"], "Invalid value for '--with': takes KEY=VALUE, not 'delegate'"),
         (["a.tflite", "--with", "delegate=npu"], "there is no delegate 'npu'; did you mean npu-google, npu-intel"),
-        (["a.tflite", "--with", "runtime=tf-1.0"], "there is no runtime 'tf-1.0'; the runtimes are tf-2.10"),
+        (["a.tflite", "--with", "runtime=tf-1.0"], "tf-1.0 is older than the oldest known release, tf-2.10"),
         (["a.tflite", "--with", "defaults=mine"], "there are no defaults named 'mine'; the defaults are api, benchmark"),
         (["a.tflite", "--with", "feature_levl=30"], "nnapi has no option 'feature_levl'; did you mean feature_level"),
         (["a.tflite", "--with", "x=30"], "nnapi has no option 'x'; --with takes delegate, runtime, defaults, feature_level"),

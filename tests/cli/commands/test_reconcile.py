@@ -137,7 +137,7 @@ def test_json_of_what_stays_unexplained(run, chain, device_log):
     [
         (["--log", "missing.txt"], "missing.txt: No such file"),
         ([], "Missing option '--log'"),
-        (["--log", "{log}", "--runtime", "tf-1.0"], "there is no runtime 'tf-1.0'"),
+        (["--log", "{log}", "--runtime", "tf-1.0"], "tf-1.0 is older than the oldest known release, tf-2.10"),
         (["--log", "{log}", "--driver", "missing.toml"], "option driver of nnapi: missing.toml: No such file"),
         (["--log", "{log}", "--learn", "{other}"], "is not TOML"),
         (["--log", "{log}", "--learn", "{chain}"], "is an input file, which is never overwritten"),
