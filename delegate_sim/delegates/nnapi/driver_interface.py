@@ -40,10 +40,10 @@ from ..driver import (
 from ..driver_profile import toml_string, toml_strings
 from ..options import OptionValues
 from .device_profile import MOST_DEVICES, RELAXED_SCALAR, RELAXED_TENSOR, input_signature
-from .lowering import driver_operations
 from .lowering.partition import node_of
 from .options import android_of, asks_driver, device_level, runtime_level
 from .partitions import Partitions, is_all_or_nothing, supported_nodes
+from .rules import driver_operations
 from .target import DRIVER, REFERENCE_DEVICE
 
 

@@ -20,7 +20,7 @@ from ...rules.rule import Reason
 from ..decision import Decision, Float16Remapping, take_supported
 from ..options import OptionValues
 from .lowering.builder import ModelMaker
-from .lowering.node import COMPILATION, refused_at
+from .lowering.operands import COMPILATION, refused_at
 from .lowering.partition import LoweredPartition, PartitionCheck, checked_partition, lower_partition, node_of
 from .options import (
     android_of,

@@ -41,7 +41,7 @@ kernel_failure = functools.partial(decision.kernel_failure, FAILURES)
 FEATURE_LEVEL = _RULES["feature-level"]
 OUTPUT_TYPE = _RULES["output-type"]
 SCALAR_OUTPUT = _RULES["scalar-output"]
-PER_CHANNEL = _RULES["per-channel"]
+PER_CHANNEL_WEIGHTS = _RULES["per-channel"]
 RESTRICTED_SCALES = _RULES["restricted-scales"]
 FILTER_AREA = _RULES["filter-area"]
 DENSE_WEIGHTS = _RULES["dense-weights"]
@@ -96,13 +96,15 @@ class NnapiTarget(NamedTuple):
     release: Release = NEWEST
 
 
-def from_level(level: int) -> Condition[NnapiTarget]:
-    """Return the condition that the feature level is at least ``level``."""
+def from_level(name: str) -> Condition[NnapiTarget]:
+    """Return the condition that the feature level is at least the level with a name, such as "1.2" or "6"."""
+    level = LEVELS_BY_NAME[name]
     return Condition(f"from level {level}", lambda target: target.level >= level)
 
 
-def below_level(level: int) -> Condition[NnapiTarget]:
-    """Return the condition that the feature level is below ``level``."""
+def below_level(name: str) -> Condition[NnapiTarget]:
+    """Return the condition that the feature level is below the level with a name."""
+    level = LEVELS_BY_NAME[name]
     return Condition(f"below level {level}", lambda target: target.level < level)
 
 
@@ -192,8 +194,9 @@ def op_version(limit: int) -> Check[object]:
     return version(at_most(limit)).from_source(_helper("ExpectOpVersion"))
 
 
-def level_demand(minimum: int) -> Check[NnapiTarget]:
-    """Return a check for a feature level of at least ``minimum``."""
+def level_demand(name: str) -> Check[NnapiTarget]:
+    """Return a check for a feature level of at least the level with a name, such as "1.2" or "6"."""
+    minimum = LEVELS_BY_NAME[name]
 
     def find(_: NodeView, target: NnapiTarget) -> str | None:
         return None if target.level >= minimum else level_in_words(target.level)
@@ -208,9 +211,9 @@ def accepts_at_level(rule: OpRule[NnapiTarget], target: NnapiTarget) -> bool:
     return all(isinstance(level, int) and target.level >= level for level in lowest)
 
 
-def min_level(minimum: int) -> Check[NnapiTarget]:
-    """Require a feature level of at least ``minimum`` (``ExpectMinAndroidSdkVersion``)."""
-    return level_demand(minimum).from_source(_helper("ExpectMinAndroidSdkVersion"))
+def min_level(name: str) -> Check[NnapiTarget]:
+    """Require a feature level of at least the level with a name (``ExpectMinAndroidSdkVersion``)."""
+    return level_demand(name).from_source(_helper("ExpectMinAndroidSdkVersion"))
 
 
 def type_in(which: Operand, types: Collection[str]) -> Check[object]:

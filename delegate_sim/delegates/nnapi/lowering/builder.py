@@ -12,7 +12,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ....graph.graph import Graph
 from ....model.model import Allocation, Node, Tensor
@@ -21,7 +21,7 @@ from ....nnapi_runtime.operands import NnOperand
 from ....nnapi_runtime.types import OperandType, OperationType
 from ....refusal import Refusal, Refused
 from ..target import QUANTIZED_TYPES, kernel_failure
-from .node import (
+from .operands import (
     DEQUANTIZED,
     INTERMEDIATE_TYPES,
     NEW_CONSTANT,
@@ -37,11 +37,13 @@ from .node import (
     TENSOR_CHANNELS,
     VECTOR,
     VECTOR_VALUE,
-    LoweredNode,
     Site,
     operand_type,
     refused_at,
 )
+
+if TYPE_CHECKING:
+    from .operator import LoweredNode
 
 _BOOL, _INT32, _FLOAT32 = OperandType.BOOL.value, OperandType.INT32.value, OperandType.FLOAT32.value
 _TENSOR_INT32, _TENSOR_FLOAT32 = OperandType.TENSOR_INT32.value, OperandType.TENSOR_FLOAT32.value

@@ -24,9 +24,10 @@ from ....nnapi_runtime.operands import Lifetime, NnOperand
 from ....nnapi_runtime.types import Version
 from ....refusal import Refusal, Refused
 from ....releases.catalogue import NEWEST, Release, parse_release
-from . import Lowering, find_lowering
+from ..rules import find_operator
 from .builder import ModelMaker, PartitionBuilder, empty_pool, kernel_error
-from .node import BOUNDARY, FINISH, refused_at
+from .operands import BOUNDARY, FINISH, refused_at
+from .operator import Operator
 
 EMPTY_POOLS_FAIL = parse_release("litert-1.3.0")
 """From this release on, a memory pool of 0 bytes is an error. Earlier releases skip empty pools."""
@@ -175,28 +176,28 @@ def _finish(
         return None
 
 
-def _without_folded(partition: PartitionBuilder, nodes: Iterable[Node]) -> list[tuple[Node, Lowering | None]]:
-    """Fold nodes into the nodes that read their results. Return all other nodes with their lowerings."""
+def _without_folded(partition: PartitionBuilder, nodes: Iterable[Node]) -> list[tuple[Node, Operator | None]]:
+    """Fold nodes into the nodes that read their results. Return all other nodes with their operators."""
     remaining = []
-    lowerings: dict[str, Lowering | None] = {}
+    operators: dict[str, Operator | None] = {}
     for node in nodes:
-        if node.op not in lowerings:
-            lowerings[node.op] = find_lowering(node.op)
-        lowering = lowerings[node.op]
-        if lowering is not None and lowering.fold is not None:
+        if node.op not in operators:
+            operators[node.op] = find_operator(node.op)
+        operator = operators[node.op]
+        if operator is not None and operator.fold is not None:
             partition.node = node.index
-            if lowering.fold(partition, partition.graph.view(node)):
+            if operator.fold(partition, partition.graph.view(node)):
                 continue
-        remaining.append((node, lowering))
+        remaining.append((node, operator))
     return remaining
 
 
 def _add_nodes(partition: PartitionBuilder, nodes: Sequence[Node]) -> None:
-    for node, lowering in _without_folded(partition, nodes):
+    for node, operator in _without_folded(partition, nodes):
         partition.node = node.index
-        if lowering is None:
+        if operator is None:
             raise kernel_error("nnapi-unmapped-operator", node.index, op=node.op)
-        lowering.lower(partition, node)
+        operator.lower(partition, node)
     if nodes:
         partition.node = nodes[-1].index
 
@@ -263,7 +264,7 @@ class PartitionCheck:
     def operations(
         self,
         folding: PartitionBuilder,
-        nodes: Iterable[tuple[Node, Lowering | None]],
+        nodes: Iterable[tuple[Node, Operator | None]],
         inputs: Sequence[int],
         outputs: Sequence[int],
         is_complete: bool,
@@ -287,12 +288,12 @@ class PartitionCheck:
         refused: list[Refusal] = []
         given = [index for index in inputs if not tensors[index].is_constant]
         computed = set(given)
-        for node, lowering in nodes:
-            if lowering is None or lowering.reads_graph:
+        for node, operator in nodes:
+            if operator is None or operator.reads_graph:
                 return None
             operands = node.inputs + node.outputs + node.intermediates
             key = (self._forms[node.index], *map(states.get, operands))
-            added = self._added[key] if key in self._added else self._added.add(key, self._lowered(node, lowering, states))
+            added = self._added[key] if key in self._added else self._added.add(key, self._lowered(node, operator, states))
             if added is None:
                 return None
             if is_complete:
@@ -334,7 +335,7 @@ class PartitionCheck:
         assert builder.model is not None
         return {index: self._state(builder, builder.model, index) for index in builder.mapped}
 
-    def _lowered(self, node: Node, lowering: Lowering, states: Mapping[int, OperandState]) -> _AddedForNode | None:
+    def _lowered(self, node: Node, operator: Operator, states: Mapping[int, OperandState]) -> _AddedForNode | None:
         """Lower one node in a model of its own. Return None if the lowering does more than add operands and operations."""
         builder = self.new_builder()
         model = builder.model
@@ -347,7 +348,7 @@ class PartitionCheck:
                 written.update(builder.adopt(index, states[index].operand, states[index].dequantized))
         start = builder.operand_count
         try:
-            lowering.lower(builder, node)
+            operator.lower(builder, node)
             version = None if builder.refused else model.version
         except Refused:
             return None
