@@ -31,7 +31,7 @@ class LoweredNode:
 
     __slots__ = ("_flags", "_operator", "converts_int8", "index", "inputs", "is_hybrid", "output_flags", "outputs", "view")
 
-    def __init__(self, view: NodeView, operator: Operator, target_feature_level: int) -> None:
+    def __init__(self, view: NodeView, operator: NnapiOperator, target_feature_level: int) -> None:
         node = view.node
         self.view = view
         self.index, self.inputs, self.outputs = node.index, node.inputs, node.outputs
@@ -98,7 +98,7 @@ def with_scalars(scalars: Callable[[LoweredNode], Iterable[bool | int | float]])
 
 
 @dataclass(frozen=True, eq=False)
-class Operator(OpRule[NnapiTarget]):
+class NnapiOperator(OpRule[NnapiTarget]):
     """All that the delegate does with one operator: the rule, and the lowering of a node to NNAPI operations."""
 
     operation: str | None = None
@@ -141,9 +141,9 @@ def operator(
     reads_graph: bool = False,
     accepted_early: Check[NnapiTarget] | None = None,
     introduced: str = "",
-) -> Operator:
-    """Return an operator with these checks, in the delegate's order, and with the fields of ``Operator``."""
-    return Operator(
+) -> NnapiOperator:
+    """Return an operator with these checks, in the delegate's order, and with the fields of ``NnapiOperator``."""
+    return NnapiOperator(
         checks,
         accepted_early,
         parse_release(introduced) if introduced else None,

@@ -27,7 +27,7 @@ from ....releases.catalogue import NEWEST, Release, parse_release
 from ..rules import find_operator
 from .builder import ModelMaker, PartitionBuilder, empty_pool, kernel_error
 from .operands import BOUNDARY, FINISH, refused_at
-from .operator import Operator
+from .operator import NnapiOperator
 
 EMPTY_POOLS_FAIL = parse_release("litert-1.3.0")
 """From this release on, a memory pool of 0 bytes is an error. Earlier releases skip empty pools."""
@@ -176,10 +176,10 @@ def _finish(
         return None
 
 
-def _without_folded(partition: PartitionBuilder, nodes: Iterable[Node]) -> list[tuple[Node, Operator | None]]:
+def _without_folded(partition: PartitionBuilder, nodes: Iterable[Node]) -> list[tuple[Node, NnapiOperator | None]]:
     """Fold nodes into the nodes that read their results. Return all other nodes with their operators."""
     remaining = []
-    operators: dict[str, Operator | None] = {}
+    operators: dict[str, NnapiOperator | None] = {}
     for node in nodes:
         if node.op not in operators:
             operators[node.op] = find_operator(node.op)
@@ -264,7 +264,7 @@ class PartitionCheck:
     def operations(
         self,
         folding: PartitionBuilder,
-        nodes: Iterable[tuple[Node, Operator | None]],
+        nodes: Iterable[tuple[Node, NnapiOperator | None]],
         inputs: Sequence[int],
         outputs: Sequence[int],
         is_complete: bool,
@@ -335,7 +335,7 @@ class PartitionCheck:
         assert builder.model is not None
         return {index: self._state(builder, builder.model, index) for index in builder.mapped}
 
-    def _lowered(self, node: Node, operator: Operator, states: Mapping[int, OperandState]) -> _AddedForNode | None:
+    def _lowered(self, node: Node, operator: NnapiOperator, states: Mapping[int, OperandState]) -> _AddedForNode | None:
         """Lower one node in a model of its own. Return None if the lowering does more than add operands and operations."""
         builder = self.new_builder()
         model = builder.model

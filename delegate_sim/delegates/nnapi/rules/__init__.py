@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from ....rules.book import Policy, RuleBook, Unknown
 from ....rules.rule import family_rules, modules_of_families
-from ..lowering.operator import Operator
+from ..lowering.operator import NnapiOperator
 from ..target import KINDS, SOURCE, NnapiTarget
 
 RULES: RuleBook[NnapiTarget] = RuleBook(
@@ -32,10 +32,10 @@ RULES: RuleBook[NnapiTarget] = RuleBook(
 )
 
 
-def find_operator(op: str) -> Operator | None:
+def find_operator(op: str) -> NnapiOperator | None:
     """Return an operator with its rule and its lowering, or None if the delegate does not have the operator."""
     found = RULES.rule_of(op)
-    return found if isinstance(found, Operator) else None
+    return found if isinstance(found, NnapiOperator) else None
 
 
 @functools.cache

@@ -20,7 +20,7 @@ from ..lowering.operands import CONVERT_INT8, SCALAR_AS_TENSOR, WIDEN
 from ..lowering.operator import (
     NO_ACTIVATION_CODE,
     LoweredNode,
-    Operator,
+    NnapiOperator,
     add_plain,
     binary_operator,
     int8_operator,
@@ -206,7 +206,7 @@ def _add_quantize(builder: PartitionBuilder, node: LoweredNode) -> None:
     builder.finish(node)
 
 
-def _clamped(operation: str | None = None) -> Operator:
+def _clamped(operation: str | None = None) -> NnapiOperator:
     return int8_operator(max_op_version(2), FLOAT_QUANT8_OPERAND, operation=operation)
 
 
