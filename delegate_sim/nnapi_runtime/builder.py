@@ -10,24 +10,18 @@ from copy import copy
 
 from ..foundation.float32 import float32
 from ..refusal import Refusal, Refused
-from .model import (
-    RUN_ORDER,
-    NnModel,
-    NnOperation,
-    check_level,
-    check_model,
-    combine,
-    key_of,
-    operand_key,
-    operand_refusal,
-    refusal_of,
-    run_order,
-    validate_with_operands,
-    value_refusal,
-    version_or_raise,
-    writes_before_reads,
+from .model import RUN_ORDER, NnModel, NnOperation, check_level, check_model, combine, own_version, run_order, writes_before_reads
+from .operands import (
+    MAX_COPIED_BYTES,
+    ChannelQuantization,
+    Lifetime,
+    NnOperand,
+    check_channels,
+    check_no_value,
+    check_operand_type,
+    check_value,
+    operand_version,
 )
-from .operands import MAX_COPIED_BYTES, ChannelQuantization, Lifetime, NnOperand, check_channels, check_no_value, operand_version
 from .operations import OPERATIONS
 from .refusal import Call, refuse, rule
 from .types import MAX_FEATURE_LEVEL, AndroidRelease, ResultCode, Version
@@ -74,9 +68,6 @@ class ModelBuilder:
         self.operands: list[NnOperand] = []
         self.operations: list[NnOperation] = []
         """The operations in the order of the calls."""
-        self._verdicts: list[Version | Refusal] = []
-        """The verdict on each operation and its operands. Later changes to the operands do not update the verdict."""
-        self._has_changed = False
         self.inputs: list[int] = []
         self.outputs: list[int] = []
         self._relaxed = False
@@ -88,11 +79,9 @@ class ModelBuilder:
 
         If ``has_pointer`` is True, the pointer to the dimensions is not null, even if there are no dimensions.
         """
-        shape = tuple(dimensions)
-        scale = float32(scale) if scale else 0.0
-        key = operand_key(code, shape, scale, zero_point)
-        self._report(operand_refusal(key, has_pointer and not shape))
-        self.operands.append(NnOperand(code, shape, scale, zero_point, key=key))
+        operand = NnOperand(code, tuple(dimensions), float32(scale) if scale else 0.0, zero_point)
+        self._check_call(check_operand_type, operand, has_pointer)
+        self.operands.append(operand)
         return len(self.operands) - 1
 
     def set_channel_quantization(self, index: int, dimension: int, scales: Sequence[float], repeats: int = 1) -> None:
@@ -101,9 +90,8 @@ class ModelBuilder:
         if operand is None:
             return
         channels = ChannelQuantization(dimension, tuple(map(float32, scales)), repeats)
-        self._report(refusal_of(check_channels, operand, channels))
+        self._check_call(check_channels, operand, channels)
         operand.channels = channels
-        self._has_changed |= bool(self.operations)
 
     def set_value(self, index: int, length: int, value: bytes | None = None) -> None:
         """Make an operand a constant of ``length`` bytes.
@@ -113,7 +101,7 @@ class ModelBuilder:
         operand = self._operand(index, Call.SET_VALUE)
         if operand is None:
             return
-        self._report(value_refusal(key_of(operand), length, Call.SET_VALUE))
+        self._check_call(check_value, operand, length)
         is_copied = length <= MAX_COPIED_BYTES
         operand.lifetime = Lifetime.CONSTANT_COPY if is_copied else Lifetime.CONSTANT_REFERENCE
         operand.value = value if is_copied else None
@@ -129,7 +117,7 @@ class ModelBuilder:
         """Make an operand a constant that is stored in a memory object of the caller."""
         operand = self._operand(index, Call.SET_VALUE_FROM_MEMORY)
         if operand is not None:
-            self._report(value_refusal(key_of(operand), length, Call.SET_VALUE_FROM_MEMORY))
+            self._check_call(check_value, operand, length, Call.SET_VALUE_FROM_MEMORY)
             operand.lifetime, operand.value = Lifetime.CONSTANT_REFERENCE, None
 
     def set_value_from_model(self, index: int, model: NnModel) -> None:
@@ -137,22 +125,13 @@ class ModelBuilder:
         operand = self._operand(index, Call.SET_VALUE_FROM_MODEL)
         if operand is not None:
             operand.lifetime, operand.submodel = Lifetime.SUBMODEL, model
-            self._has_changed |= bool(self.operations)
 
     def add_operation(self, code: int, inputs: Sequence[int], outputs: Sequence[int], tag: int | None = None) -> None:
         """Add an operation. ``tag`` is a number that identifies the operation for the caller."""
-        try:
-            self._check_indices(inputs, Call.ADD_OPERATION)
-            self._check_indices(outputs, Call.ADD_OPERATION)
-            given, results = [self.operands[index] for index in inputs], [self.operands[index] for index in outputs]
-            verdict = validate_with_operands(code, given, results, self.android)
-            version_or_raise(verdict.own)
-            whole = verdict.whole
-        except Refused as refused:
-            self._report(refused.refusal)
-            whole = refused.refusal
-        self._verdicts.append(whole)
-        self.operations.append(NnOperation(code, tuple(inputs), tuple(outputs), len(self.operations), tag))
+        operation = NnOperation(code, tuple(inputs), tuple(outputs), len(self.operations), tag)
+        if self._check_call(self._check_indices, (*inputs, *outputs), Call.ADD_OPERATION):
+            self._check_call(own_version, operation, self.operands, self.android)
+        self.operations.append(operation)
 
     def copy_operand(self, operand: NnOperand) -> None:
         """Add an operand with the same properties and the same value."""
@@ -161,7 +140,8 @@ class ModelBuilder:
     @property
     def version(self) -> Version:
         """The version that the operands and operations added so far need. Raise Refused if one was rejected."""
-        return combine([*map(version_or_raise, self._verdicts), *map(operand_version, self.operands)])
+        own = [own_version(operation, self.operands, self.android) for operation in self.operations]
+        return combine([*own, *map(operand_version, self.operands)])
 
     def identify_inputs_and_outputs(
         self, inputs: Sequence[int], outputs: Sequence[int], pointers: tuple[bool, bool] = (False, False)
@@ -208,22 +188,23 @@ class ModelBuilder:
         if len(operations) < len(self.operations):
             stuck = sorted({one.index for one in self.operations} - {one.index for one in operations})
             refuse(RUN_ORDER, Call.FINISH_MODEL, f"operation {stuck[0]}", "an input that is never written", "no such input")
-        verdicts = self._verdicts if operations is self.operations and not self._has_changed else None
-        required = check_model(self.operands, operations, self.inputs, self.outputs, self.android, verdicts)
+        required = check_model(self.operands, operations, self.inputs, self.outputs, self.android)
         check_level(required, self.feature_level)
         return required
 
-    def _report(self, refusal: Refusal | None) -> None:
-        if refusal is None:
-            return
-        if self._on_refusal is None:
-            raise Refused(refusal)
-        self._on_refusal(refusal)
+    def _check_call(self, check: Callable[..., object], *arguments: object) -> bool:
+        """Return whether a check accepts a call. Report the refusal if the check raises Refused."""
+        try:
+            check(*arguments)
+        except Refused as refused:
+            if self._on_refusal is None:
+                raise
+            self._on_refusal(refused.refusal)
+            return False
+        return True
 
     def _operand(self, index: int, call: Call) -> NnOperand | None:
-        refusal = refusal_of(self._check_indices, (index,), call)
-        self._report(refusal)
-        return None if refusal is not None else self.operands[index]
+        return self.operands[index] if self._check_call(self._check_indices, (index,), call) else None
 
     def _check_indices(self, indices: Sequence[int], call: Call) -> None:
         count = len(self.operands)

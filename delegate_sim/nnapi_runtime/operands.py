@@ -52,20 +52,6 @@ class ChannelQuantization:
 
 
 @dataclass(eq=False, slots=True)
-class OperandKey:
-    """The properties of an operand that the checks read.
-
-    Operands of equal type, shape and quantization share one key. Keys are compared by identity.
-    """
-
-    type: int
-    dimensions: tuple[int, ...]
-    scale: float
-    zero_point: int
-    channel: int | None
-
-
-@dataclass(eq=False, slots=True)
 class NnOperand:
     """One operand of a model. ``value`` has the known bytes of a copied constant."""
 
@@ -77,7 +63,12 @@ class NnOperand:
     lifetime: Lifetime = Lifetime.TEMPORARY
     value: bytes | None = None
     submodel: NnModel | None = None
-    key: OperandKey | None = None
+
+    @property
+    def properties(self) -> tuple[object, ...]:
+        """The type, the shape, the quantization and the origin of the value."""
+        channel = None if self.channels is None else self.channels.dimension
+        return self.type, self.dimensions, self.scale, self.zero_point, channel, self.lifetime
 
     @property
     def rank(self) -> int:

@@ -19,7 +19,7 @@ from ....graph.graph import Graph
 from ....graph.partition import Subset
 from ....model.model import Node
 from ....nnapi_runtime.builder import ModelBuilder
-from ....nnapi_runtime.model import NnOperation, check_level, combine, key_of
+from ....nnapi_runtime.model import NnOperation, check_level, combine
 from ....nnapi_runtime.operands import Lifetime, NnOperand
 from ....nnapi_runtime.types import Version
 from ....refusal import Refusal, Refused
@@ -391,6 +391,6 @@ class PartitionCheck:
         results = [
             (wanted, model.operands[builder.dequantized[own, wanted]]) for wanted in builder.dequantized_types.get(own, ())
         ]
-        key = key_of(operand), operand.lifetime, *[(wanted, key_of(result)) for wanted, result in results]
+        key = operand.properties, *[(wanted, result.properties) for wanted, result in results]
         known = self._states.get(key)
         return self._states.add(key, OperandState(operand, tuple(results))) if known is None else known
