@@ -20,7 +20,6 @@ OPERATIONS: dict[int, OperationRule] = {
     code: rule for rule in (*arithmetic.RULES, *layers.RULES, *shapes.RULES) for code in rule.operations
 }
 
-
 _CODES = frozenset(OperationType)
 
 

@@ -55,8 +55,6 @@ from ..target import (
 )
 
 _T = OperandType
-
-
 _POSITIVE_SCALE = "quantize with a representative data set, so that the scale is above 0"
 
 
