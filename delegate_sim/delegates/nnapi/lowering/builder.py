@@ -3,8 +3,7 @@
 Source: ``NNAPIOpBuilder`` and ``NnapiMappingContext`` (``delegates/nnapi/nnapi_delegate.cc``).
 
 In some places, the delegate ignores a failure to add a tensor and treats the tensor as mapped. This builder does the same. Unlike
-the delegate, this builder continues after a rejected call, so that every rejected call is reported. Without a simulated runtime,
-no NNAPI model is built.
+the delegate, this builder continues after a rejected call, so that every rejected call is reported.
 """
 
 from __future__ import annotations
