@@ -6,30 +6,23 @@ Upstream: runtime/ModelBuilder.cpp, also getNumTrailingArgumentsToRemove.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from copy import copy
+from typing import TypeAlias
 
 from ..foundation.float32 import float32
 from ..refusal import Refusal, Refused
-from .model import (
-    RUN_ORDER,
-    NnModel,
-    NnOperation,
-    check_level,
-    check_model,
-    combine,
-    key_of,
-    operand_key,
-    operand_refusal,
-    refusal_of,
-    run_order,
-    validate_with_operands,
-    value_refusal,
-    version_or_raise,
-    writes_before_reads,
+from .model import NnModel, NnOperation, check_level, check_model, own_version, run_order, writes_before_reads
+from .operands import (
+    MAX_COPIED_BYTES,
+    ChannelQuantization,
+    Lifetime,
+    NnOperand,
+    check_channels,
+    check_no_value,
+    check_operand_type,
+    check_value,
 )
-from .operands import MAX_COPIED_BYTES, ChannelQuantization, Lifetime, NnOperand, check_channels, check_no_value, operand_version
 from .operations import OPERATIONS
-from .refusal import Call, refuse, rule
+from .refusal import Call, refuse
 from .types import MAX_FEATURE_LEVEL, AndroidRelease, ResultCode, Version
 
 DEFAULTS_DROPPED_SINCE = AndroidRelease.ANDROID_11
@@ -49,9 +42,15 @@ def without_default_inputs(operation: NnOperation, operands: Sequence[NnOperand]
     return operation if count == len(inputs) else operation._replace(inputs=operation.inputs[:count])
 
 
-OPERAND_INDEX = rule("operand-index")
-BOUNDARY_POINTER = rule("model-boundary-pointers")
-BOUNDARY_OPERAND = rule("model-boundary-operand")
+OnCall: TypeAlias = Callable[[str, int | None, bool | None], None]
+"""A function that gets each call: its name, the index of the operand or operation, and the value of a setting."""
+
+
+def ignore_call(function: str, subject: int | None, value: bool | None) -> None:
+    """Do nothing with a call."""
+
+
+RELAX = "ANeuralNetworksModel_relaxComputationFloat32toFloat16"
 
 
 class ModelBuilder:
@@ -67,16 +66,15 @@ class ModelBuilder:
         android: AndroidRelease = AndroidRelease.ANDROID_13,
         feature_level: int | None = None,
         on_refusal: Callable[[Refusal], None] | None = None,
+        on_call: OnCall = ignore_call,
     ) -> None:
+        self._on_call = on_call
         self._on_refusal = on_refusal
         self.android = android
         self.feature_level = MAX_FEATURE_LEVEL[android] if feature_level is None else feature_level
         self.operands: list[NnOperand] = []
         self.operations: list[NnOperation] = []
         """The operations in the order of the calls."""
-        self._verdicts: list[Version | Refusal] = []
-        """The verdict on each operation and its operands. Later changes to the operands do not update the verdict."""
-        self._has_changed = False
         self.inputs: list[int] = []
         self.outputs: list[int] = []
         self._relaxed = False
@@ -88,38 +86,39 @@ class ModelBuilder:
 
         If ``has_pointer`` is True, the pointer to the dimensions is not null, even if there are no dimensions.
         """
-        shape = tuple(dimensions)
-        scale = float32(scale) if scale else 0.0
-        key = operand_key(code, shape, scale, zero_point)
-        self._report(operand_refusal(key, has_pointer and not shape))
-        self.operands.append(NnOperand(code, shape, scale, zero_point, key=key))
+        self._on_call(Call.ADD_OPERAND.value, len(self.operands), None)
+        operand = NnOperand(code, tuple(dimensions), float32(scale) if scale else 0.0, zero_point)
+        self._check_call(check_operand_type, operand, has_pointer)
+        self.operands.append(operand)
         return len(self.operands) - 1
 
     def set_channel_quantization(self, index: int, dimension: int, scales: Sequence[float], repeats: int = 1) -> None:
         """Set the channel scales of a TENSOR_QUANT8_SYMM_PER_CHANNEL operand: ``scales``, repeated ``repeats`` times."""
+        self._on_call(Call.SET_CHANNEL_QUANTIZATION.value, index, None)
         operand = self._operand(index, Call.SET_CHANNEL_QUANTIZATION)
         if operand is None:
             return
         channels = ChannelQuantization(dimension, tuple(map(float32, scales)), repeats)
-        self._report(refusal_of(check_channels, operand, channels))
+        self._check_call(check_channels, operand, channels)
         operand.channels = channels
-        self._has_changed |= bool(self.operations)
 
     def set_value(self, index: int, length: int, value: bytes | None = None) -> None:
         """Make an operand a constant of ``length`` bytes.
 
         ``value`` is needed only for scalars, because a scalar may have the default value of an optional input.
         """
+        self._on_call(Call.SET_VALUE.value, index, None)
         operand = self._operand(index, Call.SET_VALUE)
         if operand is None:
             return
-        self._report(value_refusal(key_of(operand), length, Call.SET_VALUE))
+        self._check_call(check_value, operand, length)
         is_copied = length <= MAX_COPIED_BYTES
         operand.lifetime = Lifetime.CONSTANT_COPY if is_copied else Lifetime.CONSTANT_REFERENCE
         operand.value = value if is_copied else None
 
     def omit(self, index: int, length: int = 0) -> None:
         """Mark an operand as omitted by setting its value to a null pointer."""
+        self._on_call(Call.SET_VALUE.value, index, None)
         operand = self._operand(index, Call.SET_VALUE)
         check_no_value(length)
         if operand is not None:
@@ -129,7 +128,7 @@ class ModelBuilder:
         """Make an operand a constant that is stored in a memory object of the caller."""
         operand = self._operand(index, Call.SET_VALUE_FROM_MEMORY)
         if operand is not None:
-            self._report(value_refusal(key_of(operand), length, Call.SET_VALUE_FROM_MEMORY))
+            self._check_call(check_value, operand, length, Call.SET_VALUE_FROM_MEMORY)
             operand.lifetime, operand.value = Lifetime.CONSTANT_REFERENCE, None
 
     def set_value_from_model(self, index: int, model: NnModel) -> None:
@@ -137,31 +136,14 @@ class ModelBuilder:
         operand = self._operand(index, Call.SET_VALUE_FROM_MODEL)
         if operand is not None:
             operand.lifetime, operand.submodel = Lifetime.SUBMODEL, model
-            self._has_changed |= bool(self.operations)
 
     def add_operation(self, code: int, inputs: Sequence[int], outputs: Sequence[int], tag: int | None = None) -> None:
         """Add an operation. ``tag`` is a number that identifies the operation for the caller."""
-        try:
-            self._check_indices(inputs, Call.ADD_OPERATION)
-            self._check_indices(outputs, Call.ADD_OPERATION)
-            given, results = [self.operands[index] for index in inputs], [self.operands[index] for index in outputs]
-            verdict = validate_with_operands(code, given, results, self.android)
-            version_or_raise(verdict.own)
-            whole = verdict.whole
-        except Refused as refused:
-            self._report(refused.refusal)
-            whole = refused.refusal
-        self._verdicts.append(whole)
-        self.operations.append(NnOperation(code, tuple(inputs), tuple(outputs), len(self.operations), tag))
-
-    def copy_operand(self, operand: NnOperand) -> None:
-        """Add an operand with the same properties and the same value."""
-        self.operands.append(copy(operand))
-
-    @property
-    def version(self) -> Version:
-        """The version that the operands and operations added so far need. Raise Refused if one was rejected."""
-        return combine([*map(version_or_raise, self._verdicts), *map(operand_version, self.operands)])
+        self._on_call(Call.ADD_OPERATION.value, len(self.operations), None)
+        operation = NnOperation(code, tuple(inputs), tuple(outputs), len(self.operations), tag)
+        if self._check_call(self._check_indices, (*inputs, *outputs), Call.ADD_OPERATION):
+            self._check_call(own_version, operation, self.operands, self.android)
+        self.operations.append(operation)
 
     def identify_inputs_and_outputs(
         self, inputs: Sequence[int], outputs: Sequence[int], pointers: tuple[bool, bool] = (False, False)
@@ -171,10 +153,11 @@ class ModelBuilder:
         ``pointers`` has a flag for each of the two lists. If the flag is True, the pointer to the list is not null, even if the
         list is empty.
         """
+        self._on_call(Call.IDENTIFY.value, None, None)
         for subject, listed, has_pointer in zip(("inputs", "outputs"), (inputs, outputs), pointers, strict=True):
             if not listed:
                 code = ResultCode.BAD_DATA if has_pointer else ResultCode.UNEXPECTED_NULL
-                refuse(BOUNDARY_POINTER, Call.IDENTIFY, subject, "none", "at least 1", code)
+                refuse("model-boundary-pointers", Call.IDENTIFY, subject, "none", "at least 1", code)
         self._check_indices((*inputs, *outputs), Call.IDENTIFY)
         # A rejected call keeps the changes that it made before it was rejected.
         self.inputs = list(inputs)
@@ -184,10 +167,12 @@ class ModelBuilder:
 
     def relax_to_float16(self, allow: bool = True) -> None:
         """Allow or forbid float16 precision in FLOAT32 operations."""
+        self._on_call(RELAX, None, allow)
         self._relaxed = allow
 
     def check(self) -> Version:
         """Check the whole model and return the version that the model needs."""
+        self._on_call(Call.FINISH_MODEL.value, None, None)
         return self._check(self.operations if writes_before_reads(self.operands, self.operations) else self._run_order())
 
     def finish(self) -> NnModel:
@@ -207,35 +192,42 @@ class ModelBuilder:
     def _check(self, operations: Sequence[NnOperation]) -> Version:
         if len(operations) < len(self.operations):
             stuck = sorted({one.index for one in self.operations} - {one.index for one in operations})
-            refuse(RUN_ORDER, Call.FINISH_MODEL, f"operation {stuck[0]}", "an input that is never written", "no such input")
-        verdicts = self._verdicts if operations is self.operations and not self._has_changed else None
-        required = check_model(self.operands, operations, self.inputs, self.outputs, self.android, verdicts)
+            refuse(
+                "model-run-order", Call.FINISH_MODEL, f"operation {stuck[0]}", "an input that is never written", "no such input"
+            )
+        required = check_model(self.operands, operations, self.inputs, self.outputs, self.android)
         check_level(required, self.feature_level)
         return required
 
-    def _report(self, refusal: Refusal | None) -> None:
-        if refusal is None:
-            return
-        if self._on_refusal is None:
-            raise Refused(refusal)
-        self._on_refusal(refusal)
+    def _check_call(self, check: Callable[..., object], *arguments: object) -> bool:
+        """Return whether a check accepts a call. Report the refusal if the check raises Refused."""
+        try:
+            check(*arguments)
+        except Refused as refused:
+            if self._on_refusal is None:
+                raise
+            self._on_refusal(refused.refusal)
+            return False
+        return True
 
     def _operand(self, index: int, call: Call) -> NnOperand | None:
-        refusal = refusal_of(self._check_indices, (index,), call)
-        self._report(refusal)
-        return None if refusal is not None else self.operands[index]
+        return self.operands[index] if self._check_call(self._check_indices, (index,), call) else None
 
     def _check_indices(self, indices: Sequence[int], call: Call) -> None:
         count = len(self.operands)
         for index in indices:
             if not 0 <= index < count:
-                refuse(OPERAND_INDEX, call, "operand index", index, f"less than {count}")
+                refuse("operand-index", call, "operand index", index, f"less than {count}")
 
     def _set_lifetimes(self, indices: Sequence[int], lifetime: Lifetime) -> None:
         for index in indices:
             operand = self.operands[index]
             if operand.lifetime != Lifetime.TEMPORARY:
                 refuse(
-                    BOUNDARY_OPERAND, Call.IDENTIFY, f"operand {index}", operand.lifetime.value, "no value, and only one listing"
+                    "model-boundary-operand",
+                    Call.IDENTIFY,
+                    f"operand {index}",
+                    operand.lifetime.value,
+                    "no value, and only one listing",
                 )
             operand.lifetime = lifetime

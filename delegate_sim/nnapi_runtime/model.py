@@ -1,4 +1,4 @@
-"""Finished models, and the rules of ``finish``. Checks of operands and operations are cached, because many of them are equal.
+"""Finished models, and the rules of ``finish``.
 
 Upstream: runtime/ModelBuilder.cpp sortIntoRunOrder, finish; common/types/src/Validation.cpp validateModelSubgraph;
 common/ModelUtils.cpp removeDeadOperands.
@@ -6,120 +6,16 @@ common/ModelUtils.cpp removeDeadOperands.
 
 from __future__ import annotations
 
-import functools
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import NamedTuple
 
-from ..refusal import Refusal, Refused
-from .operands import ChannelQuantization, Lifetime, NnOperand, OperandKey, check_operand_type, check_value, operand_version
+from .operands import Lifetime, NnOperand, operand_version
 from .operations import validate_operation
-from .refusal import Call, refuse, rule
-from .types import AndroidRelease, OperandType, OperationType, Version, type_of
-
-_KEPT = 1 << 14
-_CONTROL_FLOW = frozenset({OperationType.IF, OperationType.WHILE})
-
-
-@functools.lru_cache(_KEPT)
-def operand_key(code: int, dimensions: tuple[int, ...], scale: float, zero_point: int, channel: int | None = None) -> OperandKey:
-    """Return the key that all operands with this type, shape and quantization share."""
-    return OperandKey(code, dimensions, scale, zero_point, channel)
-
-
-def refusal_of(check: Callable[..., None], *arguments: object) -> Refusal | None:
-    """Return the refusal that a check raises, or None."""
-    try:
-        check(*arguments)
-    except Refused as refused:
-        return refused.refusal
-    return None
-
-
-@functools.lru_cache(_KEPT)
-def operand_refusal(key: OperandKey, has_pointer: bool) -> Refusal | None:
-    """Return the refusal by addOperand, or None if addOperand accepts the operand."""
-    return refusal_of(check_operand_type, NnOperand(key.type, key.dimensions, key.scale, key.zero_point), has_pointer)
-
-
-@functools.lru_cache(_KEPT)
-def value_refusal(key: OperandKey, length: int, call: Call) -> Refusal | None:
-    """Return the refusal by a call that sets a value of ``length`` bytes, or None if the call accepts the value."""
-    return refusal_of(check_value, NnOperand(key.type, key.dimensions), length, call)
-
-
-def key_of(operand: NnOperand) -> OperandKey:
-    """Return the key of an operand."""
-    channel = None if operand.channels is None else operand.channels.dimension
-    key = operand.key
-    if key is None or key.channel != channel:
-        key = operand.key = operand_key(operand.type, operand.dimensions, operand.scale, operand.zero_point, channel)
-    return key
-
-
-@dataclass(frozen=True, slots=True)
-class OperationVerdict:
-    """The verdicts on an operation.
-
-    ``own`` is the verdict on the operation alone. ``whole`` also includes the verdicts on the operands. A verdict is the needed
-    version, or the refusal.
-    """
-
-    own: Version | Refusal
-    whole: Version | Refusal
-
-
-def validate_with_operands(
-    code: int, inputs: Sequence[NnOperand], outputs: Sequence[NnOperand], android: AndroidRelease
-) -> OperationVerdict:
-    """Return the verdict on an operation alone, and the verdict that includes the operands."""
-    if code in _CONTROL_FLOW:
-        # Verdicts on control flow are not cached, because they depend on other models, and keys do not include these models.
-        return _verdict(code, inputs, outputs, android)
-    return _kept(code, tuple(map(key_of, inputs)), tuple(map(key_of, outputs)), android)
-
-
-def version_or_raise(verdict: Version | Refusal) -> Version:
-    """Return the version of a verdict, or raise Refused if the verdict is a refusal."""
-    if isinstance(verdict, Refusal):
-        raise Refused(verdict)
-    return verdict
-
-
-@functools.lru_cache(_KEPT)
-def _kept(
-    code: int, inputs: tuple[OperandKey, ...], outputs: tuple[OperandKey, ...], android: AndroidRelease
-) -> OperationVerdict:
-    return _verdict(code, list(map(_operand_of, inputs)), list(map(_operand_of, outputs)), android)
-
-
-def _verdict(code: int, inputs: Sequence[NnOperand], outputs: Sequence[NnOperand], android: AndroidRelease) -> OperationVerdict:
-    try:
-        own = version = validate_operation(code, inputs, outputs, android)
-    except Refused as refused:
-        return OperationVerdict(refused.refusal, refused.refusal)
-    try:
-        for operand in (*inputs, *outputs):
-            version = version.combine(operand_version(operand))
-    except Refused as refused:
-        return OperationVerdict(own, refused.refusal)
-    return OperationVerdict(own, version)
-
-
-def _operand_of(key: OperandKey) -> NnOperand:
-    channels = None if key.channel is None else ChannelQuantization(key.channel, ())
-    return NnOperand(key.type, key.dimensions, key.scale, key.zero_point, channels, key=key)
-
-
-RUN_ORDER = rule("model-run-order")
-MODEL_EMPTY = rule("model-empty")
-MODEL_LIFETIME = rule("model-submodel-operand")
-MODEL_BOUNDARY = rule("model-boundary")
-WRITTEN_TWICE = rule("model-written-twice")
-NEVER_WRITTEN = rule("model-never-written")
-MODEL_LEVEL = rule("model-feature-level")
+from .refusal import RULES, Call, refuse
+from .types import AndroidRelease, OperandType, Version, type_of
 
 _MODEL = OperandType.MODEL.value
 _PLAIN = Version(1)
@@ -192,9 +88,15 @@ def combine(versions: Iterable[Version]) -> Version:
 
 def operation_version(operation: NnOperation, operands: Sequence[NnOperand], android: AndroidRelease) -> Version:
     """Return the version that an operation and its operands need. Upstream: validateOperationIncludingOperandVersions."""
+    own = own_version(operation, operands, android)
+    return combine([own, *(operand_version(operands[index]) for index in (*operation.inputs, *operation.outputs))])
+
+
+def own_version(operation: NnOperation, operands: Sequence[NnOperand], android: AndroidRelease) -> Version:
+    """Return the version that an operation needs, regardless of its operands. Raise Refused if addOperation fails."""
     inputs = [operands[index] for index in operation.inputs]
     outputs = [operands[index] for index in operation.outputs]
-    return version_or_raise(validate_with_operands(operation.type, inputs, outputs, android).whole)
+    return validate_operation(operation.type, inputs, outputs, android)
 
 
 def run_order(operations: Sequence[NnOperation], is_produced: Callable[[int], bool]) -> list[NnOperation]:
@@ -271,18 +173,11 @@ def check_model(
     inputs: Sequence[int],
     outputs: Sequence[int],
     android: AndroidRelease,
-    verdicts: Iterable[Version | Refusal] | None = None,
 ) -> Version:
-    """Check a model with operations in run order. Return the version that the model needs.
-
-    For each operation, ``verdicts`` has the version or the refusal from an earlier check. Without ``verdicts``, this function
-    checks the operations.
-
-    Upstream: validateModelSubgraph.
-    """
+    """Check a model with operations in run order. Return the version that the model needs. Upstream: validateModelSubgraph."""
     for subject, present in (("operands", operands), ("operations", operations)):
         if not present:
-            refuse(MODEL_EMPTY, Call.FINISH_MODEL, subject, 0, "at least 1")
+            refuse("model-empty", Call.FINISH_MODEL, subject, 0, "at least 1")
     versions = {_PLAIN}
     for index, operand in enumerate(operands):
         if operand.type == _MODEL or operand.lifetime is Lifetime.SUBMODEL:
@@ -290,10 +185,7 @@ def check_model(
         # FLOAT32 tensors, the most frequent operands, need no checks, because every level has them.
         if operand.type != _TENSOR_FLOAT32 or not operand.dimensions:
             versions.add(operand_version(operand, f"operand {index}"))
-    if verdicts is None:
-        versions.update([operation_version(operation, operands, android) for operation in operations])
-    else:
-        versions.update([version_or_raise(verdict) for verdict in verdicts])
+    versions.update([own_version(operation, operands, android) for operation in operations])
     _check_boundary(operands, inputs, Lifetime.MODEL_INPUT)
     _check_boundary(operands, outputs, Lifetime.MODEL_OUTPUT)
     _check_writers(operands, operations, android)
@@ -306,18 +198,24 @@ _TENSOR_FLOAT32 = OperandType.TENSOR_FLOAT32.value
 def _check_lifetime(index: int, operand: NnOperand) -> None:
     if (operand.type == _MODEL) != (operand.lifetime is Lifetime.SUBMODEL):
         value = f"{type_of(operand.type)}, {operand.lifetime.value}"
-        refuse(MODEL_LIFETIME, Call.FINISH_MODEL, f"operand {index}", value, "type MODEL and a reference to a model, or neither")
+        refuse(
+            "model-submodel-operand",
+            Call.FINISH_MODEL,
+            f"operand {index}",
+            value,
+            "type MODEL and a reference to a model, or neither",
+        )
 
 
 def _check_boundary(operands: Sequence[NnOperand], listed: Sequence[int], lifetime: Lifetime) -> None:
     for index in listed:
         if operands[index].lifetime is not lifetime:
-            refuse(MODEL_BOUNDARY, Call.FINISH_MODEL, f"operand {index}", operands[index].lifetime.value, lifetime.value)
+            refuse("model-boundary", Call.FINISH_MODEL, f"operand {index}", operands[index].lifetime.value, lifetime.value)
     times = Counter(listed)
     for index, operand in enumerate(operands):
         if operand.lifetime is lifetime and times[index] != 1:
             value = f"listed {times[index]} times"
-            refuse(MODEL_BOUNDARY, Call.FINISH_MODEL, f"operand {index}", value, f"once as {lifetime.value}")
+            refuse("model-boundary", Call.FINISH_MODEL, f"operand {index}", value, f"once as {lifetime.value}")
 
 
 def _check_writers(operands: Sequence[NnOperand], operations: Sequence[NnOperation], android: AndroidRelease) -> None:
@@ -326,16 +224,20 @@ def _check_writers(operands: Sequence[NnOperand], operations: Sequence[NnOperati
         for index in operation.outputs:
             if known[index]:
                 value = f"{operands[index].lifetime.value}, written by operation {operation.index}"
-                refuse(WRITTEN_TWICE, Call.FINISH_MODEL, f"operand {index}", value, "one writer")
+                refuse("model-written-twice", Call.FINISH_MODEL, f"operand {index}", value, "one writer")
             known[index] = True
-    if not all(known) and android >= NEVER_WRITTEN.since:
+    if not all(known) and android >= RULES["model-never-written"].since:
         index = known.index(False)
         refuse(
-            NEVER_WRITTEN, Call.FINISH_MODEL, f"operand {index}", operands[index].lifetime.value, "an operation that writes it"
+            "model-never-written",
+            Call.FINISH_MODEL,
+            f"operand {index}",
+            operands[index].lifetime.value,
+            "an operation that writes it",
         )
 
 
 def check_level(version: Version, level: int) -> None:
     """Raise Refused if the runtime's feature level is too low for the version that a model needs."""
     if not version.fits(Version(level, runtime_only=True)):
-        refuse(MODEL_LEVEL, Call.FINISH_MODEL, "feature level", version.level, f"at most {level}")
+        refuse("model-feature-level", Call.FINISH_MODEL, "feature level", version.level, f"at most {level}")

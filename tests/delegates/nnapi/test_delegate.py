@@ -7,8 +7,8 @@ import pytest
 import delegate_sim
 from delegate_sim.delegates.nnapi.delegate import DELEGATE
 from delegate_sim.delegates.nnapi.driver_interface import driver_questions
-from delegate_sim.delegates.nnapi.lowering import driver_operations
 from delegate_sim.delegates.nnapi.options import feature_level
+from delegate_sim.delegates.nnapi.rules import driver_operations
 from delegate_sim.delegates.nnapi.target import FEATURE_LEVEL_6, FEATURE_LEVEL_8, FEATURE_LEVELS, NNAPI_1_2
 from delegate_sim.delegates.options import parse_options
 from delegate_sim.graph.graph import file_graph
