@@ -1,6 +1,6 @@
 """Export runs for other programs: as a graph, as Model Explorer's node data, and as the models that a delegate builds.
 
-The packages networkx (GraphML, JSON) and pydot (DOT) write graphs. The extra ``export`` installs both packages.
+The packages networkx (DOT, JSON) and pydot (DOT) write graphs. The extra ``export`` installs both packages.
 """
 
 from __future__ import annotations
@@ -8,10 +8,11 @@ from __future__ import annotations
 import importlib
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
+from xml.sax.saxutils import escape
 
 from .delegates.driver import LoweredModel
 from .errors import LimitError, MissingPackageError
@@ -42,19 +43,36 @@ def networkx_graph(run: Run) -> Any:
     Nodes are called ``SUBGRAPH:NODE``. Each edge goes from a node that writes tensors to a node that reads these tensors. The
     edge has the names and the total bytes of the tensors. Raises MissingPackageError if networkx is missing.
     """
-    networkx = _package("networkx")
-    graph = networkx.DiGraph(delegate=run.delegate.name, runtime=str(run.release), outcome=run.outcome)
-    count, most = sum([len(subgraph.graph.links) for subgraph in run.subgraphs]), raised(_MOST_LINKS)
-    if count > most:
-        raise LimitError(f"{count:,} uses of tensors are more than the limit of {most:,} for a graph{how_to_raise()}")
-    for subgraph in run.subgraphs:
-        _add(graph, run, subgraph)
+    graph = _package("networkx").DiGraph(**_attributes(run))
+    _check_links(run)
+    graph.add_nodes_from(_nodes(run))
+    graph.add_edges_from(_edges(run))
     return graph
 
 
 def as_graphml(run: Run) -> str:
-    """Return the graph as GraphML. Raises MissingPackageError if networkx is missing."""
-    return "\n".join([*_package("networkx").generate_graphml(networkx_graph(run)), ""])
+    """Return the graph of ``networkx_graph`` as GraphML."""
+    _check_links(run)
+    return "".join(_graphml(run))
+
+
+def _graphml(run: Run) -> Iterator[str]:
+    yield '<?xml version="1.0" encoding="utf-8"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
+    of_node, of_edge = next((own for _, own in _nodes(run)), {}), next((own for _, _, own in _edges(run)), {})
+    for kind, attributes in (("graph", _attributes(run)), ("node", of_node), ("edge", of_edge)):
+        for name, value in attributes.items():
+            of = "long" if isinstance(value, int) else "string"
+            yield f'<key id="{kind}-{name}" for="{kind}" attr.name="{name}" attr.type="{of}"/>\n'
+    yield f'<graph edgedefault="directed">{_data("graph", _attributes(run))}\n'
+    for key, attributes in _nodes(run):
+        yield f'<node id="{key}">{_data("node", attributes)}</node>\n'
+    for writer, reader, attributes in _edges(run):
+        yield f'<edge source="{writer}" target="{reader}">{_data("edge", attributes)}</edge>\n'
+    yield "</graph>\n</graphml>\n"
+
+
+def _data(kind: str, attributes: Mapping[str, Any]) -> str:
+    return "".join([f'<data key="{kind}-{name}">{escape(str(value))}</data>' for name, value in attributes.items()])
 
 
 def as_node_link(run: Run) -> str:
@@ -101,34 +119,51 @@ FORMATS: Mapping[str, Callable[[Run], str]] = {"dot": as_dot, "graphml": as_grap
 """Functions that write the graph, keyed by the name of the format."""
 
 
-def _add(graph: Any, run: Run, subgraph: SubgraphRun) -> None:
-    view = subgraph.graph
-    partition_of = {node: number for number, subset in enumerate(subgraph.subsets) for node in subset.nodes}
-    for index in view.execution_plan:
-        node, state = view.nodes[index], node_state(subgraph, index)
-        output = next((view.tensors[tensor].name for tensor in node.outputs if tensor >= 0), "")
-        codes = [reason.code for reason in node_reasons(subgraph, index, run.refusal)] if state != DELEGATED else []
-        graph.add_node(
-            _key(view.index, index),
-            label=f"{index} {_text(node.op)}",
-            op=_text(node.op),
-            version=node.version,
-            name=_text(output),
-            subgraph=view.index,
-            node=index,
-            state=state,
-            runs_on=run.delegate.name if state == DELEGATED else words_of(run.delegate.name).other_place.lower(),
-            partition=partition_of.get(index, -1),
-            codes=", ".join(codes),
-            color=COLORS[state],
-        )
-    tensors: dict[tuple[int, int], list[Tensor]] = {}
-    for writer, reader, tensor in view.links:
-        tensors.setdefault((writer, reader), []).append(view.tensors[tensor])
-    for (writer, reader), own in tensors.items():
-        names = ", ".join(filter(None, [_text(tensor.name) for tensor in own]))
-        size = sum([tensor.byte_size for tensor in own])
-        graph.add_edge(_key(view.index, writer), _key(view.index, reader), bytes=size, tensors=names)
+def _attributes(run: Run) -> dict[str, Any]:
+    return {"delegate": run.delegate.name, "runtime": str(run.release), "outcome": run.outcome}
+
+
+def _check_links(run: Run) -> None:
+    count, most = sum([len(subgraph.graph.links) for subgraph in run.subgraphs]), raised(_MOST_LINKS)
+    if count > most:
+        raise LimitError(f"{count:,} uses of tensors are more than the limit of {most:,} for a graph{how_to_raise()}")
+
+
+def _nodes(run: Run) -> Iterator[tuple[str, dict[str, Any]]]:
+    for subgraph in run.subgraphs:
+        view = subgraph.graph
+        partition_of = {node: number for number, subset in enumerate(subgraph.subsets) for node in subset.nodes}
+        for index in view.execution_plan:
+            node, state = view.nodes[index], node_state(subgraph, index)
+            output = next((view.tensors[tensor].name for tensor in node.outputs if tensor >= 0), "")
+            codes = [reason.code for reason in node_reasons(subgraph, index, run.refusal)] if state != DELEGATED else []
+            yield (
+                _key(view.index, index),
+                {
+                    "label": f"{index} {_text(node.op)}",
+                    "op": _text(node.op),
+                    "version": node.version,
+                    "name": _text(output),
+                    "subgraph": view.index,
+                    "node": index,
+                    "state": state,
+                    "runs_on": run.delegate.name if state == DELEGATED else words_of(run.delegate.name).other_place.lower(),
+                    "partition": partition_of.get(index, -1),
+                    "codes": ", ".join(codes),
+                    "color": COLORS[state],
+                },
+            )
+
+
+def _edges(run: Run) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for view in [subgraph.graph for subgraph in run.subgraphs]:
+        tensors: dict[tuple[int, int], list[Tensor]] = {}
+        for writer, reader, tensor in view.links:
+            tensors.setdefault((writer, reader), []).append(view.tensors[tensor])
+        for (writer, reader), own in tensors.items():
+            names = ", ".join(filter(None, [_text(tensor.name) for tensor in own]))
+            size = sum([tensor.byte_size for tensor in own])
+            yield _key(view.index, writer), _key(view.index, reader), {"bytes": size, "tensors": names}
 
 
 def _key(subgraph: int, node: int) -> str:

@@ -32,7 +32,7 @@ _MODELS, _BUNDLE = "models", "bundle"
 _FORMATS = (MODEL_EXPLORER, "dot", "graphml", "json", _LOWERED, _LOWERED_JSON, _MODELS, _BUNDLE)
 
 _EFFORT_OF_A_DRAWING = 10
-"""Writing the graph with networkx takes about as long as this many simulations."""
+"""Writing the graph takes about as long as this many simulations."""
 
 _MEDIUM = {MODEL_EXPLORER: "json", "graphml": "junit", _LOWERED: "text", _LOWERED_JSON: "json"}
 """The format to pass to ``write``, keyed by export format. GraphML needs ``junit``, because both formats are XML."""
@@ -52,7 +52,7 @@ the delegate's name before the suffix. Open the file with: model-explorer model.
 'export lowered' and 'export lowered-json' write the models that the delegate builds from its partitions, call by call.
 'export models' writes each section of a LiteRT-LM bundle, or each member of a .task file, to a file in a folder.
 'export bundle' writes a bundle from this folder, and keeps the bytes of unchanged sections.
-dot, graphml and json need networkx and pydot (pip install '.[export]'). In DOT, each partition is a cluster.
+dot and json need networkx and pydot (pip install '.[export]'). In DOT, each partition is a cluster.
 """
 
 

@@ -12,6 +12,7 @@ and h5py only to read the formats of TensorFlow.
 from __future__ import annotations
 
 import ast
+import io
 import json
 import os
 import pickle
@@ -20,7 +21,7 @@ import runpy
 import sys
 import zipfile
 from collections.abc import Callable, Iterator
-from typing import Any, NoReturn
+from typing import Any, BinaryIO, NoReturn
 
 REFUSED = 77
 """The exit status for a model that is refused."""
@@ -114,22 +115,49 @@ def _check_keras(path: str) -> None:
 
 
 def _keras_configuration(path: str) -> str | bytes:
-    """Return the stored configuration. Raise ModelCode if a file could be read in two formats."""
-    if path.lower().endswith(".keras"):
-        size = os.path.getsize(path)
-        with open(path, "rb") as file:
-            place = 0
-            while place < size:  # where HDF5 looks for its signature
-                file.seek(place)
-                if file.read(len(_HDF5)) == _HDF5:
-                    raise ModelCode("can be read as a zip archive and as HDF5")
-                place = max(512, place * 2)
-        with zipfile.ZipFile(path) as archive:
-            return archive.read("config.json")
+    """Return the stored configuration. Raise ModelCode if a file could be read in two formats, or has weights in other files."""
+    if not path.lower().endswith(".keras"):
+        return _checked_hdf5(path)
+    with open(path, "rb") as file:
+        if _is_hdf5(file, os.path.getsize(path)):
+            raise ModelCode("can be read as a zip archive and as HDF5")
+    with zipfile.ZipFile(path) as archive:
+        for member in archive.infolist():
+            content = io.BytesIO(archive.read(member))
+            if _is_hdf5(content, member.file_size):
+                _checked_hdf5(content)
+        return archive.read("config.json")
+
+
+def _is_hdf5(file: BinaryIO, size: int) -> bool:
+    place = 0
+    while place < size:  # where HDF5 looks for its signature
+        file.seek(place)
+        if file.read(len(_HDF5)) == _HDF5:
+            return True
+        place = max(512, place * 2)
+    return False
+
+
+def _checked_hdf5(file: str | BinaryIO) -> str | bytes:
+    """Return the configuration in an HDF5 file. Raise ModelCode if the data of the file is in other files."""
     import h5py
 
-    with h5py.File(path, "r") as file:
-        return file.attrs.get("model_config", "{}")  # type: ignore[no-any-return]
+    with h5py.File(file, "r") as root:
+        waiting, known = [root], {root.id}
+        while waiting:
+            group = waiting.pop()
+            for name in group:
+                kind = group.get(name, getclass=True, getlink=True)
+                if kind is h5py.SoftLink:  # names an object of this file, which has another link of its own
+                    continue
+                item = group[name] if kind is h5py.HardLink else None
+                if item is None or (isinstance(item, h5py.Dataset) and (item.external or item.is_virtual)):
+                    raise ModelCode(f"has {name[:200]!r} in another file, which is read with the model")
+                if isinstance(item, h5py.Group) and item.id not in known:
+                    known.add(item.id)
+                    waiting.append(item)
+        return root.attrs.get("model_config", "{}")  # type: ignore[no-any-return]
 
 
 _STATEFUL = re.compile(

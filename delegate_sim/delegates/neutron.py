@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import NotSimulatedError
 from ..foundation.parsing.invalid_value import InvalidValueError
@@ -32,7 +32,7 @@ from ..rules.operands import INPUT, OUTPUT, Operand, exactly, operand
 from ..rules.rule import Check, OpRule, Reason, Repository, Source, op_rule
 from ..rules.vocabulary import check, constant, option, typed, where_given
 from .base import Delegate
-from .decision import Decision, ReleaseOnly, chance_warnings, crash_while_checking, summary_line, take_supported
+from .decision import Decision, chance_warnings, crash_while_checking, summary_line, take_supported
 from .options import Option, OptionValues
 from .traits import LogTraits
 
@@ -212,31 +212,38 @@ def _refusal(kind: Kind, found: str, needed: str) -> Reason:
     return Reason(kind.code(NAME), kind.name, f"{found}; needs {needed}", found, needed, kind.hint)
 
 
-def _beside_compiled(node: NodeView) -> Reason | None:
-    if is_compiled(node.node) or not has_compiled(node.graph):
+class NeutronTarget(NamedTuple):
+    """The target of the rules. ``has_compiled`` is true if a node of the graph is a compiled network."""
+
+    release: Release = NEWEST
+    has_compiled: bool = False
+
+
+def _beside_compiled(node: NodeView, target: NeutronTarget) -> Reason | None:
+    if is_compiled(node.node) or not target.has_compiled:
         return None
     return _refusal(COMPILED_ELSEWHERE, f"{node.op} in a graph with a compiled network", _NETWORK)
 
 
-def _not_checked(node: NodeView, _: ReleaseOnly) -> Reason | None:
+def _not_checked(node: NodeView, target: NeutronTarget) -> Reason | None:
     # Without a compiled network, the delegate reads the shapes of every node's first operand and first result, whatever the
     # operator.
-    refused = _beside_compiled(node)
+    refused = _beside_compiled(node, target)
     if refused is not None or is_compiled(node.node) or (node.node.inputs and node.node.outputs):
         return refused
     missing = "inputs" if not node.node.inputs else "outputs"
     return _refusal(READS_BEYOND_OPERANDS, f"{node.op} without {missing}", "an input and an output")
 
 
-def _book(source: Source, **parts: Any) -> RuleBook[ReleaseOnly]:
+def _book(source: Source, **parts: Any) -> RuleBook[NeutronTarget]:
     unknown = Unknown("an operator that the delegate knows")
     return RuleBook(
         NAME, custom=_CUSTOM_OPERATORS, kinds=KINDS, source=source, policy=Policy.ALL_FAILURES, unknown=unknown, **parts
     )
 
 
-_CLOSED = _book(_DECIDES[2], families=(), unknown_custom=Unknown(_NETWORK), excluded=lambda node, _: _beside_compiled(node))
-RULES: Mapping[str, RuleBook[ReleaseOnly]] = {
+_CLOSED = _book(_DECIDES[2], families=(), unknown_custom=Unknown(_NETWORK), excluded=_beside_compiled)
+RULES: Mapping[str, RuleBook[NeutronTarget]] = {
     WITH_RULES: _book(
         SOURCE,
         families=(_OPERATORS,),
@@ -297,11 +304,11 @@ class NeutronDelegate(Delegate):
         return str(options["release"])
 
     @property
-    def rule_books(self) -> tuple[RuleBook[ReleaseOnly], ...]:
+    def rule_books(self) -> tuple[RuleBook[NeutronTarget], ...]:
         """The rules of every release."""
         return tuple(dict.fromkeys(RULES.values()))
 
-    def rules_for(self, options: OptionValues) -> RuleBook[ReleaseOnly]:
+    def rules_for(self, options: OptionValues) -> RuleBook[NeutronTarget]:
         """Return the rules of the release that the options name."""
         return RULES[options["release"]]
 
@@ -317,7 +324,7 @@ class NeutronDelegate(Delegate):
         if options["release"] in CLOSED_RELEASES and not has_compiled(graph):
             raise NotSimulatedError(_CONVERTER, graph.model.path or "the model")
         rules = self.rules_for(options)
-        decision = take_supported(graph, rules, ReleaseOnly(release))
+        decision = take_supported(graph, rules, NeutronTarget(release, has_compiled(graph)))
         failure = crash_while_checking(decision, rules, READS_MISSING_SIZES)
         if failure is not None:
             return replace(decision, nodes=(), preview=(), failure=failure)

@@ -51,7 +51,7 @@ class Forms:
         self._next = 0
         self._tensors: _LargeTable[int, tuple[Tensor, int]] = _LargeTable()
         self._nodes: _LargeTable[int, tuple[Node, Sequence[Tensor], int]] = _LargeTable()
-        self._kinds: _LargeTable[int, tuple[Node, int]] = _LargeTable()
+        self._kinds: _LargeTable[Hashable, int] = _LargeTable()
         self._kinds_at: _LargeTable[Hashable, int] = _LargeTable()
         """The forms of nodes without operands, by operator, operand counts and place of the options."""
         self._quantizations: _LargeTable[int, tuple[Quantization, Hashable]] = _LargeTable()
@@ -129,10 +129,9 @@ class Forms:
 
     def kind(self, model: Model, node: Node) -> int:
         """Return the form of a node without the forms of its operands."""
-        known = self._kinds.get(id(node))
-        if known is None or known[0] is not node:
-            known = self._kinds.add(id(node), (node, self._kind(model, node)))
-        return known[1]
+        content = node[1:]  # without the index, which a change of other nodes changes
+        known = self._kinds.get(content)
+        return self._kinds.add(content, self._kind(model, node)) if known is None else known
 
     def _kind(self, model: Model, node: Node) -> int:
         _, op, builtin_code, _, version, inputs, outputs, intermediates, options, custom_options = node

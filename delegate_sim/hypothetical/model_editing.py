@@ -166,9 +166,9 @@ class Editor:
         if not replaced:
             return
         last = Replacements(replaced).last
-        self.nodes = [
-            (origin, node._replace(inputs=tuple([last(index) for index in node.inputs]))) for origin, node in self.nodes
-        ]
+        for place, (origin, node) in enumerate(self.nodes):
+            if not replaced.keys().isdisjoint(node.inputs):
+                self.nodes[place] = origin, node._replace(inputs=tuple([last(index) for index in node.inputs]))
         self.outputs = [last(index) for index in self.outputs]
 
     def remove(self, nodes: Iterable[int]) -> None:
@@ -278,9 +278,10 @@ def demanded_versions(
     known = shared.get("versions", (forms_of(shared, model),), FormTable[int, int])
     highest: dict[str, int] = {}
     for graph in file_graphs(model):
+        given = {key.node: version for key, version in assumed.items() if key.subgraph == graph.index}
         for node, form in zip(graph.nodes, node_forms(graph.within(shared)), strict=True):
             if not node.is_custom:
-                demanded = assumed.get(NodeKey(graph.index, node.index)) or version_of(graph.view(node), form, known)
+                demanded = given.get(node.index) or known.get(form) or version_of(graph.view(node), form, known)
                 highest[node.op] = max(demanded, highest.get(node.op, 1))
     return highest
 

@@ -47,7 +47,7 @@ WRITING = {
     "diagnose": Writing(("diagnose", "model.tflite", "--delegate", "vx", "--format", "json", "--force", "-o", "out"), "out"),
     "inspect": Writing(("inspect", "model.tflite", "--force", "-o", "out"), "out"),
     "report": Writing(("report", "model.tflite", "--delegate", "vx", "--force", "-o", "out.html"), "out.html"),
-    "export": Writing(("export", "graphml", "model.tflite", "--delegate", "vx", "--force", "-o", "out"), "out", ("networkx",)),
+    "export": Writing(("export", "graphml", "model.tflite", "--delegate", "vx", "--force", "-o", "out"), "out"),
     "reconcile --learn": Writing(("reconcile", "model.tflite", "--log", "device.txt", "--learn", "out.toml"), "out.toml"),
     "init": Writing(("init", "--delegate", "vx", "--force"), "delegate-sim.toml"),
 }

@@ -94,8 +94,8 @@ def test_a_file_with_two_formats(tmp_path):
 
 @pytest.mark.parametrize("stored", [json.dumps(sequential(LAMBDA)), json.dumps(sequential(LAMBDA)).encode()])
 def test_an_hdf5_file(tmp_path, monkeypatch, stored):
-    class File:
-        attrs: dict
+    class File(list):
+        id = 0
 
         def __init__(self, path, mode):
             self.attrs = {"model_config": stored}
@@ -109,6 +109,39 @@ def test_an_hdf5_file(tmp_path, monkeypatch, stored):
     monkeypatch.setitem(sys.modules, "h5py", Space(File=File))
     with pytest.raises(ModelCode, match="has Lambda"):
         model_code._check_keras(str(tmp_path / "model.h5"))
+
+
+def store(h5py, file, kind):
+    weights = file.create_group("model_weights")
+    weights["kernel"] = [1.0]
+    weights["again"] = weights  # a loop
+    weights["soft"] = h5py.SoftLink("/model_weights/kernel")
+    if kind == "link":
+        weights["bias"] = h5py.ExternalLink("/home/me/other.h5", "/secret")
+    elif kind == "storage":
+        weights.create_dataset("bias", (4,), "u1", external=[("/etc/passwd", 0, 4)])
+    elif kind == "virtual":
+        layout = h5py.VirtualLayout((4,), "u1")
+        layout[:] = h5py.VirtualSource("/home/me/other.h5", "/secret", (4,))
+        weights.create_virtual_dataset("bias", layout)
+
+
+@pytest.mark.parametrize("name", ["model.h5", "model.keras"])
+@pytest.mark.parametrize("kind", ["own", "link", "storage", "virtual"])
+def test_weights_in_another_file(tmp_path, kind, name):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "model.h5", "w") as file:
+        file.attrs["model_config"] = json.dumps(sequential())
+        store(h5py, file, kind)
+    if name == "model.keras":
+        keras_file(tmp_path, sequential())
+        with zipfile.ZipFile(tmp_path / name, "a") as archive:
+            archive.write(tmp_path / "model.h5", "model.weights.h5")
+    if kind == "own":
+        model_code._check_keras(str(tmp_path / name))
+    else:
+        with pytest.raises(ModelCode, match="has 'bias' in another file, which is read with the model"):
+            model_code._check_keras(str(tmp_path / name))
 
 
 COMPUTING = """

@@ -12,7 +12,7 @@ the table names together with a backend.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from itertools import chain
 from typing import NamedTuple
 
@@ -136,6 +136,8 @@ class _Network:
         self.slots: dict[int, Info] = {}
         """The tensors that layers have written, or that the network reads."""
         self.layers: list[_Built] = []
+        """The layers, but only the first one of equal layers with equal tensors."""
+        self._added: set[Hashable] = set()
         self._forms = node_forms(graph)
         self._calls = graph.shared.get("armnn calls", (), FormTable[int, tuple[tuple[Layer, Query], ...]])
 
@@ -183,10 +185,13 @@ class _Network:
                 text = "TfLiteArmnnDelegate: Unable to parse node: "[index:]
                 return _BuildProblem(index, f"a constant of type {info.type}", "constants of another type", text, lines)
             self.slots[tensor] = info
-        if layer.name != "fully_connected":
-            slots = [self.slots.get(node.node.input(position)) for position in data[: len(call.inputs)]]
-            call = call._replace(inputs=tuple([slot or asked for slot, asked in zip(slots, call.inputs, strict=True)]))
-        self.layers += [_Built(node, *other) for other in (*calls[:-1], (layer, call))]
+        slots = [self.slots.get(node.node.input(position)) for position in data[: len(call.inputs)]]
+        key = form, *slots
+        if key not in self._added or layer.name == "split":
+            self._added.add(key)
+            if layer.name != "fully_connected":
+                call = call._replace(inputs=tuple([slot or asked for slot, asked in zip(slots, call.inputs, strict=True)]))
+            self.layers += [_Built(node, *other) for other in (*calls[:-1], (layer, call))]
         results = [info_of(tensor, is_result=True) for tensor in node.outputs] if op in _RESHAPED else call.outputs
         self.slots.update(zip(node.node.outputs, results, strict=False))
         return None

@@ -142,7 +142,11 @@ class ArmnnDelegate(Delegate):
         """Return the reason why Arm NN cannot load the network of a partition, or None if it loads or is not checked."""
         if any(options[name] for name in _BUILD_OPTIONS):
             return None
-        return build_failure(decision.graph, subset, cast(ArmnnTarget, decision.findings))
+        target = cast(ArmnnTarget, decision.findings)
+        builds: dict[Subset, Refusal | None] = decision.graph.results.get("networks", (target,), dict)
+        if subset not in builds:
+            builds[subset] = build_failure(decision.graph, subset, target)
+        return builds[subset]
 
 
 def _creation_lines(options: OptionValues) -> Iterator[str]:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from ...foundation.columns import INTEGER, Column
 from ...foundation.limits import element_count
+from ...graph.forms import node_forms
 from ...graph.graph import Graph, NodeView
 from ...graph.reachability import called_subgraphs, subgraphs_from, subgraphs_that_run
 from ...model import schema
@@ -151,8 +152,13 @@ def _running(run: Run) -> Collection[int]:
 
 
 def _counted(graph: Graph) -> Mapping[int, int]:
-    nodes = [graph.nodes[index] for index in graph.execution_plan]
-    counts = {node.index: multiply_adds(graph.view(node)) for node in nodes if node.op in _COUNTERS}
+    forms, of_form = node_forms(graph), dict[int, int]()
+    counts = {}
+    for index in graph.execution_plan:
+        if graph.nodes[index].op in _COUNTERS:
+            if forms[index] not in of_form:
+                of_form[forms[index]] = multiply_adds(graph.view(graph.nodes[index]))
+            counts[index] = of_form[forms[index]]
     return {index: count for index, count in counts.items() if count}
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from delegate_sim.delegates.decision import ReleaseOnly
-from delegate_sim.delegates.neutron import CLOSED_RELEASES, RULES, WITH_RULES
+from delegate_sim.delegates.neutron import CLOSED_RELEASES, RULES, WITH_RULES, NeutronTarget, has_compiled
 from tests.support.delegates.cases import CaseTable
 from tests.support.graphs import arena, constant, node_view, quantized
 from tests.support.tables import for_each
@@ -34,7 +33,7 @@ IMAGE, ROW, FLOAT = int8(1, 4, 4, 8), int8(1, 4), arena("FLOAT32", 1, 4, 4, 8)
 FILTERS = constant([[[[0] * 8]]], "INT8")
 BIAS = constant([0])
 
-TABLE = CaseTable(ReleaseOnly())
+TABLE = CaseTable(NeutronTarget())
 accepted, variant = TABLE.accepted, TABLE.variant
 
 accepted("ADD", [IMAGE, IMAGE], [IMAGE])
@@ -93,7 +92,7 @@ variant("RESHAPE", CONSTANT, inputs={1: arena("INT32", 2)})
 
 
 def codes(book, node):
-    return [reason.code for reason in book.validate(node, ReleaseOnly()).reasons]
+    return [reason.code for reason in book.validate(node, NeutronTarget(has_compiled=has_compiled(node.graph))).reasons]
 
 
 @for_each(TABLE.cases, lambda case: case.name)
