@@ -330,8 +330,8 @@ def _find_temporary_outputs(plan: Plan) -> None:
     }
     for step in plan.steps:
         for index in step.temporary_inputs if isinstance(step, PlanStep) else step.inputs:
-            writer = writers.get((step.source, index))
-            if writer is not None and index not in writer.temporary_outputs:
+            writer = writers.pop((step.source, index), None)
+            if writer is not None:
                 writer.temporary_outputs.append(index)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pkgutil
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -110,6 +111,7 @@ class SourceStatements:
         words = dict.fromkeys([match[0] for match in _WORD.finditer(line)][: 4 * _MOST_WORDS])
         known = dict.fromkeys(list(words)[:_MOST_WORDS]).keys()
         spend_steps(len(line) // 16 + len(known), "reading the log")
+        letters = _Letters(line)
         best: list[tuple[_KnownStatement, tuple[PrintedValue, ...]]] = []
         for word in known:
             rows = self._by_word.get(word, ())
@@ -118,7 +120,7 @@ class SourceStatements:
                 if not row.words <= known or (best and row.letters < best[0][0].letters):
                     continue
                 spend_steps(_STEPS_OF_A_COMPARISON, "reading the log")
-                if (values := _values(row, line)) is not None:
+                if (values := _values(row, line, letters)) is not None:
                     best = [*(best if best and row.letters == best[0][0].letters else []), (row, values)]
         components = sorted({row.component for row, _ in best})
         if not components or len(components) > _MOST_COMPONENTS:
@@ -127,7 +129,21 @@ class SourceStatements:
         return SourceStatement(tuple(components), severities.pop() if len(severities) == 1 else "", best[0][1])
 
 
-def _values(row: _KnownStatement, line: str) -> tuple[PrintedValue, ...] | None:
+class _Letters:
+    """The number of letters in parts of a line. The line is read once, however many statements are compared with it."""
+
+    def __init__(self, line: str) -> None:
+        self._line = line
+
+    @cached_property
+    def _before(self) -> Sequence[int]:
+        return list(itertools.accumulate(map(str.isalpha, self._line), initial=0))
+
+    def between(self, begin: int, end: int) -> int:
+        return self._before[end] - self._before[begin]
+
+
+def _values(row: _KnownStatement, line: str, letters: _Letters) -> tuple[PrintedValue, ...] | None:
     begin, position = -1, 0
     fields: list[str] = []
     texts, types = _parts(row.form)
@@ -147,8 +163,8 @@ def _values(row: _KnownStatement, line: str) -> tuple[PrintedValue, ...] | None:
         position = start + len(text.rstrip() if number == last else text)
     if not all(map(_fits, types, fields)):
         return None
-    letters = sum(map(str.isalpha, line[begin:position]))
-    is_covered = position - begin >= _LEAST_COVERED * len(line) and row.letters >= _LEAST_FIXED * letters
+    is_covered = position - begin >= _LEAST_COVERED * len(line)
+    is_covered = is_covered and row.letters >= _LEAST_FIXED * letters.between(begin, position)
     is_covered |= begin == 0 and texts[0] != "" and row.letters >= _MANY_LETTERS
     return tuple(map(_value, types, fields)) if is_covered else None
 
