@@ -117,6 +117,9 @@ def _chain_lines(report: Report, view: View, failure: str) -> Iterator[Line]:
         if len(advised) > 1:
             yield Line(f"--- {run.delegate.name} ---", HEADING)
         yield from _details(run, view)
+    for run in runs:
+        if run.by_default:
+            yield from number_risk_lines(run, view.width, view.verbose)
     if failure or not all(map(_is_applied, runs)):
         return
     yield Line("")
