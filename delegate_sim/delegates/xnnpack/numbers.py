@@ -4,6 +4,7 @@ Sources (google/XNNPACK):
 
 - ``create_prelu_operator`` (``src/subgraph/prelu.c``), before and after commit 1005cb0406
 - ``reshape_convolution2d_nhwc`` (``src/operators/convolution-nhwc.c``), before and after commit bf3014548c
+- ``create_fully_connected_nc_qd8_f32_qb4w_f16_scales`` (``src/operators/fully-connected-nc.c``), before commit ac2acbd560
 - ``xnn_subgraph_analyze_consumers_and_producers`` and ``optimize_common_subgraphs_gemm_rhs_transpose`` (``src/subgraph.c``), from
   commit b37be49acb on
 
@@ -90,6 +91,11 @@ def _negative_padding(node: NodeView, subset: Subset) -> _Affected | None:
     return _Affected(source, {"strides": "{}x{}".format(*strides), "needed": "{}x{}".format(*window)})
 
 
+def _weights_in_blocks(node: NodeView, subset: Subset) -> _Affected | None:
+    weights = node.input(1)
+    return _Affected(weights) if weights.quantization is not None and weights.quantization.kind == "blockwise" else None
+
+
 def _transposed_twice(node: NodeView, subset: Subset) -> _Affected | None:
     """Find the operand of a product with itself if a TRANSPOSE computes it and nothing else reads it.
 
@@ -124,6 +130,13 @@ _CONDITIONS = (
         frozenset({"CONV_2D", "DEPTHWISE_CONV_2D"}),
         _negative_padding,
         right_from=parse_release("litert-2.2.0"),
+    ),
+    _Condition(
+        "xnnpack-numbers-blockwise-weights",
+        frozenset({"FULLY_CONNECTED"}),
+        _weights_in_blocks,
+        since=parse_release("litert-1.4.0"),
+        right_from=parse_release("litert-2.1.0"),
     ),
     _Condition(
         "xnnpack-numbers-matrix-square",

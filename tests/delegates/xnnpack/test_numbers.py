@@ -8,7 +8,7 @@ from delegate_sim import analyze
 from delegate_sim.delegates.registry import find_delegate
 from delegate_sim.releases.catalogue import KNOWN_RELEASES, parse_release
 from delegate_sim.results.report.number_risks import counted_risks, number_risks
-from tests.support.delegates.xnnpack_number_cases import CASES, PADDING, PRODUCT, convolution, square
+from tests.support.delegates.xnnpack_number_cases import CASES, PADDING, PRODUCT, blockwise, convolution, square
 from tests.support.delegates.xnnpack_sketch import Sketch
 from tests.support.tables import for_each
 
@@ -64,6 +64,24 @@ def test_releases_with_a_condition(model, code, first, last):
     releases = [parse_release(name) for name in KNOWN_RELEASES]
     found = [release for release in releases if codes(model, str(release))]
     assert found == [release for release in releases if parse_release(first).order <= release.order <= parse_release(last).order]
+
+
+@pytest.mark.parametrize(
+    ("model", "release", "certainty"),
+    [
+        (blockwise(), "litert-1.3.0", None),
+        (blockwise(), "litert-1.4.0", "may be wrong"),
+        (blockwise(), "litert-2.0.3", "may be wrong"),
+        (blockwise(), "litert-2.1.0", None),
+        (blockwise(is_blockwise=False), "litert-1.4.0", None),
+    ],
+    ids=["1.3.0", "1.4.0", "2.0.3", "2.1.0", "each-channel"],
+)
+def test_weights_in_blocks(model, release, certainty):
+    run = analyze(model, "xnnpack", runtime=release, defaults="api").runs[0]
+    assert run.final_subgraphs[0].delegated
+    risks = [(risk.refusal.code, risk.refusal.effect.value) for risk in number_risks(run)]
+    assert risks == ([("xnnpack-numbers-blockwise-weights", certainty)] if certainty else [])
 
 
 def test_consistent_arithmetic_turns_rewrites_off():

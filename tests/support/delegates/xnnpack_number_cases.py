@@ -85,6 +85,22 @@ def square(
     return bytes(builder.bytes())
 
 
+def blockwise(is_blockwise: bool = True) -> bytes:
+    """Return a FULLY_CONNECTED with INT4 weights. It has a scale for each block of 32 weights, or for each output channel."""
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    data = bytes([0x21] * (4 * 64 // 2))
+    if is_blockwise:
+        scales = graph.tensor("scales", "FLOAT16", [4, 2], np.full((4, 2), 0.5))
+        weights = graph.tensor("w", "INT4", [4, 64], data, blockwise=[scales, -1, 32])
+    else:
+        weights = graph.tensor("w", "INT4", [4, 64], data, scale=[0.5] * 4)
+    result = graph.tensor("y", "FLOAT32", [1, 4])
+    graph.node("FULLY_CONNECTED", [graph.input("x", "FLOAT32", [1, 64]), weights, -1], [result], 5, {})
+    graph.outputs(result)
+    return bytes(builder.bytes())
+
+
 PADDING, PRODUCT = "xnnpack-numbers-negative-padding", "xnnpack-numbers-matrix-square"
 CASES: dict[str, tuple[bytes, str | None]] = {
     "stride above the window": (convolution(), PADDING),
