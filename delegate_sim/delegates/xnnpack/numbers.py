@@ -8,6 +8,8 @@ Sources (google/XNNPACK):
 - ``xnn_subgraph_analyze_consumers_and_producers`` and ``optimize_common_subgraphs_gemm_rhs_transpose`` (``src/subgraph.c``), from
   commit b37be49acb on
 
+In google-ai-edge/LiteRT: ``VisitFullyConnectedNode`` (``delegates/xnnpack/xnnpack_delegate.cc``), before and after commit b0b8578a8.
+
 The releases were measured with wheels: ``tflite-runtime`` 2.14.0, ``ai-edge-litert`` 1.0.1 to 2.3.0, and the development build of
 2.4. Between two measured releases with the problem, all releases have it.
 """
@@ -32,6 +34,7 @@ from .target import XnnpackTarget
 NUMBER_KINDS = kinds_in("delegates/xnnpack", "numbers", is_shared=True, stage=Stage.COMPUTING, effect=Effect.WRONG_NUMBERS)
 """The kinds of nodes with other numbers, by code."""
 
+_MATRIX = 2
 _TF_MEASURED, _MEASURED_FROM = parse_release("tf-2.14"), parse_release("litert-1.0.1")
 
 
@@ -96,6 +99,16 @@ def _weights_in_blocks(node: NodeView, subset: Subset) -> _Affected | None:
     return _Affected(weights) if weights.quantization is not None and weights.quantization.kind == "blockwise" else None
 
 
+def _rows_of_other_size(node: NodeView, subset: Subset) -> _Affected | None:
+    """Find float rows that are quantized at run time, and that the layer then divides into rows of another size."""
+    source, weights = node.input(0), node.input(1)
+    if node.options.keep_num_dims or source.type != "FLOAT32" or weights.type not in ("INT8", "INT4") or weights.rank != _MATRIX:
+        return None
+    size = source.shape[-1] if source.shape else 1
+    is_divided = size != weights.shape[1] and source.element_count > size
+    return _Affected(source, {"needed": weights.shape[1], "found": size}) if is_divided else None
+
+
 def _transposed_twice(node: NodeView, subset: Subset) -> _Affected | None:
     """Find the operand of a product with itself if a TRANSPOSE computes it and nothing else reads it.
 
@@ -130,6 +143,13 @@ _CONDITIONS = (
         frozenset({"CONV_2D", "DEPTHWISE_CONV_2D"}),
         _negative_padding,
         right_from=parse_release("litert-2.2.0"),
+    ),
+    _Condition(
+        "xnnpack-numbers-flattened-rows",
+        frozenset({"FULLY_CONNECTED"}),
+        _rows_of_other_size,
+        since=parse_release("litert-1.1.2"),
+        right_from=parse_release("litert-1.4.0"),
     ),
     _Condition(
         "xnnpack-numbers-blockwise-weights",

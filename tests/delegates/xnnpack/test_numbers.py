@@ -8,7 +8,7 @@ from delegate_sim import analyze
 from delegate_sim.delegates.registry import find_delegate
 from delegate_sim.releases.catalogue import KNOWN_RELEASES, parse_release
 from delegate_sim.results.report.number_risks import counted_risks, number_risks
-from tests.support.delegates.xnnpack_number_cases import CASES, PADDING, PRODUCT, blockwise, convolution, square
+from tests.support.delegates.xnnpack_number_cases import CASES, PADDING, PRODUCT, ROWS, blockwise, convolution, square
 from tests.support.delegates.xnnpack_sketch import Sketch
 from tests.support.tables import for_each
 
@@ -44,7 +44,6 @@ def test_prelu_with_one_slope(model, release, certainty):
 
 def codes(model, release, **options):
     run = analyze(model, "xnnpack", options, runtime=release, defaults="api").runs[0]
-    assert run.final_subgraphs[0].delegated
     assert all(risk.is_certain for risk in number_risks(run))
     return [risk.refusal.code for risk in number_risks(run)]
 
@@ -52,6 +51,8 @@ def codes(model, release, **options):
 @for_each(CASES)
 def test_models_with_and_without_a_condition(name):
     model, code = CASES[name]
+    run = analyze(model, "xnnpack", runtime="litert-2.1.6", defaults="api").runs[0]
+    assert len(run.final_subgraphs[0].delegated) == len(run.final_subgraphs[0].graph.execution_plan)
     assert codes(model, "litert-2.1.6") == ([code] if code else [])
 
 
@@ -82,6 +83,14 @@ def test_weights_in_blocks(model, release, certainty):
     assert run.final_subgraphs[0].delegated
     risks = [(risk.refusal.code, risk.refusal.effect.value) for risk in number_risks(run)]
     assert risks == ([("xnnpack-numbers-blockwise-weights", certainty)] if certainty else [])
+
+
+@for_each(ROWS)
+def test_rows_of_another_size(name):
+    model, is_wrong = ROWS[name]
+    found = {release: codes(model, release) for release in ("litert-1.0.1", "litert-1.1.2", "litert-1.3.0", "litert-1.4.0")}
+    wrong = ["xnnpack-numbers-flattened-rows"] if is_wrong else []
+    assert found == {"litert-1.0.1": [], "litert-1.1.2": wrong, "litert-1.3.0": wrong, "litert-1.4.0": []}
 
 
 def test_consistent_arithmetic_turns_rewrites_off():

@@ -101,6 +101,30 @@ def blockwise(is_blockwise: bool = True) -> bytes:
     return bytes(builder.bytes())
 
 
+def layer(shape: Sequence[int], depth: int, kind: str = "INT8", keep_num_dims: bool = False) -> bytes:
+    """Return a FULLY_CONNECTED of float activations. Its weights have ``depth`` columns."""
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    weights = graph.tensor("w", kind, [3, depth], np.ones((3, depth)), scale=0.5 if kind == "INT8" else None)
+    rows = shape[:-1] if keep_num_dims else [math.prod(shape) // depth]
+    result = graph.tensor("y", "FLOAT32", [*rows, 3])
+    graph.node(
+        "FULLY_CONNECTED", [graph.input("x", "FLOAT32", shape), weights, -1], [result], 5, {"keep_num_dims": keep_num_dims}
+    )
+    graph.outputs(result)
+    return bytes(builder.bytes())
+
+
+ROWS: dict[str, tuple[bytes, bool]] = {
+    "image": (layer((1, 2, 2, 4), 16), True),
+    "smaller rows": (layer((2, 8), 4), True),
+    "one row": (layer((1, 8), 4), False),
+    "vector": (layer((16,), 4), False),
+    "rows of the same size": (layer((2, 3, 8), 8), False),
+    "kept dimensions": (layer((2, 3, 8), 8, keep_num_dims=True), False),
+    "float weights": (layer((1, 2, 2, 4), 16, kind="FLOAT32"), False),
+}
+"""A model, and whether its rows are wrong in litert-1.3.0, by what the layer reads."""
 PADDING, PRODUCT = "xnnpack-numbers-negative-padding", "xnnpack-numbers-matrix-square"
 CASES: dict[str, tuple[bytes, str | None]] = {
     "stride above the window": (convolution(), PADDING),
