@@ -8,7 +8,8 @@ Sources (google/XNNPACK):
 - ``xnn_subgraph_analyze_consumers_and_producers`` and ``optimize_common_subgraphs_gemm_rhs_transpose`` (``src/subgraph.c``), from
   commit b37be49acb on
 
-In google-ai-edge/LiteRT: ``VisitFullyConnectedNode`` (``delegates/xnnpack/xnnpack_delegate.cc``), before and after commit b0b8578a8.
+Source in google-ai-edge/LiteRT: ``VisitFullyConnectedNode`` (``delegates/xnnpack/xnnpack_delegate.cc``), before and after commit
+b0b8578a8.
 
 The releases were measured with wheels: ``tflite-runtime`` 2.14.0, ``ai-edge-litert`` 1.0.1 to 2.3.0, and the development build of
 2.4. Between two measured releases with the problem, all releases have it.
