@@ -125,10 +125,11 @@ def _transposed_twice(node: NodeView, subset: Subset) -> _Affected | None:
     if transposing.op != "TRANSPOSE" or {reader.index for reader in readers} != {node.node.index}:
         return None
     permutation = transposing.value(transposing.input(1))
-    if permutation is None or len(permutation) < 2:
+    if permutation is None or len(permutation) < _MATRIX:
         return None
-    last = len(permutation) - 1
-    return None if as_list(permutation) == [*range(last - 1), last, last - 1] else _Affected(operand)
+    *batches, row, column = as_list(permutation)
+    only_swaps = row > column == len(batches) and batches == sorted(batches)
+    return None if only_swaps else _Affected(operand)
 
 
 _CONDITIONS = (
