@@ -12,6 +12,7 @@ from delegate_sim.fixing.score import helps_visibly
 from delegate_sim.fixing.search import search
 from delegate_sim.graph.effort import Effort
 from tests.support.delegates.mldrift_numbers import Quantized, ints, model_of, one, zeros
+from tests.support.delegates.xnnpack_number_cases import convolution, square
 
 
 def planned(tensors, steps, outputs=""):
@@ -134,3 +135,26 @@ def test_a_cure_that_changes_results_on_the_cpu_is_only_offered():
     plan = planned(tensors, [("CONV_2D", "x w b", "y", options)])
     assert not plan.is_changed
     assert [risk.refusal.code for risk in plan.after[0].at_risk] == ["mldrift-numbers-conv-1x1-int8-stride"]
+
+
+@pytest.mark.parametrize(
+    ("model", "runtime", "name"),
+    [
+        (convolution(size=(16, 17)), "litert-2.1.6", "padding-as-node"),
+        (convolution("DEPTHWISE_CONV_2D", kind="INT8"), "litert-2.1.6", "padding-as-node"),
+        (square(), "litert-2.3.0", "operand-as-copy"),
+    ],
+    ids=["padding", "depthwise", "square"],
+)
+def test_a_cured_node_of_xnnpack(model, runtime, name):
+    read = delegate_sim.load(model)
+    plan = search(read, [delegate_sim.analyze(read, "xnnpack", runtime=runtime, defaults="benchmark").runs[0].target])
+    assert [step.name for step in plan.steps] == [name]
+    assert (len(plan.before[0].at_risk), plan.after[0].at_risk) == (1, ())
+    assert not plan.after[0].on_cpu
+
+
+@pytest.mark.parametrize(("size", "number"), [((16, 16), 1), ((16, 18), 2)])
+def test_a_padding_is_added_only_where_windows_reach_beyond_the_operand(size, number):
+    changed = apply_pass(start(delegate_sim.load(convolution(size=size))), PASSES["padding-as-node"])
+    assert [node.op for node in changed.model.subgraphs[0].nodes] == ["PAD", "CONV_2D"][-number:]

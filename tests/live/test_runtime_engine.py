@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+from importlib import metadata
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
@@ -14,6 +18,7 @@ from delegate_sim.delegates.registry import find_delegate
 from delegate_sim.errors import OptionError
 from delegate_sim.live.comparison import compare_live
 from delegate_sim.live.live_runs import find_engine
+from delegate_sim.results.report.number_risks import number_risks
 from delegate_sim.runtime.delegate_application import VALIDATION_PREFIX
 
 pytest.importorskip("ai_edge_litert", reason="needs the runtime: install the extra 'live'")
@@ -22,9 +27,11 @@ from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
 from delegate_sim.live.execution_plans import NodePlan, Partition, plans
 from tests.support.delegates.xnnpack_expert_cases import ACCEPTED, REFUSED, scattered
+from tests.support.delegates.xnnpack_number_cases import CASES as CASES_OF_NUMBERS
 from tests.support.delegates.xnnpack_shape_cases import CASES
 from tests.support.dynamic_cases import behind_dynamic, kernel_behind_dynamic
 from tests.support.live.graphs import models
+from tests.support.tables import for_each
 
 FIXTURES = sorted((Path(__file__).parents[2] / "fixtures" / "models").glob("*.tflite"))
 EXAMPLES = int(os.environ.get("DELEGATE_SIM_LIVE_EXAMPLES", "200"))
@@ -135,3 +142,30 @@ def test_mixture_of_experts_is_refused_in_the_same_words(name):
     model, said = REFUSED[name]
     with pytest.raises((RuntimeError, ValueError), match=re.escape(f"moe node #1 {said}")):
         plans(model)
+
+
+def outputs(model: bytes, resolver: OpResolverType) -> list[npt.NDArray[Any]]:
+    """Return the outputs for one set of random inputs, in the order of the model."""
+    interpreter = Interpreter(model_content=model, experimental_op_resolver_type=resolver)
+    interpreter.allocate_tensors()
+    values = np.random.default_rng(0)
+    for tensor in interpreter.get_input_details():
+        size = 20 if tensor["dtype"] == np.int8 else 1
+        interpreter.set_tensor(tensor["index"], (values.normal(size=tensor["shape"]) * size).astype(tensor["dtype"]))
+    interpreter.invoke()
+    return [interpreter.get_tensor(tensor["index"]) for tensor in interpreter.get_output_details()]
+
+
+@for_each(CASES_OF_NUMBERS)
+def test_numbers_are_wrong_as_foretold(name):
+    model, _ = CASES_OF_NUMBERS[name]
+    runtime = f"litert-{metadata.version('ai-edge-litert')}"
+    risks = number_risks(analyze(model, "xnnpack", runtime=runtime, defaults="api").runs[0])
+    with_delegate, without = [
+        outputs(model, resolver) for resolver in (OpResolverType.AUTO, OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES)
+    ]
+    are_close = [
+        np.allclose(*pair, rtol=1e-3, atol=1.0 if pair[0].dtype == np.int8 else 1e-4)
+        for pair in zip(with_delegate, without, strict=True)
+    ]
+    assert all(are_close) == (not risks)

@@ -127,6 +127,9 @@ def _chain_lines(report: Report, view: View, failure: str) -> Iterator[Line]:
         if len(advised) > 1:
             yield Line(f"--- {run.delegate.name} ---", HEADING)
         yield from _details(run, view)
+    for run in runs:
+        if run.by_default:
+            yield from number_risk_lines(run, view.width, view.verbose)
     if not (failure or any(run.fails_with_model or run.is_rejected or not (run.is_loaded and run.is_prepared) for run in runs)):
         yield Line("")
         yield from placement_lines(runs, view.width, view.verbose)

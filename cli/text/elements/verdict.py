@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from delegate_sim.delegates.base import Delegate
+from delegate_sim.results.report.findings import risks_text
 from delegate_sim.results.report.measures import TAKEN, measure
 from delegate_sim.results.report.number_risks import NumberRisk, number_risks
 from delegate_sim.results.report.outcome_words import DelegateResult, plugin_notes
@@ -43,6 +44,7 @@ def chain_verdict_lines(runs: Sequence[Run], width: int) -> list[Line]:
         if left:
             number = f"{taken:,}" if taken else "none"
             text = f"Then {subject(run.target)} runs {number} of the remaining {counted(left, 'node')}"
+            text += risks_text(number_risks(run), ", but ")
             lines += paragraph(text, width, "", "  ", style=HEADING)
         left -= taken
     return lines

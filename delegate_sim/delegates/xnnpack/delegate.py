@@ -9,7 +9,6 @@ Sources: ``xnn_operator_type_to_string`` (``include/xnnpack/operator-type-defs.i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, cast
 
@@ -18,9 +17,9 @@ from ...graph.calls import partition_in_calls
 from ...graph.forms import FormTable, node_forms
 from ...graph.graph import Graph
 from ...graph.partition import Subset, partition
-from ...refusal import Effect, Refusal, Stage
-from ...releases.catalogue import NEWEST, Release, parse_release
-from ...rules.kinds import TENSOR_TYPE, kinds_in
+from ...refusal import Refusal
+from ...releases.catalogue import NEWEST, Release
+from ...rules.kinds import TENSOR_TYPE
 from ...rules.rule import Verdict
 from ..base import Delegate
 from ..decision import Decision
@@ -28,6 +27,7 @@ from ..options import Option, OptionValues, boolean, integer
 from ..traits import LogTraits, ReleaseHistory, RuntimeTraits
 from .experts import is_mixture, printed_lines
 from .kernel_creation import build_partition
+from .numbers import NUMBER_KINDS, are_measured, number_risks
 from .rules import RULES
 from .shapes import window_beyond_input
 from .target import (
@@ -41,16 +41,6 @@ from .target import (
     Visit,
     XnnpackTarget,
 )
-
-NUMBER_KINDS = kinds_in("delegates/xnnpack", "numbers", is_shared=True, stage=Stage.COMPUTING, effect=Effect.WRONG_NUMBERS)
-"""The kinds of nodes with other numbers, by code."""
-
-_MAY_BE_RIGHT_FROM, _RIGHT_FROM = parse_release("tf-2.17"), parse_release("litert-1.0.1")
-"""The first release after XNNPACK's change, and the first that is known to have it.
-
-Measured with ``tflite-runtime`` 2.14.0 (wrong) and ``ai-edge-litert`` 1.0.1 (right).
-"""
-
 
 _OPERATORS: Mapping[str, str] = {
     "Average Pooling": "AVERAGE_POOL_2D",
@@ -137,11 +127,12 @@ class XnnpackDelegate(Delegate):
     name = "xnnpack"
     kernel_name = "TfLiteXNNPackDelegate"
     provider_name = "XNNPACK"
-    semantics = 2
+    semantics = 3
     options = OPTIONS
     rules = RULES
     further_kinds = MappingProxyType({**FAILURES, **NUMBER_KINDS})
     computes_on_cpu = True
+    has_number_rules = True
     is_applied_by_default = True
     live = RuntimeTraits()
     log = LogTraits(switch="use xnnpack", tried_options=MappingProxyType({"qs8": False, "qu8": False}))
@@ -214,20 +205,12 @@ class XnnpackDelegate(Delegate):
             yield from ({name: True} for name in ("qs8", "qu8") if not _flags(options) & FLAGS[name])
 
     def number_risks(self, graph: Graph, subset: Subset, options: OptionValues, release: Release = NEWEST) -> Iterator[Refusal]:
-        """Yield each PRELU of a partition that has one slope and several channels, for which XNNPACK computes other numbers.
+        """Yield the nodes of a partition that XNNPACK computes wrongly."""
+        return number_risks(graph, subset, XnnpackTarget(_flags(options, release), release))
 
-        Source: ``create_prelu_operator`` (``src/subgraph/prelu.c`` of google/XNNPACK), before and after commit 1005cb0406.
-        """
-        if release.is_at_least(_RIGHT_FROM):
-            return
-        for index in subset.nodes:
-            node = graph.view(graph.nodes[index])
-            if node.op == "PRELU" and not node.node.is_custom:
-                source, slope = node.input(0), node.input(1)
-                channels = source.shape[-1] if source.shape else 1
-                if slope.element_count == 1 and channels > 1:
-                    risk = NUMBER_KINDS["xnnpack-numbers-prelu-slope"].failure(slope, index, needed=channels)
-                    yield replace(risk, effect=Effect.PERHAPS_WRONG_NUMBERS) if release.is_at_least(_MAY_BE_RIGHT_FROM) else risk
+    def numbers_are_checked(self, release: Release) -> bool:
+        """Return whether the numbers of a release were measured."""
+        return are_measured(release)
 
     def shape_failure(
         self, decision: Decision, subset: Subset, prepared: Callable[[], Graph], release: Release = NEWEST

@@ -26,7 +26,7 @@ _SHAPES_ARE_CHECKED = parse_release("litert-2.1.5")
 
 Measured with ``ai-edge-litert`` 2.1.3 to 2.3.0.
 """
-_IMAGE_RANK = 4
+IMAGE_RANK = 4
 
 
 def _has_known_rank(tensor: Tensor, inputs: Collection[int]) -> bool:
@@ -55,10 +55,10 @@ def not_an_image(node: NodeView, inputs: Collection[int], release: Release) -> R
     MAX_POOL_2D also accepts more than four dimensions. In old releases, all pooling and block operators do.
     """
     source = node.input(0)
-    if not _has_known_rank(source, inputs) or source.rank == _IMAGE_RANK:
+    if not _has_known_rank(source, inputs) or source.rank == IMAGE_RANK:
         return None
     takes_more = node.op == "MAX_POOL_2D" or not release.is_at_least(_SHAPES_ARE_CHECKED)
-    if source.rank > _IMAGE_RANK and takes_more:
+    if source.rank > IMAGE_RANK and takes_more:
         return None
     return kernel_failure("xnnpack-kernel-image-rank", node.node.index, source, op=node.op)
 
@@ -104,7 +104,7 @@ def window_beyond_input(graph: Graph, nodes: Collection[int], prepared: Callable
     for index in known.execution_plan:
         node = known.view(known.nodes[index])
         if index in suspects and _window_is_larger(node):
-            source, window = node.input(0), "x".join(map(str, _window(node)))
+            source, window = node.input(0), "x".join(map(str, dilated_window(node)))
             return kernel_failure("xnnpack-kernel-window", index, source, op=node.op, needed=window)
         if index in ends:
             return None
@@ -115,12 +115,13 @@ def _window_is_larger(node: NodeView) -> bool:
     if node.op not in ("CONV_2D", "DEPTHWISE_CONV_2D") or node.node.is_custom or padding_mode(node) != "VALID":
         return False
     source = node.input(0)
-    if source.rank != _IMAGE_RANK or min(source.shape) <= 0:
+    if source.rank != IMAGE_RANK or min(source.shape) <= 0:
         return False
-    return any(window > size for window, size in zip(_window(node), source.shape[1:3], strict=True))
+    return any(window > size for window, size in zip(dilated_window(node), source.shape[1:3], strict=True))
 
 
-def _window(node: NodeView) -> tuple[int, int]:
+def dilated_window(node: NodeView) -> tuple[int, int]:
+    """Return the height and width of a convolution's window, with dilation. The weights must have four dimensions."""
     _, height, width, _ = node.input(1).shape
     options = node.options
     return (height - 1) * options.dilation_h_factor + 1, (width - 1) * options.dilation_w_factor + 1
@@ -163,11 +164,11 @@ def _shape_problems(node: NodeView, source: Tensor, is_certain: Callable[[Tensor
     elif node.op == "RESHAPE" and len(node.node.inputs) == 2:
         sizes = node.value(node.input(1))
         yield from [f"size {size}" for size in ([] if sizes is None else as_list(sizes)) if size < -1]
-    elif node.op == "CONV_2D" and source.rank == _IMAGE_RANK:
+    elif node.op == "CONV_2D" and source.rank == IMAGE_RANK:
         channels, weights = shape[3], node.input(1).shape
         if weights[3] and (channels % weights[3] or (channels and weights[0] % (channels // weights[3]))):
             yield f"{channels} input channels and weights of shape {list(weights)}"
-    elif node.op == "DEPTHWISE_CONV_2D" and source.rank == _IMAGE_RANK:
+    elif node.op == "DEPTHWISE_CONV_2D" and source.rank == IMAGE_RANK:
         channels, multiplier = node.input(1).shape[3], node.options.depth_multiplier
         if channels != shape[3] * multiplier:
             yield f"{shape[3]} input channels, depth_multiplier {multiplier} and {channels} output channels"

@@ -10,7 +10,7 @@ from ...foundation.late_numpy import np
 from ...foundation.limits import element_count, is_above_limit
 from ...model.model import Node, Quantization, Tensor
 from ..pass_workspace import Work, WorkCount
-from .base import FINITE, Exactness, Pass, node_pass
+from .base import FINITE, Exactness, Pass, cure, node_pass
 from .slices import lowered
 
 if TYPE_CHECKING:
@@ -234,7 +234,48 @@ def _unfused(work: Work, node: Node) -> Sequence[Node] | None:
     return [layer, work.node(activation, [sums], node.outputs)]
 
 
+_IMAGE_RANK = 4
+
+
+def _explicit_padding(work: Work, node: Node) -> Sequence[Node] | None:
+    """Return a convolution without padding, and a PAD before it where the padding SAME adds elements.
+
+    Return None unless, in one dimension, the windows end before the operand does.
+    """
+    source, weights, target = work.input(node, 0), work.input(node, 1), work.output(node)
+    options = work.options(node)
+    if options.padding != _SAME or source.is_constant or work.is_open(source, target):
+        return None
+    if not source.rank == weights.rank == target.rank == _IMAGE_RANK:
+        return None
+    steps = (options.stride_h, options.stride_w), (options.dilation_h_factor, options.dilation_w_factor)
+    sizes = zip(source.shape[1:3], weights.shape[1:3], target.shape[1:3], *steps, strict=True)
+    totals = [(result - 1) * stride + (window - 1) * max(step, 1) + 1 - size for size, window, result, stride, step in sizes]
+    if min(totals) >= 0:
+        return None
+    before = [max(total, 0) // 2 for total in totals]
+    behind = [max(total, 0) - front for total, front in zip(totals, before, strict=True)]
+    nodes, image = [], source.index
+    if max(totals) > 0:
+        padded = [size + max(total, 0) for size, total in zip(source.shape[1:3], totals, strict=True)]
+        image = work.result(source, "padded", (source.shape[0], *padded, source.shape[3]))
+        paddings = [[0, 0], *map(list, zip(before, behind, strict=True)), [0, 0]]
+        nodes = [work.node("PAD", [source.index, work.constant(f"{target.name}/paddings", "INT32", paddings)], [image])]
+    convolution = work.editor.with_options(node, padding=_VALID)
+    return [*nodes, convolution._replace(inputs=(image, *node.inputs[1:]))]
+
+
+def _copied_operand(work: Work, node: Node) -> Sequence[Node] | None:
+    operand = work.input(node, 1)
+    if node.inputs[0] != node.inputs[1] or operand.is_constant or work.is_open(operand):
+        return None
+    copied = work.result(operand, "copied")
+    return [work.reshape(operand.index, copied), node._replace(inputs=(node.inputs[0], copied))]
+
+
 PASSES: tuple[Pass, ...] = (
+    cure("padding-as-node", "CONV_2D DEPTHWISE_CONV_2D", Exactness.EXACT, _explicit_padding),
+    cure("operand-as-copy", "BATCH_MATMUL", Exactness.EXACT, _copied_operand),
     node_pass("bias-of-zeros", " ".join(_BIAS), Exactness.EXACT, _zero_bias),
     node_pass("activation-unfused", "TRANSPOSE_CONV", Exactness.EXACT, _unfused, FINITE),
     node_pass("matrix-product-as-layer", "BATCH_MATMUL", Exactness.ROUNDING, _batch_matmul),

@@ -204,8 +204,41 @@ def _scaled_output(sketch: Sketch) -> None:
     sketch.output(read)
 
 
+def _beyond_windows(sketch: Sketch) -> None:
+    """A convolution with padding SAME, whose windows end before the operand in the width."""
+    window, stride = (sketch.number(1, 3), sketch.number(1, 2)), (sketch.number(1, 3), 4)
+    size = sketch.number(3, 7), sketch.choice((4, 8))
+    is_depthwise, is_int8 = sketch.chance(2), sketch.chance(2)
+    scales: dict[str, Any] = {"scale": 0.5, "zero_point": 3} if is_int8 else {}
+    own: dict[str, Any] = {"scale": 0.02, "zero_point": 0} if is_int8 else {}
+    shape = (1, *window, 3) if is_depthwise else (3, *window, 3)
+    values = _values(sketch, *shape)
+    data = np.clip(values * 40, -127, 127).astype(np.int8) if is_int8 else values
+    weights = sketch.constant("INT8" if is_int8 else "FLOAT32", shape, data, **own)
+    operand = sketch.input_of("INT8" if is_int8 else "FLOAT32", (2, *size, 3), **scales)
+    result = (2, *[-(-length // step) for length, step in zip(size, stride, strict=True)], 3)
+    options = {"padding": 0, "stride_h": stride[0], "stride_w": stride[1], "dilation_h_factor": 1, "dilation_w_factor": 1}
+    if is_depthwise:
+        options["depth_multiplier"] = 1
+    quantization = {"scale": 0.5, "zero_point": -4} if is_int8 else None
+    op = "DEPTHWISE_CONV_2D" if is_depthwise else "CONV_2D"
+    bias = sketch.constant(
+        "INT32" if is_int8 else "FLOAT32", (3,), np.full(3, 5), **({"scale": 0.01, "zero_point": 0} if is_int8 else {})
+    )
+    sketch.node(op, [operand, weights, bias], operand.type, result, options, quantization=quantization, version=3)
+
+
+def _square(sketch: Sketch) -> None:
+    operand = sketch.input_of("FLOAT32", (*_shape(sketch, sketch.number(0, 2)), 3, 3))
+    sketch.node(
+        "BATCH_MATMUL", [operand, operand], "FLOAT32", operand.shape, {"adj_x": sketch.chance(2), "adj_y": sketch.chance(2)}
+    )
+
+
 MISREAD: Mapping[str, Maker] = MappingProxyType(
     {
+        "padding-as-node": _beyond_windows,
+        "operand-as-copy": _square,
         "output-as-copy": _scaled_output,
         "constant-operand-of-image": _with_constant,
         "padding-of-image": _padding,

@@ -7,6 +7,7 @@ import pytest
 from delegate_sim.delegates.registry import DELEGATE_NAMES
 from delegate_sim_cli.text.analysis.view import MANY
 from fixtures.builder import ModelBuilder
+from tests.support.delegates.xnnpack_number_cases import square
 
 MIXED = """\
 1 of 10 targets runs all nodes (4): ML Drift runs all nodes (4) in 1 kernel. A share is not speed; not ranked: Arm NN's
@@ -325,6 +326,16 @@ def test_a_chain_goes_into_each_delegate(run, four_nodes):
     assert "--- nnapi ---" in text
     assert "--- xnnpack ---" in text
     assert PLACES in text
+
+
+def test_a_chain_says_what_a_later_delegate_computes_wrongly(run, tmp_path):
+    path = tmp_path / "square.tflite"
+    path.write_bytes(square())
+    arguments = ("analyze", path, "--delegate", "hexagon", "--runtime", "litert-2.3.0")
+    chain = run(*arguments, "--delegate", "xnnpack", "--chain").stdout
+    assert "Then XNNPACK runs 2 of the remaining 2 nodes, but computes 1 of them wrongly" in chain
+    for text in (chain, run(*arguments, "--default-xnnpack").stdout):
+        assert text.count("Wrong numbers\n  xnnpack-numbers-matrix-square: BATCH_MATMUL [1]") == 1
 
 
 def test_kernels_of_earlier_delegates_are_neither_refused_nor_advised(run, four_nodes):
