@@ -153,6 +153,9 @@ class Descent:
         for pass_, rewritten, standings in needed:
             self._keep(pass_, rewritten, standings)
 
+    def _afford(self, model: Model) -> bool:
+        return self.effort.afford(len(self._targets) + 1, model)
+
     def standings_of(self, model: Model) -> tuple[Standing, ...]:
         """Return the result of a model on each target."""
         self.simulations += 1
@@ -190,7 +193,7 @@ class Descent:
                 return None
             rewritten = self._with_pass(pass_, self.now, self.standing)
             self._next[pass_.name] = None
-            if rewritten is not None:
+            if rewritten is not None and self._afford(rewritten.model):
                 self._report(f"{pass_.name}, step {len(self.applied) + 1}")
                 self._next[pass_.name] = rewritten, self.standings_of(rewritten.model)
         return self._next[pass_.name]
@@ -257,7 +260,7 @@ class Descent:
         _, now, standings = chain[-1] if chain else (None, self.now, self.standing)
         for pass_ in self.effort.limit(passes[len(chain) :]):
             rewritten = self._with_pass(pass_, now, standings)
-            if rewritten is not None:
+            if rewritten is not None and self._afford(rewritten.model):
                 self._report(f"{pass_.name}, together with other passes")
                 now, standings = rewritten, self.standings_of(rewritten.model)
                 chain.append((pass_, now, standings))

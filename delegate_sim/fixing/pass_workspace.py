@@ -243,8 +243,9 @@ class Work:
         the elements. It returns None if the node stays.
         """
         remaining = []
+        outputs = frozenset(self.editor.outputs)
         for origin, node in self.editor.nodes:
-            is_offered = node.op == op and not node.is_custom and node.outputs and node.outputs[0] not in self.editor.outputs
+            is_offered = node.op == op and not node.is_custom and node.outputs and node.outputs[0] not in outputs
             folded = fold(origin, node) if is_offered else None
             if folded is None:
                 remaining.append((origin, node))

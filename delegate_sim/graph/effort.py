@@ -109,8 +109,18 @@ class Effort(SharedEffort):
 
         The nodes that a change adds cost nothing, unless they are many more than the nodes of the model.
         """
+        self.spend_nodes(simulations * self._cost_of(changed))
+
+    def afford(self, simulations: int, changed: Model) -> bool:
+        """Return whether simulations of a changed model are allowed. If they are not, no further optional simulations are."""
+        if self.is_over or self._spent + simulations * self._cost_of(changed) <= self._most:
+            return not self.is_over
+        self.spend(simulations, changed)
+        return False
+
+    def _cost_of(self, changed: Model | None) -> int:
         added = 0 if changed is None else max(_node_count(changed) - 2 * self._nodes - _LARGE_MODEL, 0)
-        self.spend_nodes(simulations * (self._cost + added * max(added, _LARGE_MODEL) // _LARGE_MODEL))
+        return self._cost + added * max(added, _LARGE_MODEL) // _LARGE_MODEL
 
     def spend_nodes(self, nodes: int) -> None:
         """Add the nodes of a simulation to the total, and to the total of the larger limit."""

@@ -217,6 +217,7 @@ def _join_casts(work: Work) -> None:
     replaced: dict[int, int] = {}
     orphans: set[int] = set()
     nodes = []
+    outputs = frozenset(editor.outputs)
     for origin, old in editor.nodes:
         node = old._replace(inputs=tuple([replaced.get(index, index) for index in old.inputs]))
         source = _origin(work, node, writers) if node.op == "CAST" and not node.is_custom else None
@@ -225,7 +226,7 @@ def _join_casts(work: Work) -> None:
             kind = _type_number(work.tensor(source))
             node = editor.with_options(node._replace(inputs=(source,)), in_data_type=kind)
             writers[node.outputs[0]] = node
-        elif source is not None and node.outputs[0] not in editor.outputs:
+        elif source is not None and node.outputs[0] not in outputs:
             orphans.add(node.inputs[0])
             replaced[node.outputs[0]] = source
             continue

@@ -109,16 +109,17 @@ def _cancel(work: Work) -> None:
     writers = {index: node for _, node in editor.nodes for index in node.outputs}
     replaced: dict[int, int] = {}
     orphans: set[int] = set()
+    outputs = frozenset(editor.outputs)
     nodes = []
     for origin, old in editor.nodes:
         node = old._replace(inputs=tuple([replaced.get(index, index) for index in old.inputs]))
         source = _undone(work, node, writers)
         if source is None:
             pass
-        elif node.op == "RESHAPE" and (work.tensor(source).shape != work.output(node).shape or node.outputs[0] in editor.outputs):
+        elif node.op == "RESHAPE" and (work.tensor(source).shape != work.output(node).shape or node.outputs[0] in outputs):
             orphans.add(node.inputs[0])
             node = node._replace(inputs=(source, *node.inputs[1:]))
-        elif node.outputs[0] not in editor.outputs:
+        elif node.outputs[0] not in outputs:
             replaced[node.outputs[0]] = source
             orphans.add(node.inputs[0])
             continue
