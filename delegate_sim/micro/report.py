@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
@@ -17,7 +18,7 @@ from ..model.model import IDENTIFIER, Model
 from .arena import Arena, plan_arena
 from .checks import byte_size, count_external_tensors, count_variables
 from .preparation import MicroNode, Preparation, Status, is_known_type, prepare_model, unsized_tensors
-from .resolver import Operator, operators_of, resolver_lines
+from .resolver import ETHOS_U, Operator, operators_of, resolver_lines
 from .target import PACKAGE, MicroTarget
 
 
@@ -36,6 +37,7 @@ _REGISTERED = (
     *within("target.source", [Column("operators", LIST, source=lambda own: own.registered and sorted(own.registered))]),
     *(*within("target.source", [Column("size", INTEGER)]), Column("unused", LIST)),
     *within("target.source", [Column("unknown_functions", LIST, source="unknown")]),
+    *within("target.source", [Column("unreadable_calls", LIST, source="unreadable")]),
 )
 _NODE = (
     *attributes("subgraph", "index", type=INTEGER),
@@ -224,6 +226,8 @@ def micro_warnings(model: Model, report: MicroReport) -> Iterator[str]:
         yield f"the interpreter needs MicroResourceVariables for {counted(report.variables, 'variable')}"
     if any(node.status is Status.INVOKE_IF_CALLED for node in report.nodes):
         yield f"the runtime may fail while it runs the model: {refused_text(report)}"
+    for operator, count in Counter([node.operator for node in report.nodes if node.is_assumed]).items():
+        yield _assumption(operator, count)
     if layers := report.layers_with_channel_scales:
         yield (
             f"{layers:,} FULLY_CONNECTED with a scale for each channel: copies of TensorFlow Lite Micro from before 2024-06, "
@@ -237,6 +241,23 @@ def micro_warnings(model: Model, report: MicroReport) -> Iterator[str]:
         )
     if source is not None and source.unknown:
         yield f"calls of functions that the runtime does not have: {item_list(list(map(_name, source.unknown)), 60)}"
+    if source is not None and source.unreadable:
+        yield (
+            f"the source does not have the names of the operators that these calls register: "
+            f"{item_list(list(map(_name, source.unreadable)), _OPERATORS_WIDTH)}. Write each name as a string literal"
+        )
+
+
+def _assumption(operator: str, nodes: int) -> str:
+    name = operator.removeprefix("CUSTOM:")
+    pronoun = "it" if nodes == 1 else "each"
+    if name == ETHOS_U:
+        condition = f"the NPU's driver accepts the program in {pronoun} (not simulated)"
+    else:
+        condition = (
+            f"the application's own kernel accepts {pronoun}. The kernel and the memory that it requests are not simulated"
+        )
+    return f"{counted(nodes, f'{_name(name)} node')} {'runs' if nodes == 1 else 'run'} if {condition}"
 
 
 def _name(text: str) -> str:
