@@ -254,9 +254,7 @@ def _assumption(operator: str, nodes: int) -> str:
     if name == ETHOS_U:
         condition = f"the NPU's driver accepts the program in {pronoun} (not simulated)"
     else:
-        condition = (
-            f"the application's own kernel accepts {pronoun}. The kernel and the memory that it requests are not simulated"
-        )
+        condition = f"the application's own kernel accepts {pronoun}. The kernel and its memory are not simulated"
     return f"{counted(nodes, f'{_name(name)} node')} {'runs' if nodes == 1 else 'run'} if {condition}"
 
 
