@@ -21,6 +21,7 @@ from ..delegates.traits import VelaTraits
 from ..errors import DelegateSimError
 from ..foundation.files import alone_with, cache_folder, read_whole, write_whole
 from ..foundation.printable import install_command, printable, shortened
+from ..model.ethosu_programs import ETHOS_U
 from ..model.model import Model
 from ..model.reader import load
 from ..runtime.interpreter import Run
@@ -42,7 +43,6 @@ from .engine import (
     with_numbered_names,
 )
 
-KERNEL = "ethos-u"
 _ON_CPU = "Passthrough"
 _REFUSED = re.compile(
     r"^Warning \(supported operators\) operator: ([^,\n]*), ofm: '([^\n]*)'\nReason: (.*?)(?=\n\n|\nWarning |\nTraceback |\Z)",
@@ -147,7 +147,7 @@ def _kernels(tables: Mapping[str, DatabaseTable], sources: Mapping[str, FileNode
 
 
 def _unlisted(model: Model, compiled: Model, kernels: Collection[FileNode]) -> Mapping[FileNode, str]:
-    remaining = [(graph, node) for graph in compiled.subgraphs for node in graph.nodes if node.op != KERNEL]
+    remaining = [(graph, node) for graph in compiled.subgraphs for node in graph.nodes if node.op != ETHOS_U]
     names = [graph.tensors[output].name for graph, node in remaining for output in node.outputs if output >= 0]
     kept = {match[0] for match in map(NUMBERED_NAME.match, names) if match}
     without_outputs = {node.op for _, node in remaining if not node.outputs}  # nodes without outputs have no name
@@ -163,7 +163,7 @@ def _unlisted(model: Model, compiled: Model, kernels: Collection[FileNode]) -> M
 def kernels(placements: Sequence[LivePlacement], compiled: Model) -> list[tuple[int, int | None]]:
     """Return the nodes of each NPU operator, and the bytes of its commands. The bytes are None if they cannot be assigned."""
     counts = Counter([placement.kernel for placement in placements if placement.kernel is not None])
-    programs = [graph.tensors[node.inputs[0]] for graph in compiled.subgraphs for node in graph.nodes if node.op == KERNEL]
+    programs = [graph.tensors[node.inputs[0]] for graph in compiled.subgraphs for node in graph.nodes if node.op == ETHOS_U]
     are_same = len(programs) == len(counts)
     sizes = dict(zip(sorted(counts), [program.element_count for program in programs], strict=True)) if are_same else {}
     return [(counts[kernel], sizes.get(kernel)) for kernel in sorted(counts)]
@@ -190,7 +190,7 @@ def figures(summary: str, compiled: Model) -> Mapping[str, int | float | str]:
     result |= {f"{name}_bytes": round(float(row[f"{name}_memory_used"]) * _KIBIBYTE) for name in _MEMORIES}
     result |= {name: int(float(row[column])) for name, column in _COUNTS.items()}
     result["inference_seconds"] = float(row["inference_time"])
-    result["ethos_u_operators"] = sum(node.op == KERNEL for graph in compiled.subgraphs for node in graph.nodes)
+    result["ethos_u_operators"] = sum(node.op == ETHOS_U for graph in compiled.subgraphs for node in graph.nodes)
     return result
 
 

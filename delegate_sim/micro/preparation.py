@@ -11,6 +11,7 @@ from types import MappingProxyType, ModuleType
 from ..graph.graph import Graph, NodeView
 from ..micro import kernels
 from ..model import schema
+from ..model.ethosu_programs import ETHOS_U
 from ..model.model import Model, Tensor
 from ..model.schema import FAMILY_OF
 from ..results.report.multiply_adds import multiply_adds
@@ -18,7 +19,7 @@ from ..rules.book import RuleBook, Unknown
 from ..rules.rule import Reason, Rules, Source, family_rules
 from .checks import has_size, micro_graph
 from .kernels import custom
-from .resolver import BUILTIN_FUNCTIONS, ETHOS_U, lacks, operator_name
+from .resolver import BUILTIN_FUNCTIONS, lacks, operator_name
 from .target import DYNAMIC_TENSOR, KINDS, MISSING_OPERATOR, NAME, TENSOR_TYPE, TFLM, MicroKernel, MicroTarget, all_checks, reason
 
 _UNKNOWN = Unknown("an operator that TensorFlow Lite Micro has", kind=MISSING_OPERATOR, problem="has no kernel")

@@ -10,15 +10,16 @@ from enum import Enum
 
 from ..foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, Declared, attributes, within
 from ..foundation.converter_attributes import DENSE_PER_TENSOR
-from ..foundation.printable import counted, item_list, printable, shortened
+from ..foundation.printable import and_list, counted, item_list, printable, shortened
 from ..graph.analysis_cache import AnalysisCache
 from ..graph.graph import file_graphs
 from ..graph.reachability import no_weights, unassigned_variables
+from ..model.ethosu_programs import ETHOS_U, accelerators
 from ..model.model import IDENTIFIER, Model
 from .arena import Arena, plan_arena
 from .checks import byte_size, count_external_tensors, count_variables
 from .preparation import MicroNode, Preparation, Status, is_known_type, prepare_model, unsized_tensors
-from .resolver import ETHOS_U, Operator, operators_of, resolver_lines
+from .resolver import Operator, operators_of, resolver_lines
 from .target import PACKAGE, MicroTarget
 
 
@@ -227,7 +228,7 @@ def micro_warnings(model: Model, report: MicroReport) -> Iterator[str]:
     if any(node.status is Status.INVOKE_IF_CALLED for node in report.nodes):
         yield f"the runtime may fail while it runs the model: {refused_text(report)}"
     for operator, count in Counter([node.operator for node in report.nodes if node.is_assumed]).items():
-        yield _assumption(operator, count)
+        yield _assumption(model, operator, count)
     if layers := report.layers_with_channel_scales:
         yield (
             f"{layers:,} FULLY_CONNECTED with a scale for each channel: copies of TensorFlow Lite Micro from before 2024-06, "
@@ -248,11 +249,13 @@ def micro_warnings(model: Model, report: MicroReport) -> Iterator[str]:
         )
 
 
-def _assumption(operator: str, nodes: int) -> str:
+def _assumption(model: Model, operator: str, nodes: int) -> str:
     name = operator.removeprefix("CUSTOM:")
     pronoun = "it" if nodes == 1 else "each"
     if name == ETHOS_U:
-        condition = f"the NPU's driver accepts the program in {pronoun} (not simulated)"
+        names = accelerators(model)
+        npu = f"the NPU is {and_list(names)}, for which Vela compiled the model, and " if names else ""
+        condition = f"{npu}the NPU's driver accepts the program in {pronoun} (not simulated)"
     else:
         condition = f"the application's own kernel accepts {pronoun}. The kernel and its memory are not simulated"
     return f"{counted(nodes, f'{_name(name)} node')} {'runs' if nodes == 1 else 'run'} if {condition}"

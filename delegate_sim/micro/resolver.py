@@ -16,6 +16,7 @@ from ..errors import LimitError, OptionError
 from ..foundation.files import naming_file, read_whole
 from ..foundation.printable import item_list, printable, shortened
 from ..foundation.work_budget import spend_steps
+from ..model.ethosu_programs import ETHOS_U
 from ..model.model import Node
 from ..rules.rule import Reason
 from .target import MISSING_OPERATOR, MicroTarget, reason
@@ -140,8 +141,6 @@ SignalFramer:Framer SignalIrfft:Irfft SignalOverlapAdd:OverlapAdd SignalPCAN:PCA
 SignalWindow:Window
 """
 """Pairs of an operator and the name of the function that registers it. The prefix ``Add`` of the name is omitted."""
-ETHOS_U = "ethos-u"
-"""The custom operator of models that Vela compiled. Only builds with Arm's driver have a kernel for this operator."""
 
 
 def _functions(words: str) -> Mapping[str, str]:
@@ -172,7 +171,7 @@ _ALL = re.compile(r"\b(?:AllOpsResolver|PythonOpsResolver)\b")
 
 
 def is_known(node: Node) -> bool:
-    """Return whether the runtime has a kernel for a node's operator."""
+    """Return whether every build of the runtime, with or without Arm's driver, has a kernel for a node's operator."""
     if node.is_custom:
         return node.custom_code in CUSTOM_FUNCTIONS and node.custom_code != ETHOS_U
     return node.op in BUILTIN_FUNCTIONS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...graph.graph import NodeView
+from ...model.ethosu_programs import ETHOS_U
 from ...model.precompiled import custom_options
 from ...rules.kinds import ATTRIBUTE, CONSTANT, OPERAND_COUNT, OPERAND_VALUE, SHAPE
 from ...rules.operands import INPUT, OUTPUT, Operand, at_least, operand, result
@@ -299,7 +300,7 @@ KERNELS = {
         _SAME_RANK,
         *_each_type((INPUT, "INT16"), (operand(1), "INT16"), (OUTPUT, "INT16")),
     ),
-    "ethos-u": MicroKernel(
+    ETHOS_U: MicroKernel(
         in_source(
             "ethos_u/ethosu.cc",
             "Prepare",
