@@ -90,6 +90,7 @@ class EthosuDelegate(Delegate):
     options = OPTIONS
     rules = RULES
     computes_integers = True
+    semantics = 2
     further_kinds = FAILURES
     counts_cpu_partitions = False
     log = LogTraits(switch="external delegate path", libraries=("ethosu_delegate",))
