@@ -84,10 +84,6 @@ NOT_COMPILED = (
     "Selected, but not compiled: a compiler plugin only selects nodes for the NPU. Only the vendor's compiler and the device can "
     "show whether these nodes can be compiled and run."
 )
-NOT_BUILT = (
-    "Taken, but not compiled: the delegate compiles these nodes on the board, when the model is first invoked. Only the board "
-    "shows whether they can be compiled, how fast they run, and how their numbers differ from the CPU's."
-)
 _PLUGIN = OutcomeWords(
     *("plugin", "selected", "off the NPU", "from the NPU", "nodes off the NPU", "partition to compile", "takes"),
     refuses=DELEGATED.rejects,
@@ -133,8 +129,20 @@ class DelegateResult(Protocol):
         """Whether the delegate takes nodes and no later step fails."""
 
     @property
+    def awaits_board(self) -> bool:
+        """Whether the delegate takes nodes that only the board compiles."""
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """The warnings about the result."""
+
+
+def not_built(delegate: Delegate) -> str:
+    """Return the note on the nodes that a delegate compiles on the board."""
+    return (
+        f"Taken, but not compiled: the delegate compiles these nodes on the board, {delegate.compiled_on_board}. Only the board "
+        "shows whether they can be compiled, how fast they run, and how their numbers differ from the CPU's."
+    )
 
 
 def if_not_applied(delegate: str, refusal: Refusal | None) -> str:
@@ -155,10 +163,13 @@ def plugin_notes(
     plugins = [result for result in results if words_of(result.delegate.name).note]
     if any(result.takes_nodes for result in plugins):
         yield NOT_COMPILED
-    waiting = dict.fromkeys([own.delegate.name for own in results if own.delegate.compiles_at_invoke and own.takes_nodes])
-    if waiting:
-        is_named = len({own.delegate.name for own in results}) > 1
-        yield f"{', '.join(waiting)}: {NOT_BUILT}" if is_named else NOT_BUILT
+    waiting: dict[str, dict[str, None]] = {}
+    for own in results:
+        if own.awaits_board:
+            waiting.setdefault(not_built(own.delegate), {})[own.delegate.name] = None
+    is_named = len({own.delegate.name for own in results}) > 1
+    for note, names_waiting in waiting.items():
+        yield f"{', '.join(names_waiting)}: {note}" if is_named else note
     is_single = models is None and len({result.delegate.name for result in results}) == 1
     warned: dict[str, list[str]] = {}
     for result in plugins if only_plugins else results:
@@ -174,6 +185,6 @@ def plugin_notes(
 
 def outcome_notes(result: DelegateResult) -> tuple[str, ...]:
     """Return the notes on a result: a note if the nodes are only selected, and the warnings."""
-    delegate = result.delegate
-    note = words_of(delegate.name).note or (NOT_BUILT if delegate.compiles_at_invoke else "")
-    return (*([note] if note and result.takes_nodes else []), *result.warnings)
+    note = words_of(result.delegate.name).note if result.takes_nodes else ""
+    note = not_built(result.delegate) if result.awaits_board else note
+    return (*([note] if note else []), *result.warnings)

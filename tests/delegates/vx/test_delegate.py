@@ -227,11 +227,12 @@ def test_a_dynamic_graph_of_which_nothing_is_taken_needs_no_warning():
 
 
 def test_taken_nodes_are_not_yet_compiled():
-    from delegate_sim.results.report.outcome_words import NOT_BUILT, outcome_notes, plugin_notes
+    from delegate_sim.results.report.outcome_words import not_built, outcome_notes, plugin_notes
 
     (run,) = delegate_sim.simulate(chain_model(["ADD"]).bytes(), [("vx", {})]).runs
     (other,) = delegate_sim.simulate(chain_model(["ADD"]).bytes(), [("gpu", {})]).runs
-    assert outcome_notes(run)[0] == NOT_BUILT
-    assert list(plugin_notes([run])) == [NOT_BUILT]
-    assert list(plugin_notes([run, other])) == [f"vx: {NOT_BUILT}"]
-    assert NOT_BUILT not in outcome_notes(other)
+    note = not_built(run.delegate)
+    assert outcome_notes(run)[0] == note
+    assert list(plugin_notes([run])) == [note]
+    assert list(plugin_notes([run, other])) == [f"vx: {note}"]
+    assert note not in outcome_notes(other)
