@@ -192,7 +192,7 @@ class LogMeanings:
 
     @cached_property
     def _is_of_micro(self) -> bool:
-        return any("registration from op code" in error.line for error in self.log.errors)  # only Micro prints this
+        return self.log.is_of_micro
 
     def _custom(self, error: Statement) -> str:
         if "op" in error.values:
