@@ -231,7 +231,7 @@ class LogMeanings:
         fitting = [own for own in before or () if own.nodes is not None and 0 <= node - own.nodes < own.most]
         if before is None or len(fitting) != 1:
             text = f"node {node} is a kernel of the delegate; it {failed}"
-            numbered = f"; kernels are numbered after the model's nodes, so the model has at most {node} nodes"
+            numbered = f"; kernels are numbered after the model's nodes, so the model has at most {counted(node, 'node')}"
             return text + numbered if before is None else text
         nodes = fitting[0].nodes or 0
         number = node - nodes + 1

@@ -7,6 +7,7 @@ simulated.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
@@ -21,6 +22,7 @@ from ...delegates.registry import (
     PLUGIN_NAMES,
 )
 from ...refusal import Effect, Refusal
+from ...runtime.target import Target, target_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +123,10 @@ class DelegateResult(Protocol):
     """The result of a delegate: a run, or only the measures of a run."""
 
     @property
+    def target(self) -> Target:
+        """The target."""
+
+    @property
     def delegate(self) -> Delegate:
         """The delegate."""
 
@@ -171,16 +177,25 @@ def plugin_notes(
     for note, names_waiting in waiting.items():
         yield f"{', '.join(names_waiting)}: {note}" if is_named else note
     is_single = models is None and len({result.delegate.name for result in results}) == 1
-    warned: dict[str, list[str]] = {}
+    names_of = dict(zip(map(id, results), target_names([result.target for result in results]), strict=True))
+    sharing = Counter([result.delegate.name for result in results])
+    givers: dict[str, list[DelegateResult]] = {}
     for result in plugins if only_plugins else results:
         for text in result.warnings:
-            where = "" if models is None else f"{models[id(result)]} on "
-            warned.setdefault(text, []).append(f"{where}{result.delegate.name}")
+            givers.setdefault(text, []).append(result)
+    warned: dict[str, list[str]] = {}
+    for text, giving in givers.items():
+        counts = Counter([result.delegate.name for result in giving])
+        for result in giving:
+            delegate = result.delegate.name
+            label = delegate if models is not None or counts[delegate] == sharing[delegate] else names_of[id(result)]
+            warned.setdefault(text, []).append(label if models is None else f"{models[id(result)]} on {label}")
     for text, labels in warned.items():
         names = [*dict.fromkeys(labels)]
         more = f" and {len(names) - _MODELS_TOLD} more" if models is not None and len(names) > _MODELS_TOLD else ""
         shown = names[:_MODELS_TOLD] if more else names
-        yield f"{'Warning' if is_single else ', '.join(shown) + more}: {text}"
+        is_of_all = is_single and names == [results[0].delegate.name]
+        yield f"{'Warning' if is_of_all else ', '.join(shown) + more}: {text}"
 
 
 def outcome_notes(result: DelegateResult) -> tuple[str, ...]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import delegate_sim
 from delegate_sim import OptionError
 from delegate_sim.releases.catalogue import parse_release
 from delegate_sim.releases.wording import cpu_kernels_note
+from delegate_sim.results.report.outcome_words import plugin_notes
 from fixtures.builder import ModelBuilder
 from tests.support.models import chain_model
 
@@ -210,8 +213,6 @@ def test_kernels_after_a_dynamic_tensor_keep_the_sizes_of_the_first_invoke():
 
 
 def test_notes_below_a_table_have_the_warnings():
-    from delegate_sim.results.report.outcome_words import plugin_notes
-
     model = with_computed_operand("TILE", followers=["RELU"]).bytes()
     runs = delegate_sim.simulate(model, [("vx", {}), ("gpu", {})]).runs
     (warning,) = runs[0].warnings
@@ -219,6 +220,17 @@ def test_notes_below_a_table_have_the_warnings():
     assert not [note for note in plugin_notes(runs, only_plugins=True) if warning in note]
     models = {id(run): f"{place}.tflite" for place, run in enumerate(runs)}
     assert [note for note in plugin_notes(runs, models=models) if warning in note] == [f"0.tflite on vx: {warning}"]
+
+
+def test_a_warning_names_the_targets_that_give_it():
+    model = with_computed_operand("TILE", followers=["RELU"]).bytes()
+    (run,) = delegate_sim.simulate(model, [("vx", {})]).runs
+    other = replace(run, target=replace(run.target, release=parse_release("litert-2.0")), warnings=())
+    (warning,) = run.warnings
+    assert [note for note in plugin_notes([run, other]) if warning in note] == [f"vx {run.release}: {warning}"]
+    assert [note for note in plugin_notes([run, replace(other, warnings=(warning,))]) if warning in note] == [
+        f"Warning: {warning}"
+    ]
 
 
 def test_a_dynamic_graph_of_which_nothing_is_taken_needs_no_warning():
