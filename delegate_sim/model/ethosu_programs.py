@@ -34,7 +34,7 @@ def accelerator_of(model: Model, tensors: Sequence[Tensor], node: Node) -> str:
     if data is None:
         return ""
     spend_steps(_WORDS_READ, "reading the programs of an NPU")
-    content = bytes(part_of(model.content, data[0], data[0] + min(data[1], 4 * _WORDS_READ)))
+    content = part_of(model.content, data[0], data[0] + min(data[1], 4 * _WORDS_READ))
     if content[:4] != _MARK:
         return ""
     words = [word for (word,) in struct.iter_unpack("<I", content[: len(content) // 4 * 4])]
