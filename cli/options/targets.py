@@ -136,7 +136,8 @@ class TargetArguments:
             text += f", the first of {number:,} targets (analyze shows all)"
         closed = dict.fromkeys([device.not_simulated for device in devices if device.not_simulated])
         if closed:
-            with_vela = [f"{name} (Arm's compiler Vela; --live runs it)" if name in VELA_NAMES else name for name in closed]
+            vela = "{0} (Arm's compiler Vela; --delegate {0} --live runs it)"
+            with_vela = [vela.format(name) if name in VELA_NAMES else name for name in closed]
             text += f"; not simulated: {', '.join(with_vela)}"
         add_first_line(text)
 

@@ -28,7 +28,7 @@ from ..rules.book import RuleBook, Unknown
 from ..rules.kinds import ACTIVATION, ATTRIBUTE, CONSTANT, OPERAND_VALUE, QUANTIZATION, SHAPE, kinds_in
 from ..rules.operands import INPUT, OUTPUT, Operand, exactly, operand, stored_integers
 from ..rules.rule import Check, OpRule, Repository, Source, op_rule
-from ..rules.vocabulary import activation, check, operand_count, option, refused_if, typed
+from ..rules.vocabulary import activation, check, constant_words, operand_count, option, refused_if, typed
 from .base import Delegate
 from .decision import (
     READS_BEYOND_OPERANDS,
@@ -146,7 +146,7 @@ def _readable(which: Operand) -> Check[object]:
         has_data = which.tensor(node).allocation in (Allocation.CONSTANT, Allocation.PERSISTENT)
         return None if has_data else f"{which.name} is computed at run time"
 
-    return check(READS_COMPUTED, f"a constant {which.name}", find)
+    return check(READS_COMPUTED, constant_words(which.name), find)
 
 
 _ADDITION: OpRule[object] = op_rule(_computed(INPUT), _computed(_SECOND))

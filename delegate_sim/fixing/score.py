@@ -72,6 +72,8 @@ class Standing(Declared):
     """The nodes with wrong numbers that passes may change."""
     at_risk: tuple[NumberRisk, ...] = ()
     """The nodes and outputs with numbers that are known to differ, or may differ, from the numbers on the CPU."""
+    awaits_board: bool = False
+    """Whether the delegate takes nodes that only the board compiles."""
     refusal: str = field(default="", compare=False)
     """The reason why the delegate is not applied or rejects the model, or ""."""
 
@@ -123,7 +125,14 @@ def standing_of(run: Run) -> Standing:
     risks = tuple(number_risks(run))
     to_cure = _with_constants(run, risks)
     to_change = _nodes(run, are_all=True) if run.refusal is not None else on_cpu | to_cure
-    return Standing(run.target, measures, *work, on_cpu, to_change, run.warnings, to_cure, risks, refusal_text(run))
+    return Standing(
+        *(run.target, measures, *work, on_cpu, to_change),
+        warnings=run.warnings,
+        to_cure=to_cure,
+        at_risk=risks,
+        awaits_board=run.awaits_board,
+        refusal=refusal_text(run),
+    )
 
 
 def _with_constants(run: Run, risks: Sequence[NumberRisk]) -> frozenset[NodeKey]:

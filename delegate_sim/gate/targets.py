@@ -91,6 +91,9 @@ def _findings(model: Model, run: Run) -> Iterator[Finding]:
         yield missing_weights(variables)
 
 
+_LONGEST_NAME = 60
+
+
 def _over_budget(arena: Arena, limit: int) -> Iterator[Finding]:
     if arena.total <= limit:
         return
@@ -98,7 +101,8 @@ def _over_budget(arena: Arena, limit: int) -> Iterator[Finding]:
     largest = max(arena.buffers, key=lambda placed: placed.buffer.requirement.size, default=None)
     hint = "use a smaller model, or raise the budget"
     if largest is not None:
-        hint = f"make {shortened(largest.buffer.name)} smaller ({largest.buffer.requirement.size:,} bytes), or raise the budget"
+        name, size = shortened(largest.buffer.name, _LONGEST_NAME), largest.buffer.requirement.size
+        hint = f"make {name} smaller ({size:,} bytes), or raise the budget"
     yield Finding("budget-arena", ERROR, statement, hint)
 
 

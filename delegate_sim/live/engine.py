@@ -198,7 +198,7 @@ class LivePlacement(Declared):
     is_listed: bool = True
     """Whether the compiler's database lists the node. If not, the node's place is derived from the compiled file."""
     kernel: int | None = None
-    """The number of the compiled file's NPU operator that runs the node; None if the NPU has no commands for the node."""
+    """The number of the compiled file's NPU operator that runs the node; None if no commands of the node are known."""
 
 
 _MEMORIES = {

@@ -11,7 +11,7 @@ import re
 import tempfile
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..delegates.base import Delegate
@@ -21,6 +21,7 @@ from ..delegates.traits import VelaTraits
 from ..errors import DelegateSimError
 from ..foundation.files import alone_with, cache_folder, read_whole, write_whole
 from ..foundation.printable import install_command, printable, shortened
+from ..model.ethosu_programs import ETHOS_U
 from ..model.model import Model
 from ..model.reader import load
 from ..runtime.interpreter import Run
@@ -42,12 +43,15 @@ from .engine import (
     with_numbered_names,
 )
 
-KERNEL = "ethos-u"
 _ON_CPU = "Passthrough"
 _REFUSED = re.compile(
     r"^Warning \(supported operators\) operator: ([^,\n]*), ofm: '([^\n]*)'\nReason: (.*?)(?=\n\n|\nWarning |\nTraceback |\Z)",
     re.M | re.S,
 )
+_LARGE_SCALE = "Quantization scale of any tensor must be positive."
+"""The only failed check that Vela prints without the node (``QuantizationScaleShiftMustBePositive`` in
+``regor/tflite/tflite_supported_operators.cpp``). It fails if a scale is so large that its shift is negative."""
+_SMALLEST_LARGE_SCALE = 2.0**31
 _KIBIBYTE = 1024
 _MEMORIES = ("sram", "dram", "on_chip_flash", "off_chip_flash")
 _COUNTS = {"npu_cycles": "cycles_npu", "total_cycles": "cycles_total", "macs": "nn_macs"}
@@ -61,6 +65,8 @@ class Reasons:
 
     by_node: Mapping[FileNode, str]
     others: tuple[str, ...]
+    large_scales: int = 0
+    """The number of nodes with a scale that is too large. Vela does not name these nodes."""
 
 
 def with_own_names(model: Model, text: str) -> str:
@@ -85,13 +91,39 @@ def printed_reasons(model: Model, output: str) -> Reasons:
     }
     by_node: dict[FileNode, str] = {}
     others = []
-    for op, name, printed in _REFUSED.findall(output):
+    lines = output.split("\n")
+    named = "\n".join([line for line in lines if line != _LARGE_SCALE])
+    for op, name, printed in _REFUSED.findall(named):
         reason = printable(with_own_names(model, "; ".join([line.strip() for line in printed.splitlines() if line.strip()])))
         if name in nodes:
             by_node.setdefault(nodes[name], reason)
         else:
             others.append(printable(with_own_names(model, f"{op} '{name}': {reason}")))
-    return Reasons(by_node, tuple(others))
+    return Reasons(by_node, tuple(others), lines.count(_LARGE_SCALE))
+
+
+def with_large_scales(model: Model, placements: Sequence[LivePlacement], count: int) -> tuple[LivePlacement, ...]:
+    """Add the reason of CPU nodes with a scale that is too large, if Vela printed this reason at least as often."""
+    scales = {
+        position: scale
+        for position, placement in enumerate(placements)
+        if placement.place == CPU and not placement.reason
+        if (scale := _largest_scale(model, placement)) >= _SMALLEST_LARGE_SCALE
+    }
+    if len(scales) > count:
+        return tuple(placements)
+    reasons = {position: f"Operation has a scale of {scale:.3g}; {_LARGE_SCALE}" for position, scale in scales.items()}
+    return tuple(
+        [replace(placement, reason=reasons.get(position, placement.reason)) for position, placement in enumerate(placements)]
+    )
+
+
+def _largest_scale(model: Model, placement: LivePlacement) -> float:
+    graph = model.subgraphs[placement.subgraph]
+    node = graph.nodes[placement.node]
+    tensors = [graph.tensors[index] for index in (*node.inputs, *node.outputs) if index >= 0]
+    quantizations = [tensor.quantization for tensor in tensors if tensor.quantization is not None]
+    return max([max(quantization.scales) for quantization in quantizations if len(quantization.scales)], default=0.0)
 
 
 def database(text: str) -> Mapping[str, DatabaseTable]:
@@ -147,7 +179,7 @@ def _kernels(tables: Mapping[str, DatabaseTable], sources: Mapping[str, FileNode
 
 
 def _unlisted(model: Model, compiled: Model, kernels: Collection[FileNode]) -> Mapping[FileNode, str]:
-    remaining = [(graph, node) for graph in compiled.subgraphs for node in graph.nodes if node.op != KERNEL]
+    remaining = [(graph, node) for graph in compiled.subgraphs for node in graph.nodes if node.op != ETHOS_U]
     names = [graph.tensors[output].name for graph, node in remaining for output in node.outputs if output >= 0]
     kept = {match[0] for match in map(NUMBERED_NAME.match, names) if match}
     without_outputs = {node.op for _, node in remaining if not node.outputs}  # nodes without outputs have no name
@@ -163,7 +195,7 @@ def _unlisted(model: Model, compiled: Model, kernels: Collection[FileNode]) -> M
 def kernels(placements: Sequence[LivePlacement], compiled: Model) -> list[tuple[int, int | None]]:
     """Return the nodes of each NPU operator, and the bytes of its commands. The bytes are None if they cannot be assigned."""
     counts = Counter([placement.kernel for placement in placements if placement.kernel is not None])
-    programs = [graph.tensors[node.inputs[0]] for graph in compiled.subgraphs for node in graph.nodes if node.op == KERNEL]
+    programs = [graph.tensors[node.inputs[0]] for graph in compiled.subgraphs for node in graph.nodes if node.op == ETHOS_U]
     are_same = len(programs) == len(counts)
     sizes = dict(zip(sorted(counts), [program.element_count for program in programs], strict=True)) if are_same else {}
     return [(counts[kernel], sizes.get(kernel)) for kernel in sorted(counts)]
@@ -190,11 +222,11 @@ def figures(summary: str, compiled: Model) -> Mapping[str, int | float | str]:
     result |= {f"{name}_bytes": round(float(row[f"{name}_memory_used"]) * _KIBIBYTE) for name in _MEMORIES}
     result |= {name: int(float(row[column])) for name, column in _COUNTS.items()}
     result["inference_seconds"] = float(row["inference_time"])
-    result["ethos_u_operators"] = sum(node.op == KERNEL for graph in compiled.subgraphs for node in graph.nodes)
+    result["ethos_u_operators"] = sum(node.op == ETHOS_U for graph in compiled.subgraphs for node in graph.nodes)
     return result
 
 
-_FORMAT = 3
+_FORMAT = 4
 
 
 def find_decision(key: Sequence[str]) -> LiveDecision | None:
@@ -313,6 +345,7 @@ class VelaEngine(Engine):
                 return LiveDecision(True, f"the compiled file cannot be read ({error})", reasons.others), False
             summary = next((path for name, path in written.items() if name.startswith("model_summary_")), None)
             placed = placements(model, database(tables.read_text(encoding="utf-8", errors="replace")), result, reasons)
+            placed = with_large_scales(model, placed, reasons.large_scales)
             stated = {} if summary is None else figures(summary.read_text(encoding="utf-8", errors="replace"), result)
             stage = _second_stage(kernels(placed, result))
         return LiveDecision(False, "", reasons.others, placements=placed, figures=stated, second_stage=stage), True

@@ -15,7 +15,7 @@ from ..model.numbers import FlatNumbers, StoredNumbers, as_list
 from ..rules.kinds import ACTIVATION, CONSTANT, OPERAND_VALUE, QUANTIZATION, SHAPE
 from ..rules.operands import INPUT, OUTPUT, Operand, listed
 from ..rules.rule import Check, Condition, Source
-from ..rules.vocabulary import check, operand_count, same_type, where
+from ..rules.vocabulary import check, constant_words, operand_count, same_type, where
 from .target import TENSOR_TYPE, TFLM, MicroTarget
 
 _SIZES = {
@@ -261,7 +261,7 @@ def fixed(which: Operand) -> Check[object]:
     def find(node: NodeView) -> str | None:
         return None if which.tensor(node).is_constant else f"{which.name} is computed or given at run time"
 
-    return check(CONSTANT, f"a constant {which.name}", find)
+    return check(CONSTANT, constant_words(which.name), find)
 
 
 def _other_shape(node: NodeView) -> str | None:

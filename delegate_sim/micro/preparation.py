@@ -11,6 +11,7 @@ from types import MappingProxyType, ModuleType
 from ..graph.graph import Graph, NodeView
 from ..micro import kernels
 from ..model import schema
+from ..model.ethosu_programs import ETHOS_U
 from ..model.model import Model, Tensor
 from ..model.schema import FAMILY_OF
 from ..results.report.multiply_adds import multiply_adds
@@ -86,7 +87,11 @@ class Status(Enum):
 
 @dataclass(frozen=True, slots=True)
 class MicroNode:
-    """The verdict on one node. ``is_dynamic`` is true if Prepare accepts the node, but a result has no fixed size."""
+    """The verdict on one node.
+
+    ``is_dynamic`` is true if Prepare accepts the node, but a result has no fixed size. ``is_assumed`` is true if the node runs as
+    far as known, because the application's own kernel, or the driver that the kernel calls, is not simulated.
+    """
 
     subgraph: int
     index: int
@@ -95,6 +100,7 @@ class MicroNode:
     reasons: tuple[Reason, ...]
     multiply_adds: int
     is_dynamic: bool = False
+    is_assumed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,13 +170,16 @@ def _judge(view: NodeView, target: MicroTarget, *, is_certain: bool) -> MicroNod
     if missing is not None:
         return found(Status.MISSING, missing)
     kernel = kernel_of(node.op, is_custom=node.is_custom)
+    if kernel is None and node.is_custom:
+        return replace(found(Status.OK), is_assumed=True)
     if kernel is None or node.outputs or not kernel.may_lack_results:
         verdict = PREPARE.validate(view, target)
         if not verdict.is_supported:
             return found(Status.PREPARE, *verdict.reasons)
     verdict = INVOKE.validate(view, target)
     refused = Status.INVOKE if is_certain else Status.INVOKE_IF_CALLED
-    return found(Status.OK if verdict.is_supported else refused, *verdict.reasons)
+    judged = found(Status.OK if verdict.is_supported else refused, *verdict.reasons)
+    return replace(judged, is_assumed=node.is_custom and node.custom_code == ETHOS_U and verdict.is_supported)
 
 
 def _certain_subgraphs(model: Model) -> frozenset[int]:

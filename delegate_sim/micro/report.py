@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 
 from ..foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, Declared, attributes, within
 from ..foundation.converter_attributes import DENSE_PER_TENSOR
-from ..foundation.printable import counted, item_list, printable, shortened
+from ..foundation.printable import and_list, counted, item_list, printable, shortened
 from ..graph.analysis_cache import AnalysisCache
 from ..graph.graph import file_graphs
 from ..graph.reachability import no_weights, unassigned_variables
+from ..model.ethosu_programs import ETHOS_U, accelerators
 from ..model.model import IDENTIFIER, Model
 from .arena import Arena, plan_arena
 from .checks import byte_size, count_external_tensors, count_variables
@@ -36,6 +38,7 @@ _REGISTERED = (
     *within("target.source", [Column("operators", LIST, source=lambda own: own.registered and sorted(own.registered))]),
     *(*within("target.source", [Column("size", INTEGER)]), Column("unused", LIST)),
     *within("target.source", [Column("unknown_functions", LIST, source="unknown")]),
+    *within("target.source", [Column("unreadable_calls", LIST, source="unreadable")]),
 )
 _NODE = (
     *attributes("subgraph", "index", type=INTEGER),
@@ -227,6 +230,8 @@ def micro_warnings(model: Model, report: MicroReport) -> Iterator[str]:
         yield f"the interpreter needs MicroResourceVariables for {counted(report.variables, 'variable')}"
     if any(node.status is Status.INVOKE_IF_CALLED for node in report.nodes):
         yield f"the runtime may fail while it runs the model: {refused_text(report)}"
+    for operator, count in Counter([node.operator for node in report.nodes if node.is_assumed]).items():
+        yield _assumption(model, operator, count)
     if layers := report.layers_with_channel_scales:
         yield (
             f"{layers:,} FULLY_CONNECTED with a scale for each channel: copies of TensorFlow Lite Micro from before 2024-06, "
@@ -240,6 +245,23 @@ def micro_warnings(model: Model, report: MicroReport) -> Iterator[str]:
         )
     if source is not None and source.unknown:
         yield f"calls of functions that the runtime does not have: {item_list(list(map(_name, source.unknown)), 60)}"
+    if source is not None and source.unreadable:
+        yield (
+            f"the source does not have the names of the operators that these calls register: "
+            f"{item_list(list(map(_name, source.unreadable)), _OPERATORS_WIDTH)}. Write each name as a string literal"
+        )
+
+
+def _assumption(model: Model, operator: str, nodes: int) -> str:
+    name = operator.removeprefix("CUSTOM:")
+    pronoun = "it" if nodes == 1 else "each"
+    if name == ETHOS_U:
+        names = accelerators(model)
+        npu = f"the NPU is {and_list(names)}, for which Vela compiled the model, and " if names else ""
+        condition = f"{npu}the NPU's driver accepts the program in {pronoun} (not simulated)"
+    else:
+        condition = f"the application's own kernel accepts {pronoun}. The kernel and its memory are not simulated"
+    return f"{counted(nodes, f'{_name(name)} node')} {'runs' if nodes == 1 else 'run'} if {condition}"
 
 
 def _name(text: str) -> str:

@@ -14,8 +14,9 @@ from typing import NamedTuple
 
 from ..errors import LimitError, OptionError
 from ..foundation.files import naming_file, read_whole
-from ..foundation.printable import printable, shortened
+from ..foundation.printable import item_list, printable, shortened
 from ..foundation.work_budget import spend_steps
+from ..model.ethosu_programs import ETHOS_U
 from ..model.model import Node
 from ..rules.rule import Reason
 from .target import MISSING_OPERATOR, MicroTarget, reason
@@ -140,8 +141,6 @@ SignalFramer:Framer SignalIrfft:Irfft SignalOverlapAdd:OverlapAdd SignalPCAN:PCA
 SignalWindow:Window
 """
 """Pairs of an operator and the name of the function that registers it. The prefix ``Add`` of the name is omitted."""
-ETHOS_U = "ethos-u"
-"""The custom operator of models that Vela compiled. Only builds with Arm's driver have a kernel for this operator."""
 
 
 def _functions(words: str) -> Mapping[str, str]:
@@ -156,6 +155,7 @@ _OPERATORS = MappingProxyType({function: op for op, function in (*BUILTIN_FUNCTI
 
 _LITERALS = r'((?:"\d{1,9}" ?)+)'
 """Adjacent string literals, in the form of ``CppSource.code``."""
+_INDEX = re.compile(r'"(\d{1,9})"')
 _CALL = re.compile(
     rf"(?:\b(\w+) ?(?:\.|->) ?)?\b(Add[A-Z]\w*) ?(?:<[^<>;]*> ?)?"
     rf"\( ?(?:{_LITERALS}|(?:tflite ?:: ?)?(?:BuiltinOperator_(\w+)|(?:\w+ ?:: ?)*(\w+)))?"
@@ -171,7 +171,7 @@ _ALL = re.compile(r"\b(?:AllOpsResolver|PythonOpsResolver)\b")
 
 
 def is_known(node: Node) -> bool:
-    """Return whether the runtime has a kernel for a node's operator."""
+    """Return whether every build of the runtime, with or without Arm's driver, has a kernel for a node's operator."""
     if node.is_custom:
         return node.custom_code in CUSTOM_FUNCTIONS and node.custom_code != ETHOS_U
     return node.op in BUILTIN_FUNCTIONS
@@ -255,6 +255,8 @@ class ResolverSource:
     """The capacity of the resolver. None if the source does not give the capacity, or has several resolvers."""
     unknown: tuple[str, ...] = ()
     """The names of called functions that look like registrations of operators, but that the runtime does not have."""
+    unreadable: tuple[str, ...] = ()
+    """The calls of ``AddCustom`` whose name is neither a literal nor a constant of the source, without their last arguments."""
     path: str = field(default="", compare=False)
 
     def __str__(self) -> str:
@@ -295,6 +297,7 @@ def parse_resolver(text: str) -> ResolverSource:
     constants = _constants(source)
     registered: dict[str, None] = {}
     unknown: dict[str, None] = {}
+    unreadable: dict[str, None] = {}
     resolvers = {name: size for size, name in _RESOLVER.findall(source.code) if name}
     used = resolvers.keys() & set(_INTERPRETER.findall(source.code))
     if len(used) > 1:
@@ -312,17 +315,32 @@ def parse_resolver(text: str) -> ResolverSource:
             registered[_OPERATORS[function]] = None
         elif function == "AddBuiltin" and builtin:
             registered[builtin] = None
-        elif function == "AddCustom" and (name := source.string(literals) or constants.get(constant)):
-            registered[name] = None
+        elif function == "AddCustom":
+            if name := source.string(literals) or constants.get(constant):
+                registered[name] = None
+            else:
+                unreadable[_first_argument(source, match)] = None
         else:
             unknown[function] = None
     if _ALL.search(source.code) and not registered:
         return ResolverSource(None, None)
+    if unreadable and not registered:
+        calls = item_list(list(unreadable), _LONGEST_CONDITION)
+        raise OptionError(f"registers only operators whose names it does not have: {calls}. Write each name as a string literal")
     if not registered:
         raise OptionError("has no call such as resolver.AddConv2D() that registers an operator")
     sizes = [resolvers[name] for name in used] or [size for size, _ in _RESOLVER.findall(source.code)]
     size = constants.get(sizes[0], sizes[0]) if len(sizes) == 1 else ""
-    return ResolverSource(tuple(registered), int(size[:9]) if size.isdecimal() else None, tuple(unknown))
+    capacity = int(size[:9]) if size.isdecimal() else None
+    return ResolverSource(tuple(registered), capacity, tuple(unknown), tuple(unreadable))
+
+
+def _first_argument(source: CppSource, call: re.Match[str]) -> str:
+    """Return the text of a call up to its first argument, such as ``AddCustom(kName, ...)``."""
+    start = call.start(2)
+    text = re.split(r"[,;]", source.code[start : start + _LONGEST_CONDITION])[0]
+    text = _INDEX.sub(lambda index: json.dumps(source.strings[int(index[1])]), text)
+    return f"{shortened(text.strip())}, ...)"
 
 
 def _constants(source: CppSource) -> dict[str, str]:

@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ..bundles.ranged import part_of
-from ..foundation.printable import printable
+from ..foundation.printable import and_list, printable
 from ..foundation.work_budget import spend_bytes, spend_steps
+from .ethosu_programs import ETHOS_U, accelerators
 from .model import Model, Node
 
 T = TypeVar("T")
@@ -159,7 +160,7 @@ class CompiledOperator:
 COMPILED_OPERATORS: Mapping[str, CompiledOperator] = {
     DISPATCH: CompiledOperator("an NPU", "LiteRT's compiler for an NPU", "LiteRT's dispatch delegate"),
     EDGE_TPU: CompiledOperator("the Edge TPU", "the compiler of the Edge TPU", "the Edge TPU's delegate (libedgetpu)"),
-    "ethos-u": CompiledOperator("Arm's Ethos-U", "Vela, for Arm Ethos-U", "the Ethos-U delegate"),
+    ETHOS_U: CompiledOperator("Arm's Ethos-U", "Vela, for Arm Ethos-U", "the Ethos-U delegate"),
     "NeutronGraph": CompiledOperator("NXP's Neutron", "the converter of NXP's Neutron NPU", "the Neutron delegate"),
     "vsi-npu": CompiledOperator("VeriSilicon's NPU", "VeriSilicon's compiler", "VeriSilicon's delegate"),
 }
@@ -219,7 +220,7 @@ def compiled_for(model: Model, runnable: Collection[str] = ()) -> Iterator[str]:
         operator = COMPILED_OPERATORS[str(code)]
         if code != DISPATCH:
             yield (
-                f"this model was compiled for {operator.accelerator}: {count:,} of its {len(nodes):,} nodes "
+                f"this model was compiled for {_accelerator(model, str(code))}: {count:,} of its {len(nodes):,} nodes "
                 f"{'is' if count == 1 else 'are'} {code}, which {operator.compiler} made. "
                 f"{_consequence(operator, is_runnable=code in runnable)}"
             )
@@ -236,7 +237,13 @@ def compiled_elsewhere(model: Model, runnable: Collection[str] = ()) -> str:
     if not code:
         return ""
     stamp = _stamp(model) if code == DISPATCH else None
-    return COMPILED_OPERATORS[code].accelerator if stamp is None else printable(" ".join(stamp)).strip()
+    return _accelerator(model, code) if stamp is None else printable(" ".join(stamp)).strip()
+
+
+def _accelerator(model: Model, code: str) -> str:
+    names = accelerators(model) if code == ETHOS_U else ()
+    accelerator = COMPILED_OPERATORS[code].accelerator
+    return f"{accelerator} ({and_list(names)})" if names else accelerator
 
 
 def _consequence(operator: CompiledOperator, *, is_runnable: bool) -> str:

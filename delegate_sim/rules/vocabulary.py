@@ -176,7 +176,13 @@ def constant(which: Operand, *, hint: str = "") -> Check[object]:
     def find(node: NodeView, _: object) -> str | None:
         return None if which.tensor(node).is_constant else f"{which.name} is not constant"
 
-    return Check(CONSTANT, f"a constant {which.name}", find, hint, data=("constant", *which.data))
+    return Check(CONSTANT, constant_words(which.name), find, hint, data=("constant", *which.data))
+
+
+def constant_words(name: str) -> str:
+    """Return words for a constant operand, such as ``a constant bias`` or ``constant weights``."""
+    is_plural = name.endswith("s") and not name.endswith(("axis", "bias"))
+    return f"constant {name}" if is_plural else f"a constant {name}"
 
 
 def constants(*which: Operand) -> Check[object]:

@@ -19,6 +19,7 @@ from ..graph.calls import with_kernels
 from ..graph.graph import Graph
 from ..graph.partition import Subset
 from ..model.model import Model, Node, Tensor
+from ..model.precompiled import is_program
 from ..refusal import Refusal
 from ..releases.catalogue import Release
 from ..rules.kinds import NOT_LOADED_KINDS, NOT_PREPARED_KINDS
@@ -112,6 +113,15 @@ class Run:
     def takes_nodes(self) -> bool:
         """Whether the delegate takes nodes, and nothing fails later."""
         return self.refusal is None and any(subgraph.delegated for subgraph in self.subgraphs)
+
+    @property
+    def awaits_board(self) -> bool:
+        """Whether the delegate takes nodes that only the board compiles. Programs in the model file are compiled already."""
+        return (
+            bool(self.delegate.compiled_on_board)
+            and self.takes_nodes
+            and any(not is_program(subgraph.graph.nodes[index]) for subgraph in self.subgraphs for index in subgraph.delegated)
+        )
 
     @property
     def first_line(self) -> str | None:

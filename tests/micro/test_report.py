@@ -9,7 +9,7 @@ from delegate_sim.errors import LimitError, OptionError
 from delegate_sim.micro.delegate import micro_target
 from delegate_sim.micro.kernels import slicing
 from delegate_sim.micro.preparation import Status
-from delegate_sim.micro.report import Outcome
+from delegate_sim.micro.report import Outcome, micro_warnings
 from delegate_sim.results.report.number_risks import number_risks
 from delegate_sim.runtime.interpreter import simulate
 from fixtures.builder import ModelBuilder
@@ -43,6 +43,24 @@ def test_an_operator_that_the_application_does_not_register_is_missing():
     report = report_of(chain("RELU", "LOGISTIC"), registered={"RELU"})
     assert report.missing_operators == ("LOGISTIC",)
     assert report.refused[0].reasons[0].hint == "add resolver.AddLogistic()"
+
+
+@pytest.mark.parametrize("code", ["MyOp", "edgetpu-custom-op", "ethos-u"])
+def test_a_registered_custom_operator_runs_if_code_that_is_not_simulated_accepts_it(code):
+    builder = single("CUSTOM", [("FLOAT32", [1])], [("FLOAT32", [1])], custom=code, custom_options=b"\1\4\1")
+    assert [node.is_assumed for node in report_of(builder).nodes] == [False]
+    report = report_of(builder, registered={code})
+    assert (report.runs, report.missing_operators, [node.is_assumed for node in report.nodes]) == (True, (), [True])
+    assert report.arena is not None
+    (warning,) = micro_warnings(load(builder.bytes()), report)
+    assert warning.startswith(f"1 {code} node runs if ")
+    assert "not simulated" in warning
+
+
+def test_a_node_of_ethos_u_needs_an_input():
+    report = report_of(single("CUSTOM", [], [("FLOAT32", [1])], custom="ethos-u"), registered={"ethos-u"})
+    assert [(reason.found, reason.code) for reason in report.refused[0].reasons] == [("no inputs", "micro-operand-count")]
+    assert not report.nodes[0].is_assumed
 
 
 @pytest.mark.parametrize(("names", "count"), [((), 0), (("a",), 1), (("a", "b", "a"), 2)])

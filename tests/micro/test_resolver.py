@@ -9,7 +9,7 @@ import pytest
 import delegate_sim
 from delegate_sim.errors import LimitError, OptionError
 from delegate_sim.foundation import work_budget
-from delegate_sim.micro.report import analyze
+from delegate_sim.micro.report import analyze, micro_warnings
 from delegate_sim.micro.resolver import BUILTIN_FUNCTIONS, Operator, parse_resolver, read_cpp, resolver_lines
 from delegate_sim.micro.target import MicroTarget
 from tests.support.micro_models import chain
@@ -53,8 +53,15 @@ def test_own_kernels_are_registered_by_name(source, name):
     assert parse_resolver(source).registered == (name,)
 
 
-def test_a_name_that_the_source_does_not_define_is_unknown():
-    assert parse_resolver("r.AddConv2D(); r.AddCustom(kName, x);").unknown == ("AddCustom",)
+def test_a_name_that_the_source_does_not_define_cannot_be_read():
+    source = parse_resolver('r.AddConv2D(); r.AddCustom(ns::kName, x); r.AddCustom(f("a"), x); r.AddCustom(ns::kName, x);')
+    assert (source.registered, source.unknown) == (("CONV_2D",), ())
+    assert source.unreadable == ("AddCustom(ns::kName, ...)", 'AddCustom(f("a"), ...)')
+    model = delegate_sim.load(chain("RELU").bytes())
+    (warning,) = micro_warnings(model, analyze(model, source.registered_in(MicroTarget())))
+    assert "AddCustom(ns::kName, ...)" in warning
+    with pytest.raises(OptionError, match=r"names it does not have: AddCustom\(kName, \.\.\.\)"):
+        parse_resolver("r.AddCustom(kName, x);")
 
 
 def test_the_size_of_several_resolvers_is_not_known():

@@ -81,7 +81,7 @@ def test_development_installs_from_the_lock_and_ci_runs_the_tests_the_wheel_and_
     assert re.search(r"^lock:.*(\n\t.*)*uv pip compile", makefile, re.MULTILINE)
     ran = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
     assert 'make --jobs 3 test wheel matrix ARGS="--python 3.10 --few"' in ran
-    assert re.search(r"^test: lint pytest .*\n\npytest: .*\n\t\S+ -m pytest --numprocesses", makefile, re.MULTILINE)
+    assert re.search(r"^test: lint pytest .*\n\n# .*\npytest: .*\n\t\S+ -m pytest --numprocesses", makefile, re.MULTILINE)
 
 
 def test_the_lowest_version_is_what_a_range_begins_with():

@@ -89,8 +89,8 @@ DEMANDS = [
         [add(FLOAT), add(SCALAR), add(ONES)],
         (add(NEGATIVE), "input 0 of shape [2, -1]"),
     ),
-    (constant(WEIGHTS), "a constant weights", [add(FLOAT, STORED)], (add(FLOAT, FLOAT), "weights is not constant")),
-    (constant(WEIGHTS), "a constant weights", [], (add(FLOAT), "weights is not constant")),
+    (constant(WEIGHTS), "constant weights", [add(FLOAT, STORED)], (add(FLOAT, FLOAT), "weights is not constant")),
+    (constant(WEIGHTS), "constant weights", [], (add(FLOAT), "weights is not constant")),
     (
         constants(WEIGHTS, BIAS),
         "constant weights and bias",

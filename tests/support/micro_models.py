@@ -5,7 +5,7 @@ from __future__ import annotations
 from fixtures.builder import ModelBuilder
 
 
-def single(op, inputs, outputs, options=None, custom=None, version=1):
+def single(op, inputs, outputs, options=None, custom=None, version=1, custom_options=None):
     """Return a model of one node. Operands are (type, shape) or (type, shape, fields); those with data are constants."""
     builder = ModelBuilder()
     graph = builder.subgraph("main")
@@ -18,7 +18,7 @@ def single(op, inputs, outputs, options=None, custom=None, version=1):
         graph.tensor(f"out{position}", kind, shape, **(fields[0] if fields else {}))
         for position, (kind, shape, *fields) in enumerate(outputs)
     ]
-    graph.node(op, indices, results, version, options, **({} if custom is None else {"custom": custom}))
+    graph.node(op, indices, results, version, options, custom=custom, custom_options=custom_options)
     graph.outputs(*results)
     return builder
 

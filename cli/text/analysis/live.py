@@ -51,7 +51,15 @@ def live_lines(model: Model, results: Sequence[LiveResult], view: View) -> Itera
             notes += _selection(model, result, view)
         if result.decision.second_stage is not None:
             notes += _second_stage(result.decision.second_stage, view)
+        notes += _without_partition(result)
         yield from item_lines(notes, view.width)
+
+
+def _without_partition(result: LiveResult) -> Iterator[str]:
+    placements = [node for node in result.decision.placements or () if node.place == NPU]
+    others = sum([node.kernel is None for node in placements])
+    if 0 < others < len(placements):
+        yield f"{counted(others, 'more node')} on the NPU, in partitions that the compiler's database does not name"
 
 
 def _second_stage(stage: SecondStage, view: View) -> Iterator[str]:

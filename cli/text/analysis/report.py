@@ -15,7 +15,7 @@ from delegate_sim.results.report.display import strip
 from delegate_sim.results.report.measures import counted_partitions
 from delegate_sim.results.report.multiply_adds import Compute, compute_of
 from delegate_sim.results.report.number_risks import number_risks
-from delegate_sim.results.report.outcome_words import NOT_BUILT, OutcomeWords, words_of
+from delegate_sim.results.report.outcome_words import OutcomeWords, not_built, words_of
 from delegate_sim.results.report.placement import bare_reasons, bytes_across, dropped_partitions, left_nodes, on_cpu
 from delegate_sim.results.report.report import Report
 from delegate_sim.rules.kinds import FLOAT16_DEQUANTIZE
@@ -175,7 +175,7 @@ def _target(run: Run, view: View) -> Iterator[Line]:
 
 
 def _not_compiled(run: Run, view: View) -> Iterator[Line]:
-    note = words_of(run.delegate.name).note or (NOT_BUILT if run.delegate.compiles_at_invoke and run.takes_nodes else "")
+    note = words_of(run.delegate.name).note or (not_built(run.delegate) if run.awaits_board else "")
     if note:
         yield from _paragraph(note, view, "", "")
         yield Line("")

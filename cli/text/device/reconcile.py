@@ -223,7 +223,7 @@ def _checks(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
     """
     yield from heading_lines("What to check, in this order")
     counts = {
-        None: "the log does not count the nodes of the model",
+        None: "the log does not show it",
         True: "the log counts as many nodes as this file has",
         False: "the log counts other nodes than this file has",
     }

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from ...foundation.limits import element_count
 from ...graph.graph import NodeView
+from ...model.ethosu_programs import ETHOS_U
 from ...model.model import OPTIONAL_TENSOR
 from ...rules.kinds import ATTRIBUTE, BROADCAST, OPERAND_COUNT, OPTIONAL_OPERAND, RANK, READS_BEYOND_OPERANDS, SHAPE, TENSOR_TYPE
 from ...rules.operands import INPUT, exactly
@@ -145,7 +146,7 @@ _WEIGHTS = upstream(
     ),
 )
 
-COMPILED_NETWORK = "ethos-u"
+COMPILED_NETWORK = ETHOS_U
 """The custom operator of networks that Vela compiled beforehand."""
 
 CUSTOM_RULES: dict[str, OpRule[object]] = {

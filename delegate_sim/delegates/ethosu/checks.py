@@ -21,7 +21,19 @@ from ...rules import kinds
 from ...rules.kinds import ACTIVATION, OPERAND_VALUE, QUANTIZATION, RANK, SHAPE, TENSOR_TYPE, Kind, by_reshape
 from ...rules.operands import INPUT, Operand, at_least, int32_halves, listed, operand
 from ...rules.rule import Check, NodeFinder, OpRule, Repository, Source, op_rule
-from ...rules.vocabulary import TensorDemand, check, inputs, of_tensors, operand_count, outputs, rank, typed, where, where_given
+from ...rules.vocabulary import (
+    TensorDemand,
+    check,
+    constant_words,
+    inputs,
+    of_tensors,
+    operand_count,
+    outputs,
+    rank,
+    typed,
+    where,
+    where_given,
+)
 
 _KINDS = kinds.kinds_in("delegates/ethosu", "rules")
 READS_COMPUTED_VALUE = _KINDS["reads-computed-value"]
@@ -184,7 +196,7 @@ def reads(which: Operand) -> Check[object]:
         tensor = which.tensor(node)
         return None if tensor.is_constant or 0 in tensor.shape else f"{which.name} is not constant"
 
-    return check(READS_COMPUTED_VALUE, f"a constant {which.name}, because the delegate reads its value", find)
+    return check(READS_COMPUTED_VALUE, f"{constant_words(which.name)}, because the delegate reads its value", find)
 
 
 def values_of(node: NodeView, tensor: Tensor) -> list[int]:

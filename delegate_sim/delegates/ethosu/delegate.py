@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from ...graph.graph import Graph
 from ...graph.partition import Subset
+from ...model.ethosu_programs import accelerator_of
 from ...refusal import Refusal
 from ...releases.catalogue import NEWEST, Release
 from ...rules.book import RuleBook, Unknown
@@ -45,6 +46,9 @@ RULES: RuleBook[ReleaseOnly] = RuleBook(
 
 MIXED = "ethosu-imx93-mixed-partition"
 NO_OFFSETS = "ethosu-imx93-no-memory-offsets"
+OTHER_NPU = "ethosu-imx93-other-npu"
+NPU = "ethos-u65-256"
+"""The NPU of the i.MX93."""
 
 FAILURES = kinds_in("delegates/ethosu", "failures", is_shared=True)
 """The kind of each failure, by its code."""
@@ -86,6 +90,8 @@ class EthosuDelegate(Delegate):
     options = OPTIONS
     rules = RULES
     computes_integers = True
+    compiled_on_board = "when the delegate is applied"  # EthosuDelegateKernel::Init calls Vela (ethosu_delegate.cc)
+    semantics = 2
     further_kinds = FAILURES
     counts_cpu_partitions = False
     log = LogTraits(switch="external delegate path", libraries=("ethosu_delegate",))
@@ -126,6 +132,10 @@ class EthosuDelegate(Delegate):
             )
         if _OFFSETS not in graph.model.metadata:
             return kernel_failure(NO_OFFSETS, compiled[0], metadata=_OFFSETS)
+        for index in compiled:
+            accelerator = accelerator_of(graph.model, graph.tensors, graph.nodes[index])
+            if accelerator not in ("", NPU):
+                return kernel_failure(OTHER_NPU, index, accelerator=accelerator, npu=NPU)
         return None
 
 

@@ -225,6 +225,10 @@ def _require_delegate(log: DeviceLog) -> Delegate:
         likely = " to compare the log with another delegate"
     elif library := library_of(log):
         why = f"the log does not show which delegate {library} contains"
+    elif log.is_of_micro:
+        raise UnknownDelegateError(
+            "the log is from TensorFlow Lite Micro, which has no delegates; use delegate-sim micro MODEL --resolver FILE"
+        )
     else:
         is_default = log.dynamic_tensor is not None and not log.has(Event.NOT_APPLIED)
         default = f", likely {APPLIED_BY_DEFAULT}, which the runtime applies by default" if is_default else ""

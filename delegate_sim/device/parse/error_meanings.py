@@ -187,7 +187,7 @@ class LogMeanings:
 
     @cached_property
     def _is_of_micro(self) -> bool:
-        return any("registration from op code" in error.line for error in self.log.errors)  # only Micro prints this
+        return self.log.is_of_micro
 
     def _custom(self, error: Statement) -> str:
         if "op" in error.values:
@@ -226,10 +226,8 @@ class LogMeanings:
         fitting = [own for own in before or () if own.nodes is not None and 0 <= node - own.nodes < own.most]
         if before is None or len(fitting) != 1:
             text = f"node {node} is a kernel of the delegate; it {failed}"
-            if before is None:
-                most = f"{node} node{'' if node == 1 else 's'}"
-                text += f"; kernels are numbered after the model's nodes, so the model has at most {most}"
-            return text
+            numbered = f"; kernels are numbered after the model's nodes, so the model has at most {counted(node, 'node')}"
+            return text + numbered if before is None else text
         nodes = fitting[0].nodes or 0
         number = node - nodes + 1
         kernel = f"kernel {number} of all delegates" if len(fitting[0].names) > 1 else f"the delegate's kernel {number}"

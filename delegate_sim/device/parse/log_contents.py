@@ -232,6 +232,11 @@ class DeviceLog:
         """The statements that report errors."""
         return self.statements_of(*ERRORS)
 
+    @property
+    def is_of_micro(self) -> bool:
+        """Whether the log has a line that only TensorFlow Lite Micro prints."""
+        return any("registration from op code" in error.line for error in self.errors)
+
 
 def long_lines_note(log: DeviceLog) -> str:
     """Return a note if lines of a log were too long, or ""."""

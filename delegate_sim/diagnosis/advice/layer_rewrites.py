@@ -6,7 +6,7 @@ original operator. It also checks that the results are equal, unless the descrip
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from ...foundation.converter_attributes import UNFOLDED
@@ -19,6 +19,8 @@ from ...runtime.target import Target
 _OF_OPERATORS = frozenset({Problem.OPERATOR, Problem.DRIVER})
 """Kinds of problem that disappear if the layer is built from other operators."""
 _CONSTANT_WEIGHTS = constant(operand(1)).data
+_MOST_AXES = 8
+"""The number of axes that are read. TFLite reduces tensors of at most 8 dimensions."""
 _FLOATS = frozenset({"FLOAT32", "FLOAT16"})
 
 
@@ -37,10 +39,19 @@ class Rewrite:
     """The value of ``ConverterSetting`` that makes the converter do the rewrite. Empty if the source code must change."""
     weighted: str = ""
     """The operator that reads the second operand of the node as its weights. Empty if there is none."""
+    fits: Callable[[NodeView], bool] = lambda _: True
+    """Whether the rewrite may be possible for a node whose operands have accepted types."""
 
 
 def _any_type(words: str, *operators: str) -> tuple[Rewrite, ...]:
     return (Rewrite(words, operators, frozenset()),)
+
+
+def _may_keep_channels(mean: NodeView) -> bool:
+    """Return whether a MEAN may reduce height and width only, and not the last axis."""
+    axes = mean.value(mean.input(1))
+    last = mean.input(0).rank - 1
+    return axes is None or not {last, -1}.intersection(axes[:_MOST_AXES].tolist())
 
 
 def _of_floats(words: str, *operators: str) -> tuple[Rewrite, ...]:
@@ -91,7 +102,13 @@ REWRITES: Mapping[str, tuple[Rewrite, ...]] = {
             "only the order of the results matters",
             "SOFTMAX", "ADD", "LOG",
         ),
-        "MEAN": _of_floats("AVERAGE_POOL_2D and RESHAPE, if the axes are height and width", "AVERAGE_POOL_2D", "RESHAPE"),
+        "MEAN": (
+            Rewrite(
+                "AVERAGE_POOL_2D and RESHAPE, if the axes are height and width",
+                ("AVERAGE_POOL_2D", "RESHAPE"),
+                fits=_may_keep_channels,
+            ),
+        ),
         "MIRROR_PAD": _any_type("CONCATENATION with slices of the tensor's edges", "STRIDED_SLICE", "CONCATENATION"),
         "NEG": _of_floats("MUL by -1", "MUL"),
         "ONE_HOT": _any_type("GATHER from an identity matrix", "GATHER"),
@@ -126,7 +143,7 @@ def rewriting(view: NodeView, target: Target) -> Rewrite | None:
     for way in known:
         is_of_type = not way.types or operand.type in way.types or operand.scale > 0
         takes_all = all(target.delegate.supports_operator(op, target.options) for op in way.operators)
-        if is_of_type and takes_all and not _lacks_weights(way, view, target):
+        if is_of_type and way.fits(view) and takes_all and not _lacks_weights(way, view, target):
             return way
     return None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...graph.graph import NodeView
+from ...model.ethosu_programs import ETHOS_U
 from ...model.precompiled import custom_options
 from ...rules.kinds import ATTRIBUTE, CONSTANT, OPERAND_COUNT, OPERAND_VALUE, SHAPE
 from ...rules.operands import INPUT, OUTPUT, Operand, at_least, operand, result
@@ -12,6 +13,8 @@ from ..checks import FLOAT32, INT8, INT16, INT32, ONE_TO_ONE, SAME_TYPES, dimens
 from ..target import MicroKernel, in_source
 
 _MOST_ANCHOR_VALUES = 1 << 20
+_SIZE_T = 4
+"""The size of a ``size_t`` in a 32-bit build."""
 _SIGNAL = "signal/micro/kernels"
 _BOXES, _CLASSES, _ANCHORS = operand(0, "box encodings"), operand(1, "class predictions"), operand(2, "anchors")
 
@@ -170,6 +173,16 @@ def _fft_scratch(node: NodeView) -> tuple[int, ...]:
 _ALL_INT16 = _each_type((INPUT, "INT16"), (OUTPUT, "INT16"))
 _WEIGHTS = tuple(operand(position) for position in range(1, 6))
 
+
+def _without_options(node: NodeView) -> str | None:
+    return None if node.node.custom_options and node.node.custom_options[1] else "no options"
+
+
+def _address_tables(node: NodeView) -> tuple[int, ...]:
+    tensors = len(node.node.inputs) + len(node.node.outputs)
+    return 8 * tensors, _SIZE_T * tensors
+
+
 KERNELS = {
     "CIRCULAR_BUFFER": MicroKernel(
         in_source(
@@ -286,6 +299,16 @@ KERNELS = {
         rank(operand(1), 1),
         _SAME_RANK,
         *_each_type((INPUT, "INT16"), (operand(1), "INT16"), (OUTPUT, "INT16")),
+    ),
+    ETHOS_U: MicroKernel(
+        in_source(
+            "ethos_u/ethosu.cc",
+            "Prepare",
+            operand_count(at_least(1)),
+            check(ATTRIBUTE, "options, as Vela writes them", _without_options),
+        ),
+        in_source("ethos_u/ethosu.cc", "Eval"),
+        scratch=_address_tables,
     ),
     "TFLM_DECODE": MicroKernel(
         in_source(

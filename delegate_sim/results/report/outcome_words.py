@@ -7,6 +7,7 @@ simulated.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
@@ -21,6 +22,7 @@ from ...delegates.registry import (
     PLUGIN_NAMES,
 )
 from ...refusal import Effect, Refusal
+from ...runtime.target import Target, target_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +89,6 @@ NOT_COMPILED = (
     "Selected, but not compiled: a compiler plugin only selects nodes for the NPU. Only the vendor's compiler and the device can "
     "show whether these nodes can be compiled and run."
 )
-NOT_BUILT = (
-    "Taken, but not compiled: the delegate compiles these nodes on the board, when the model is first invoked. Only the board "
-    "shows whether they can be compiled, how fast they run, and how their numbers differ from the CPU's."
-)
 _PLUGIN = OutcomeWords(
     *("plugin", "selected", "off the NPU", "from the NPU", "nodes off the NPU", "partition to compile", "takes"),
     refuses=DELEGATED.rejects,
@@ -130,6 +128,10 @@ class DelegateResult(Protocol):
     """The result of a delegate: a run, or only the measures of a run."""
 
     @property
+    def target(self) -> Target:
+        """The target."""
+
+    @property
     def delegate(self) -> Delegate:
         """The delegate."""
 
@@ -138,8 +140,20 @@ class DelegateResult(Protocol):
         """Whether the delegate takes nodes and no later step fails."""
 
     @property
+    def awaits_board(self) -> bool:
+        """Whether the delegate takes nodes that only the board compiles."""
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """The warnings about the result."""
+
+
+def not_built(delegate: Delegate) -> str:
+    """Return the note on the nodes that a delegate compiles on the board."""
+    return (
+        f"Taken, but not compiled: the delegate compiles these nodes on the board, {delegate.compiled_on_board}. Only the board "
+        "shows whether they can be compiled, how fast they run, and how their numbers differ from the CPU's."
+    )
 
 
 def if_not_applied(delegate: str, refusal: Refusal | None) -> str:
@@ -160,25 +174,37 @@ def plugin_notes(
     plugins = [result for result in results if words_of(result.delegate.name).note]
     if any(result.takes_nodes for result in plugins):
         yield NOT_COMPILED
-    waiting = dict.fromkeys([own.delegate.name for own in results if own.delegate.compiles_at_invoke and own.takes_nodes])
-    if waiting:
-        is_named = len({own.delegate.name for own in results}) > 1
-        yield f"{', '.join(waiting)}: {NOT_BUILT}" if is_named else NOT_BUILT
+    waiting: dict[str, dict[str, None]] = {}
+    for own in results:
+        if own.awaits_board:
+            waiting.setdefault(not_built(own.delegate), {})[own.delegate.name] = None
+    is_named = len({own.delegate.name for own in results}) > 1
+    for note, names_waiting in waiting.items():
+        yield f"{', '.join(names_waiting)}: {note}" if is_named else note
     is_single = models is None and len({result.delegate.name for result in results}) == 1
-    warned: dict[str, list[str]] = {}
+    names_of = dict(zip(map(id, results), target_names([result.target for result in results]), strict=True))
+    sharing = Counter([result.delegate.name for result in results])
+    givers: dict[str, list[DelegateResult]] = {}
     for result in plugins if only_plugins else results:
         for text in result.warnings:
-            where = "" if models is None else f"{models[id(result)]} on "
-            warned.setdefault(text, []).append(f"{where}{result.delegate.name}")
+            givers.setdefault(text, []).append(result)
+    warned: dict[str, list[str]] = {}
+    for text, giving in givers.items():
+        counts = Counter([result.delegate.name for result in giving])
+        for result in giving:
+            delegate = result.delegate.name
+            label = delegate if models is not None or counts[delegate] == sharing[delegate] else names_of[id(result)]
+            warned.setdefault(text, []).append(label if models is None else f"{models[id(result)]} on {label}")
     for text, labels in warned.items():
         names = [*dict.fromkeys(labels)]
         more = f" and {len(names) - _MODELS_TOLD} more" if models is not None and len(names) > _MODELS_TOLD else ""
         shown = names[:_MODELS_TOLD] if more else names
-        yield f"{'Warning' if is_single else ', '.join(shown) + more}: {text}"
+        is_of_all = is_single and names == [results[0].delegate.name]
+        yield f"{'Warning' if is_of_all else ', '.join(shown) + more}: {text}"
 
 
 def outcome_notes(result: DelegateResult) -> tuple[str, ...]:
     """Return the notes on a result: a note if the nodes are only selected, and the warnings."""
-    delegate = result.delegate
-    note = words_of(delegate.name).note or (NOT_BUILT if delegate.compiles_at_invoke else "")
-    return (*([note] if note and result.takes_nodes else []), *result.warnings)
+    note = words_of(result.delegate.name).note if result.takes_nodes else ""
+    note = not_built(result.delegate) if result.awaits_board else note
+    return (*([note] if note else []), *result.warnings)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 import delegate_sim
+from delegate_sim.results.report.outcome_words import outcome_notes
 from fixtures.builder import ModelBuilder
+from tests.support.ethosu_programs import U55_128, U65_256, U65_512, compiled_network, program
 
 SCALE = {"scale": 0.5, "zero_point": 0}
 
@@ -50,6 +54,30 @@ def test_a_compiled_network_without_offsets_fails_to_prepare():
     chain(builder, "ethos-u")
     result = run(builder)
     assert result["refusal"]["code"] == "ethosu-imx93-no-memory-offsets"
+
+
+@pytest.mark.parametrize(
+    ("configuration", "code"), [(U65_256, None), (U55_128, "ethosu-imx93-other-npu"), (U65_512, "ethosu-imx93-other-npu")]
+)
+def test_a_network_for_another_npu_fails_at_invoke(configuration, code):
+    builder = compiled_network(program(configuration))
+    builder.metadata("OfflineMemoryAllocation", bytes(16))
+    result = run(builder)
+    assert (result["refusal"] or {}).get("code") == code
+    assert result.get("state") == ("does not run" if code else None)
+
+
+def test_nodes_are_compiled_on_the_board_unless_vela_compiled_them():
+    def notes(builder):
+        (result,) = delegate_sim.simulate(builder.bytes(), [("ethosu-imx93", {})]).runs
+        return result.awaits_board, [note.partition(". ")[0] for note in outcome_notes(result) if "compiles these" in note]
+
+    source, compiled = ModelBuilder(), compiled_network(program(U65_256))
+    chain(source, "RELU")
+    compiled.metadata("OfflineMemoryAllocation", bytes(16))
+    note = "Taken, but not compiled: the delegate compiles these nodes on the board, when the delegate is applied"
+    assert notes(source) == (True, [note])
+    assert notes(compiled) == (False, [])
 
 
 def test_a_partition_of_both_kinds_fails():

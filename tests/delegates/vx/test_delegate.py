@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import delegate_sim
 from delegate_sim import OptionError
 from delegate_sim.releases.catalogue import parse_release
 from delegate_sim.releases.wording import cpu_kernels_note
+from delegate_sim.results.report.outcome_words import plugin_notes
 from fixtures.builder import ModelBuilder
 from tests.support.models import chain_model
 
@@ -210,8 +213,6 @@ def test_kernels_after_a_dynamic_tensor_keep_the_sizes_of_the_first_invoke():
 
 
 def test_notes_below_a_table_have_the_warnings():
-    from delegate_sim.results.report.outcome_words import plugin_notes
-
     model = with_computed_operand("TILE", followers=["RELU"]).bytes()
     runs = delegate_sim.simulate(model, [("vx", {}), ("gpu", {})]).runs
     (warning,) = runs[0].warnings
@@ -221,17 +222,29 @@ def test_notes_below_a_table_have_the_warnings():
     assert [note for note in plugin_notes(runs, models=models) if warning in note] == [f"0.tflite on vx: {warning}"]
 
 
+def test_a_warning_names_the_targets_that_give_it():
+    model = with_computed_operand("TILE", followers=["RELU"]).bytes()
+    (run,) = delegate_sim.simulate(model, [("vx", {})]).runs
+    other = replace(run, target=replace(run.target, release=parse_release("litert-2.0")), warnings=())
+    (warning,) = run.warnings
+    assert [note for note in plugin_notes([run, other]) if warning in note] == [f"vx {run.release}: {warning}"]
+    assert [note for note in plugin_notes([run, replace(other, warnings=(warning,))]) if warning in note] == [
+        f"Warning: {warning}"
+    ]
+
+
 def test_a_dynamic_graph_of_which_nothing_is_taken_needs_no_warning():
     result = run(with_computed_operand("TILE", followers=["CEIL"]))
     assert (result["outcome"], result["warnings"]) == ("none", [])
 
 
 def test_taken_nodes_are_not_yet_compiled():
-    from delegate_sim.results.report.outcome_words import NOT_BUILT, outcome_notes, plugin_notes
+    from delegate_sim.results.report.outcome_words import not_built, outcome_notes, plugin_notes
 
     (run,) = delegate_sim.simulate(chain_model(["ADD"]).bytes(), [("vx", {})]).runs
     (other,) = delegate_sim.simulate(chain_model(["ADD"]).bytes(), [("gpu", {})]).runs
-    assert outcome_notes(run)[0] == NOT_BUILT
-    assert list(plugin_notes([run])) == [NOT_BUILT]
-    assert list(plugin_notes([run, other])) == [f"vx: {NOT_BUILT}"]
-    assert NOT_BUILT not in outcome_notes(other)
+    note = not_built(run.delegate)
+    assert outcome_notes(run)[0] == note
+    assert list(plugin_notes([run])) == [note]
+    assert list(plugin_notes([run, other])) == [f"vx: {note}"]
+    assert note not in outcome_notes(other)

@@ -7,6 +7,7 @@ import pytest
 import delegate_sim
 from delegate_sim.device.compare.reconcile import reconcile
 from delegate_sim.device.parse.log import read_log
+from delegate_sim.device.parse.log_contents import UnknownDelegateError
 from fixtures.builder import ModelBuilder
 from tests.support.models import chain_model
 
@@ -96,6 +97,18 @@ def resizing():
         graph.node(name, [tensor], [result])
     graph.outputs(result)
     return delegate_sim.load(builder.bytes())
+
+
+@pytest.mark.parametrize(("total", "agrees"), [(3, True), (4, None)])
+def test_a_delegates_own_line_counts_the_nodes(total, agrees):
+    log = read_log(f"INFO: EthosuDelegate: 1 nodes delegated out of {total} nodes with 1 partitions.\n")
+    assert reconcile(resizing(), log).counts_agree is agrees
+
+
+def test_a_log_of_micro_is_read_by_another_command():
+    log = read_log("Didn't find op for builtin opcode 'RESHAPE' version '1'\nFailed to get registration from op code RESHAPE\n")
+    with pytest.raises(UnknownDelegateError, match="use delegate-sim micro MODEL --resolver FILE"):
+        reconcile(resizing(), log)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from delegate_sim.diagnosis.advice.layer_rewrites import REWRITES, rewriting
 from delegate_sim.graph.graph import file_graphs
 from delegate_sim.rules.kinds import Problem
 from tests.support.diagnoses import diagnosed, target
+from tests.support.graphs import arena, constant, node_view
 
 FOLDER = Path(__file__).resolve().parents[3] / "fixtures" / "rewrites"
 LAYERS = json.loads((FOLDER / "converted.json").read_text(encoding="utf-8"))["layers"]
@@ -78,3 +79,12 @@ def test_core_ml_takes_a_layer_over_a_sequence_as_a_convolution(form, nodes):
     assert found.now.measures.delegated_nodes == nodes
     if form == "usual":
         assert "CONV_2D with 1x1 filters" in found.findings[0].cause.change
+
+
+@pytest.mark.parametrize(
+    ("axes", "is_suggested"), [([1, 2], True), ([1], True), ([3], False), ([-1], False), ([2, 3], False), (None, True)]
+)
+def test_a_mean_over_the_last_axis_is_no_pooling(axes, is_suggested):
+    which = arena("INT32", 1) if axes is None else constant(axes, "INT32")
+    view = node_view("MEAN", [arena("FLOAT32", 1, 4, 4, 2), which], [arena("FLOAT32", 1, 2)])
+    assert (rewriting(view, target()) is not None) == is_suggested

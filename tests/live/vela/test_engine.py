@@ -14,6 +14,7 @@ from delegate_sim.errors import OptionError
 from delegate_sim.foundation import packages
 from delegate_sim.live import engine
 from delegate_sim.live.live_runs import find_engine
+from fixtures.builder import ModelBuilder
 from tests.support.delegates.npu_models import chain
 from tests.support.live.vela_process import REFUSED, compiled, stand_in
 
@@ -45,6 +46,37 @@ def test_places_reasons_and_figures(monkeypatch, model):
     assert decision.lines == ("CUSTOM 'other': Unsupported opType",)
     figures = decision.figures
     assert (figures["sram_bytes"], figures["npu_cycles"], figures["total_cycles"], figures["macs"]) == (88704, 8, 9, 7)
+
+
+def scaled(scale):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source = graph.input("in", "INT8", [1, 4], scale=0.5, zero_point=0)
+    middle = graph.tensor("middle", "INT8", [1, 4], scale=0.5, zero_point=0)
+    result = graph.tensor("out", "INT8", [1, 4], scale=scale, zero_point=0)
+    graph.node("RELU", [source], [middle])
+    graph.node("NEG", [middle], [result])
+    graph.outputs(result)
+    return delegate_sim.load(builder.bytes())
+
+
+LARGE = "Quantization scale of any tensor must be positive.\n"
+OTHER = "Warning (supported operators) operator: RELU, ofm: '@0:1@'\nReason: Unsupported opType\n"
+
+
+@pytest.mark.parametrize(
+    ("scale", "output", "reason"),
+    [
+        (3e29, OTHER + LARGE, f"Operation has a scale of 3e+29; {LARGE.strip()}"),
+        (2.0**31, LARGE, f"Operation has a scale of 2.15e+09; {LARGE.strip()}"),
+        (2.0**30, LARGE, ""),
+        (3e29, OTHER, ""),
+    ],
+)
+def test_a_check_that_names_no_node_belongs_to_the_nodes_with_large_scales(monkeypatch, model, scale, output, reason):
+    stand_in(monkeypatch, 0, output, compiled())
+    relu, neg = decide(scaled(scale)).placements
+    assert (neg.reason, relu.reason) == (reason, "Unsupported opType" if OTHER in output else "")
 
 
 def test_an_answer_is_cached_by_content_options_and_version(monkeypatch, model):

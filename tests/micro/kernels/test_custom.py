@@ -96,6 +96,10 @@ variant("TFLM_DECODE", CONSTANT, inputs={0: int8(2)})
 variant("TFLM_DECODE", VALUE, inputs={1: constant([0, 2, 5, 6], "UINT8")})
 variant("TFLM_DECODE", VALUE, inputs={1: constant([3, 1, 5, 6], "UINT8")})
 
+accepted("ethos-u", [WEIGHTS], [floats(4)], content=b"\1\4\1")
+variant("ethos-u", COUNT, inputs=[])
+variant("ethos-u", OPTION, content=b"")
+
 DETECTION = "TFLite_Detection_PostProcess"
 ANCHORS = constant([[0.0, 0.0, 1.0, 1.0]] * 6, "FLOAT32")
 RESULTS = [floats(1, 2, 4), floats(1, 2), floats(1, 2), floats(1)]

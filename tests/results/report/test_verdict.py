@@ -113,8 +113,8 @@ def test_the_coverage_verdict_names_what_is_not_compared():
         (
             "quantized_block",
             ("nnapi", "neutron-imx95"),
-            "The Neutron delegate (lf-6.6.23) runs 42.8 % of nodes and 100 % of multiply-adds; 1 QUANTIZE and 3 other nodes stay "
-            "on the CPU. A share is not speed; not ranked: NNAPI on Android 13 (deprecated since Android 15, takes more)",
+            "The Neutron delegate (lf-6.6.23) takes 42.8 % of nodes and 100 % of multiply-adds; 1 QUANTIZE and 3 other nodes "
+            "stay on the CPU. A share is not speed; not ranked: NNAPI on Android 13 (deprecated since Android 15, takes more)",
         ),
         (
             "quantized_block",

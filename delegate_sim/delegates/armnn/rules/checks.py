@@ -15,6 +15,7 @@ from ....graph.graph import NodeView, fused_activation
 from ....model.model import Allocation
 from ....rules.kinds import ACTIVATION, CONSTANT, OPERAND_COUNT, RANK, TENSOR_TYPE
 from ....rules.operands import OUTPUT, Operand, counted, listed, operand, result
+from ....rules.vocabulary import constant_words
 from ..demands import READS_COMPUTED, LayerDemand, refusal
 from ..steps import Layer, RuleStep
 from ..tensors import Thrown, checked, info_of, input_info, input_infos, output_info
@@ -300,7 +301,7 @@ def _present(which: Operand) -> LayerDemand:
         has_data = which.tensor(node).allocation in (Allocation.CONSTANT, Allocation.PERSISTENT)
         return which.is_given(node) and not has_data
 
-    return LayerDemand(READS_COMPUTED, f"a constant {which.name}", test, f"{which.name} is computed at run time")
+    return LayerDemand(READS_COMPUTED, constant_words(which.name), test, f"{which.name} is computed at run time")
 
 
 def _vectors(row: RuleRow) -> Iterator[RuleStep]:
@@ -352,7 +353,7 @@ def _lstm_weights(_: RuleRow) -> Iterator[RuleStep]:
         yield _described(which)
         yield LayerDemand(
             CONSTANT,
-            f"a constant {name}",
+            constant_words(name),
             partial(computed_weights, which, text),
             hint="convert so that the weights are constants",
         )

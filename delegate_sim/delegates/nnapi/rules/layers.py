@@ -87,7 +87,7 @@ def _large_window(node: NodeView) -> str | None:
 
 def _not_square(node: NodeView) -> str | None:
     height, width = node.output(0).shape[1:2], node.output(0).shape[2:3]
-    return None if height == width else f"output {height} x {width}"
+    return None if height == width else f"output {' x '.join(map(str, height + width))}"
 
 
 _CONSTANT_SIZE = (
