@@ -15,6 +15,7 @@ import pytest
 
 import delegate_sim
 import delegate_sim_cli
+from delegate_sim.device.parse.tables import FORMS
 from tests.support.backtracking import captures_long_number, slow_text
 
 PARTS = 8
@@ -65,6 +66,17 @@ def _uses(module: ModuleType) -> Iterator[tuple[str, str, re.Pattern[str]]]:
     by_name: dict[str, set[str]] = {}
     for call in calls:
         owner, method = call.func.value, call.func.attr  # type: ignore[attr-defined]
+        if (
+            isinstance(owner, ast.Subscript)
+            and isinstance(owner.value, ast.Name)
+            and owner.value.id == "FORMS"
+            and method in _USES
+        ):
+            keys = [
+                node.value for node in ast.walk(owner.slice) if isinstance(node, ast.Constant) and isinstance(node.value, str)
+            ]
+            for key in keys:
+                yield f"{module.__name__}:{call.lineno}", method, FORMS[key]
         if not isinstance(owner, ast.Name):
             continue
         names = [owner.id, *loops.get(owner.id, ())]
@@ -80,6 +92,8 @@ def _uses(module: ModuleType) -> Iterator[tuple[str, str, re.Pattern[str]]]:
             for name in names:
                 by_name.setdefault(name, set()).add(method)
     for name, value in vars(module).items():
+        if value is FORMS:  # each form has its own method
+            continue
         for pattern in _patterns_in(value):
             for method in sorted(by_name.get(name, {"search"})):
                 yield f"{module.__name__}.{name}", method, pattern
