@@ -10,12 +10,8 @@ from ..delegates.options import parse_options
 from ..delegates.registry import ACCELERATORS, GRAPHICS_ACCELERATOR, find_live
 from ..delegates.traits import AcceleratorTraits
 from ..errors import FixError, MissingPackageError, OptionError
-from ..fixing.applying import apply_pass, start
-from ..fixing.passes.catalogue import PASSES
-from ..fixing.score import is_better, standing, standing_of
-from ..foundation.columns import INTEGER, LIST, NUMBER, OBJECT, YES_OR_NO, Column, Declared, attributes, within
+from ..foundation.columns import INTEGER, LIST, NUMBER, OBJECT, YES_OR_NO, Column, Declared, attributes
 from ..foundation.printable import printable
-from ..hypothetical.model_editing import NodeKey
 from ..inference.difference import TensorDifference
 from ..inference.inputs import InputArray
 from ..live.litert_engines import INSTALL, driver_environment, with_driver
@@ -23,10 +19,10 @@ from ..live.live_runs import find_engine
 from ..live.trial import lacking
 from ..model.model import Model
 from ..releases.catalogue import NEWEST, Release, parse_release
-from ..results.report.number_risks import NUMBER_RISK, NumberRisk, number_risks
 from ..runtime.interpreter import Run, simulate
 from ..runtime.target import Target
 from .comparison import ErrorTolerance, compared, step_of, tolerance_for, with_float_weights
+from .conditions import KnownCondition, known_conditions
 from .cuts import FAILED, RIGHT, WRONG, Cutter, Window, find_window
 from .execution import (
     ACCELERATOR,
@@ -45,16 +41,6 @@ from .execution import (
 
 PLACES = (GRAPHICS_ACCELERATOR, ACCELERATORS["cpu"], CPU)
 """The code that can run a model: LiteRT's GPU accelerator, the CPU's delegate, or the optimized kernels of the CPU."""
-
-
-@dataclass(frozen=True, slots=True)
-class KnownCondition(Declared):
-    """A known reason for wrong numbers that applies to the node at fault, and the pass of ``fix`` that cures it, or ""."""
-
-    columns = (*within("risk", NUMBER_RISK), Column("cure"))
-
-    risk: NumberRisk
-    cure: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +94,17 @@ class VerifiedEntry(Declared):
     culprit: Culprit | None = None
     """None if the outputs are right, or if no part of the model behaves like the whole model."""
     conditions: tuple[KnownCondition, ...] = ()
-    """Known conditions of inputs and outputs, if the model is wrong and no node is at fault."""
+    """Known conditions of inputs and outputs, or the predicted failure, if no node is at fault."""
 
     @property
     def is_right(self) -> bool:
         """Whether the model runs, and all outputs are right."""
         return not self.wrong and not self.failure
+
+    @property
+    def all_conditions(self) -> tuple[KnownCondition, ...]:
+        """The known conditions of the entry and of the node at fault."""
+        return self.conditions if self.culprit is None else (*self.conditions, *self.culprit.conditions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +129,8 @@ class Verification(Declared):
     """The number of nodes that the delegate takes, by simulation. None for the CPU."""
     nodes: int
     entries: tuple[VerifiedEntry, ...]
+    target: Target | None = None
+    """The target of the simulation. None for the CPU."""
 
     @property
     def is_right(self) -> bool:
@@ -188,11 +181,14 @@ class Verifier:
     def _set_software(self, software: str) -> None:
         self.software = software
 
+    @property
+    def target(self) -> Target | None:
+        """The delegate in the release that ran. None for the CPU."""
+        return None if self.delegate is None else Target(self.delegate, self.options, _release(self.software))
+
     def simulate(self, model: Model) -> Run | None:
         """Simulate the model on the delegate in the release that ran. Return None for the CPU."""
-        if self.delegate is None:
-            return None
-        return simulate(model, Target(self.delegate, self.options, _release(self.software)))
+        return None if self.target is None else simulate(model, self.target)
 
 
 def _lacking_elsewhere(is_accelerator: bool) -> str:
@@ -235,7 +231,9 @@ def verify_on(
     run = verifier.simulate(model)
     delegated = None if run is None else sum([len(subgraph.delegated) for subgraph in run.subgraphs])
     nodes = sum([len(graph.nodes) for graph in model.subgraphs])
-    return Verification(model.path or "", verifier.on, verifier.software, allowed, count, delegated, nodes, tuple(results))
+    return Verification(
+        model.path or "", verifier.on, verifier.software, allowed, count, delegated, nodes, tuple(results), verifier.target
+    )
 
 
 class _Verified:
@@ -290,8 +288,9 @@ class _Verified:
             reason = f"{self._verifier.on} does not start: {error} ('delegate-sim doctor' shows more)"
             raise FixError(reason, self._model.path or "") from error
         culprit = None if error.is_timeout else self._culprit(FAILED, self._samples[0])
-        where = self._entry.key, self._entry.subgraph
-        return VerifiedEntry(*where, stage=error.stage, failure=str(error), is_crash=error.is_crash, culprit=culprit)
+        conditions = () if culprit is not None else tuple(self._conditions(None))
+        step = error.stage, str(error), error.is_crash
+        return VerifiedEntry(self._entry.key, self._entry.subgraph, (), (), *step, culprit, conditions)
 
     def _truths(self) -> Iterator[tuple[ModelExecutor, Sequence[ExecutionResults]]]:
         """Yield the executors of right numbers that run the entry, with their results. Raise FixError if there is none."""
@@ -346,7 +345,9 @@ class _Verified:
         difference, words = self._faults.get((base, window.last + 1), (None, ""))
         nodes = [node.index for node in steps[window.first : window.last + 1]]
         conditions = tuple(
-            list(self._conditions([last.index])) or list(self._conditions(nodes)) or list(self._conditions([None]))
+            list(self._conditions([last.index]))
+            or list(self._conditions(nodes))
+            or list(self._conditions(None if outcome == FAILED else [None]))
         )
         return Culprit(
             self._entry.subgraph,
@@ -394,23 +395,8 @@ class _Verified:
             raise FixError(f"the reference kernels give no value for tensor {missing[0]}")
         return [self._kept[index] for index in indices]
 
-    def _conditions(self, nodes: Sequence[int | None]) -> Iterator[KnownCondition]:
-        run, wanted = self._verifier.simulate(self._model), frozenset(nodes)
-        for risk in () if run is None else number_risks(run):
-            if run is not None and risk.subgraph == self._entry.subgraph and risk.node in wanted:
-                self._verifier.time.seconds()
-                yield KnownCondition(
-                    risk, "" if risk.node is None else cure_of(self._model, run, NodeKey(risk.subgraph, risk.node))
-                )
-
-
-def cure_of(model: Model, run: Run, key: NodeKey) -> str:
-    """Return the name of the first pass that cures a node with wrong numbers, or an empty string if there is none."""
-    op = model.subgraphs[key.subgraph].nodes[key.node].op
-    before = standing_of(run)
-    for name, pass_ in PASSES.items():
-        if pass_.is_for_wrong and op in pass_.ops:
-            rewritten = apply_pass(start(model), pass_, [key])
-            if rewritten is not None and is_better([standing(rewritten.model, run.target)], [before]):
-                return name
-    return ""
+    def _conditions(self, nodes: Sequence[int | None] | None) -> Iterator[KnownCondition]:
+        run = self._verifier.simulate(self._model)
+        for condition in () if run is None else known_conditions(self._model, run, self._entry.subgraph, nodes):
+            self._verifier.time.seconds()
+            yield condition

@@ -258,6 +258,23 @@ def test_the_real_accelerator(rank, is_right):
         ]
 
 
+@live
+def test_a_predicted_failure_is_the_condition_of_the_node():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    axis = graph.tensor("axis", "INT32", (), [1])
+    data = graph.tensor("data", "FLOAT32", (1, 2, 1, 1), [1.0, 2.0])
+    x, y = graph.input("x", "FLOAT32", (1, 1, 1, 1)), graph.tensor("y", "FLOAT32", (1, 1, 1, 1))
+    halves = [graph.tensor(name, "FLOAT32", (1, 1, 1, 1)) for name in ("first", "second")]
+    graph.node("SPLIT", [axis, data], halves, 1, {"num_splits": 2})
+    graph.node("ADD", [x, halves[0]], [y], 1, {})
+    graph.outputs(y)
+    (entry,) = verify_on(Verifier("mldrift"), load(builder.bytes())).entries
+    assert entry.failure
+    (condition,) = entry.all_conditions
+    assert (condition.risk.refusal.code, condition.certainty) == ("mldrift-build-constant", "fails")
+
+
 def test_all_runs_share_a_time_limit(monkeypatch):
     monkeypatch.setattr(execution, "_MOST_SECONDS", 0)
     with pytest.raises(LimitError, match="takes more than 0 seconds"):
