@@ -25,7 +25,7 @@ from delegate_sim.verification.verify import Culprit, Verification, VerifiedEntr
 from ..console.layout import counted, message, name
 from ..console.terminal import Line
 from .elements.paragraphs import BAD, CODE, GOOD, HINT, heading_lines, more_lines, paragraph, table
-from .inference import constant_lines, share_text
+from .inference import SHOWS_NOTHING, constant_lines, share_text
 
 _SHOWN = 8
 _STEPS = {"start": "before it loaded the model", "load": "when it loaded the model", "run": "when it ran the model"}
@@ -37,6 +37,9 @@ def verification_lines(result: Verification, width: int, verbose: bool) -> Itera
     inputs = f"{counted(result.samples, 'set')} of input values"
     if result.is_right and result.delegated_nodes == 0:
         yield from paragraph(f"{where} runs no node, so only the CPU was compared with itself, for {inputs}", width)
+    elif result.is_right and result.shows_nothing:
+        text = f"This {SHOWS_NOTHING}. {where} and the CPU agree, for {inputs}"
+        yield from paragraph(text, width, style=BAD)
     elif result.is_right:
         yield from paragraph(f"{where} computes the right numbers, for {inputs}", width, style=GOOD)
     elif any(entry.failure for entry in result.entries):

@@ -15,11 +15,22 @@ from delegate_sim.verification.verify import Culprit, Verification, VerifiedEntr
 from tests.support.judged_cases import target
 
 
-@pytest.mark.parametrize(("delegated", "is_praised"), [(None, True), (2, True), (1, True), (0, False)])
-def test_a_delegate_that_runs_no_node_is_not_praised(delegated, is_praised):
-    result = Verification("m.tflite", "mldrift", "litert-2.3.0", ErrorTolerance(0.001, 1), 2, delegated, 2, ())
-    first = next(verification_lines(result, 80, False))
-    assert (first.style == GOOD) is is_praised
+@pytest.mark.parametrize(
+    ("delegated", "is_constant", "praise"),
+    [
+        (None, False, "mldrift (litert-2.3.0) computes the right numbers, for 2 sets of input values"),
+        (2, False, "mldrift (litert-2.3.0) computes the right numbers, for 2 sets of input values"),
+        (0, False, ""),
+        (2, True, ""),
+    ],
+)
+def test_a_comparison_that_shows_nothing_is_not_praised(delegated, is_constant, praise):
+    output = TensorDifference("y", 4, 0, 0, 0.0, 0.0, 1.0, "", is_constant=is_constant)
+    entries = (VerifiedEntry("", 0, (output,)),)
+    result = Verification("m.tflite", "mldrift", "litert-2.3.0", ErrorTolerance(0.001, 1), 2, delegated, 2, entries)
+    first = next(verification_lines(result, 200, False))
+    assert (first.text if first.style == GOOD else "") == praise
+    assert first.text.startswith("This shows nothing: no output depends on the tried inputs") is is_constant
 
 
 def lines_of(result):
