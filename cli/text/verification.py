@@ -9,6 +9,7 @@ from delegate_sim.diagnosis.advice.commands import output_name, target_arguments
 from delegate_sim.foundation.printable import command_line, printable, typed_path
 from delegate_sim.inference.difference import TensorDifference
 from delegate_sim.verification.conditions import KnownCondition
+from delegate_sim.verification.cuts import FAILED
 from delegate_sim.verification.half_precision import (
     CONSTANT_INFINITE,
     CONSTANT_ZERO,
@@ -20,11 +21,11 @@ from delegate_sim.verification.half_precision import (
     PrecisionProblem,
     PrecisionReport,
 )
-from delegate_sim.verification.verify import Culprit, Verification, VerifiedEntry
+from delegate_sim.verification.verification import DIFFERENT, Culprit, Verification, VerifiedEntry
 
 from ..console.layout import counted, message, name
 from ..console.terminal import Line
-from .elements.paragraphs import BAD, CODE, GOOD, HINT, heading_lines, more_lines, paragraph, table
+from .elements.paragraphs import BAD, CODE, GOOD, HEADING, HINT, heading_lines, more_lines, paragraph, table
 from .inference import SHOWS_NOTHING, constant_lines, share_text
 
 _SHOWN = 8
@@ -42,12 +43,13 @@ def verification_lines(result: Verification, width: int, verbose: bool) -> Itera
         yield from paragraph(text, width, style=BAD)
     elif result.is_right:
         yield from paragraph(f"{where} computes the right numbers, for {inputs}", width, style=GOOD)
-    elif any(entry.failure for entry in result.entries):
+    elif result.state == FAILED:
         yield from paragraph(f"{where} does not run the model", width, style=BAD)
+    elif result.state == DIFFERENT:
+        yield from paragraph(f"{where} differs from the CPU{_largest(result)}, but no single node is wrong, for {inputs}", width)
     else:
         yield from paragraph(f"{where} computes wrong numbers, for {inputs}", width, style=BAD)
-    fails = any(entry.failure for entry in result.entries)
-    if result.delegated_nodes is not None and result.delegated_nodes < result.nodes and not fails:
+    if result.delegated_nodes is not None and result.delegated_nodes < result.nodes and result.state != FAILED:
         text = f"{result.delegated_nodes:,} of {counted(result.nodes, 'node')} run on the delegate, and the others on the CPU"
         yield from paragraph(text, width)
     for entry in result.entries:
@@ -67,7 +69,13 @@ def _entry_lines(result: Verification, entry: VerifiedEntry, width: int, verbose
         yield from constant_lines(entry.outputs, all(output.is_constant for output in entry.outputs), width)
     shown = entry.outputs if verbose else entry.outputs[:_SHOWN]
     if shown:
-        yield from table([("output", "elements", "differ", "largest error", "of range"), *map(_row, shown)], range(1, 5), width)
+        has_steps = any(step is not None for step in entry.errors_in_steps)
+        head = ("output", "elements", "differ", "largest error", "of range", *(["steps"] if has_steps else []))
+        rows = [
+            (*_row(output), *([""] if step is None else [f"{step:,.3g}"]))[: len(head)]
+            for output, step in zip(shown, entry.errors_in_steps or [None] * len(shown), strict=False)
+        ]
+        yield from table([head, *rows], range(1, len(head)), width)
         yield from more_lines(len(entry.outputs) - len(shown), "output")
     if entry.culprit is not None:
         yield from _culprit_lines(result, entry.culprit, width)
@@ -76,6 +84,15 @@ def _entry_lines(result: Verification, entry: VerifiedEntry, width: int, verbose
     elif not entry.is_right:
         yield from paragraph("No node is at fault: each part of the model gives right numbers, or parts do not run", width)
         yield from _condition_lines(result, entry.conditions, width)
+
+
+def _largest(result: Verification) -> str:
+    outputs = [
+        (output, step) for entry in result.entries for output, step in zip(entry.outputs, entry.errors_in_steps, strict=True)
+    ]
+    output, step = max(outputs, key=lambda pair: pair[0].relative)
+    steps = "" if step is None else f" ({step:,.2g} steps of the quantization)"
+    return f" by up to {_share(output.relative)} of an output's range{steps}"
 
 
 def _row(difference: TensorDifference) -> tuple[str, ...]:
@@ -97,7 +114,11 @@ def _share(value: float) -> str:
 def _culprit_lines(result: Verification, culprit: Culprit, width: int) -> Iterator[Line]:
     subgraph = f" of subgraph {culprit.subgraph}" if culprit.subgraph else ""
     node = f"{name(culprit.op)} {culprit.node}"
-    if culprit.is_narrow:
+    if culprit.is_joint:
+        text = f"Different only together: the nodes {culprit.first_node} to {culprit.node}{subgraph}"
+        yield from heading_lines(text, BAD if culprit.conditions else HEADING)
+        before, with_node = f"All nodes before {node}", "With it"
+    elif culprit.is_narrow:
         yield from heading_lines(f"First node at fault: {node}{subgraph}", BAD)
         before, with_node = "All nodes before it", "With it"
     else:
@@ -114,9 +135,8 @@ def _culprit_lines(result: Verification, culprit: Culprit, width: int) -> Iterat
     yield from paragraph(message(text), width, "  ")
     if not culprit.is_narrow:
         yield from paragraph("Smaller parts of the model do not run, so the search cannot name one node", width, "  ")
-    elif culprit.first_node != culprit.node:
-        text = f"Alone, the node is right. The nodes from {culprit.first_node} to {culprit.node} are at fault together: the "
-        text += "delegate merges nodes, or small differences add up"
+    elif culprit.is_joint:
+        text = "Alone, this node is right. The delegate merges nodes, or small differences add up"
         yield from paragraph(text, width, "  ")
     yield from paragraph(f"Found with {counted(culprit.runs, 'run')} of parts of the model", width, "  ")
     yield from _condition_lines(result, culprit.conditions, width)

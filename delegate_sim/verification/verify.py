@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ..delegates.options import parse_options
 from ..delegates.registry import ACCELERATORS, GRAPHICS_ACCELERATOR, find_live
 from ..delegates.traits import AcceleratorTraits
 from ..errors import FixError, MissingPackageError, OptionError
-from ..foundation.columns import INTEGER, LIST, NUMBER, OBJECT, YES_OR_NO, Column, Declared, attributes
 from ..foundation.printable import printable
 from ..inference.difference import TensorDifference
 from ..inference.inputs import InputArray
@@ -38,109 +36,10 @@ from .execution import (
     entries,
     entry_inputs,
 )
+from .verification import Culprit, Verification, VerifiedEntry
 
 PLACES = (GRAPHICS_ACCELERATOR, ACCELERATORS["cpu"], CPU)
 """The code that can run a model: LiteRT's GPU accelerator, the CPU's delegate, or the optimized kernels of the CPU."""
-
-
-@dataclass(frozen=True, slots=True)
-class Culprit(Declared):
-    """The first node that has right inputs and a wrong output, or that does not run."""
-
-    columns = (
-        *(*attributes("subgraph", "node", type=INTEGER), Column("op"), Column("first_node", INTEGER)),
-        *(Column("is_narrow", YES_OR_NO), Column("outcome"), Column("difference", OBJECT)),
-        *(Column("words"), Column("runs", INTEGER), Column("conditions", LIST)),
-    )
-
-    subgraph: int
-    node: int
-    op: str
-    first_node: int
-    """The first node that is needed for the difference. Equal to ``node`` if that node alone differs."""
-    is_narrow: bool
-    """False if the node at fault may be any node from ``first_node`` to ``node``, because smaller parts did not run."""
-    outcome: str
-    """``wrong`` or ``failed``."""
-    difference: TensorDifference | None
-    """The first wrong output of the nodes up to ``node``. None if they do not run."""
-    words: str
-    """The message of the runtime if the nodes do not run; otherwise empty."""
-    runs: int
-    """The number of parts of the model that were run."""
-    conditions: tuple[KnownCondition, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class VerifiedEntry(Declared):
-    """The comparison of one signature, or of the first subgraph of a model without signatures."""
-
-    columns = (
-        *(Column("key"), Column("subgraph", INTEGER), Column("is_right", YES_OR_NO)),
-        *(*attributes("stage", "failure"), Column("is_crash", YES_OR_NO)),
-        *(Column("outputs", LIST), Column("culprit", OBJECT), Column("conditions", LIST)),
-    )
-
-    key: str
-    subgraph: int
-    outputs: tuple[TensorDifference, ...] = ()
-    wrong: tuple[TensorDifference, ...] = ()
-    """The outputs that differ by more than the tolerance."""
-    stage: str = ""
-    """The step that fails, ``load`` or ``run``. Empty if the model runs."""
-    failure: str = ""
-    """The message of the runtime if the model does not run, or the end of the process; otherwise empty."""
-    is_crash: bool = False
-    culprit: Culprit | None = None
-    """None if the outputs are right, or if no part of the model behaves like the whole model."""
-    conditions: tuple[KnownCondition, ...] = ()
-    """Known conditions of inputs and outputs, or the predicted failure, if no node is at fault."""
-
-    @property
-    def is_right(self) -> bool:
-        """Whether the model runs, and all outputs are right."""
-        return not self.wrong and not self.failure
-
-    @property
-    def all_conditions(self) -> tuple[KnownCondition, ...]:
-        """The known conditions of the entry and of the node at fault."""
-        return self.conditions if self.culprit is None else (*self.conditions, *self.culprit.conditions)
-
-
-@dataclass(frozen=True, slots=True)
-class Verification(Declared):
-    """The comparison of a model on a delegate's real code with the reference kernels."""
-
-    document = "verification"
-    columns = (
-        *(*attributes("model", "on", "software"), Column("is_right", YES_OR_NO), Column("samples", INTEGER)),
-        *(Column("tolerance", NUMBER, source="tolerance.share"), Column("steps", INTEGER, source="tolerance.steps")),
-        *(Column("delegated_nodes", INTEGER), Column("nodes", INTEGER), Column("entries", LIST)),
-    )
-
-    model: str
-    on: str
-    software: str
-    """The installed release of LiteRT, such as ``litert-2.3.0``."""
-    tolerance: ErrorTolerance
-    samples: int
-    """The number of sets of inputs for each signature."""
-    delegated_nodes: int | None
-    """The number of nodes that the delegate takes, by simulation. None for the CPU."""
-    nodes: int
-    entries: tuple[VerifiedEntry, ...]
-    target: Target | None = None
-    """The target of the simulation. None for the CPU."""
-
-    @property
-    def is_right(self) -> bool:
-        """Whether all signatures run, and all outputs are right."""
-        return all(entry.is_right for entry in self.entries)
-
-    @property
-    def shows_nothing(self) -> bool:
-        """Whether right outputs say nothing about the delegate: it runs no node, or no output depends on the inputs."""
-        return self.delegated_nodes == 0 or all(output.is_constant for entry in self.entries for output in entry.outputs)
 
 
 class Verifier:
@@ -281,7 +180,16 @@ class _Verified:
                 break
         culprit = self._culprit(WRONG, self._samples[self._worst(outputs, results or ())]) if wrong else None
         conditions = tuple(self._conditions([None])) if wrong and culprit is None else ()
-        return VerifiedEntry(entry.key, entry.subgraph, tuple(differences), tuple(wrong), culprit=culprit, conditions=conditions)
+        steps = tuple(map(self._in_steps, differences, entry.output_tensors))
+        return VerifiedEntry(
+            entry.key,
+            entry.subgraph,
+            tuple(differences),
+            tuple(wrong),
+            culprit=culprit,
+            conditions=conditions,
+            errors_in_steps=steps,
+        )
 
     def _failed(self, error: ExecutionError) -> VerifiedEntry:
         if error.stage == "start":
@@ -315,6 +223,10 @@ class _Verified:
 
     def _is_wrong(self, difference: TensorDifference, index: int) -> bool:
         return self._allowed.excludes(difference, step_of(self._cutter.graph, index))
+
+    def _in_steps(self, difference: TensorDifference, index: int) -> float | None:
+        step = step_of(self._cutter.graph, index)
+        return difference.greatest / step if step else None
 
     def _worst(self, references: Sequence[Sequence[InputArray]], results: Sequence[ExecutionResults]) -> int:
         for number, (reference, result) in enumerate(zip(references, results, strict=True)):

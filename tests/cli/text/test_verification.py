@@ -11,7 +11,7 @@ from delegate_sim.refusal import Effect, Refusal, Stage
 from delegate_sim.results.report.number_risks import NumberRisk
 from delegate_sim.verification.comparison import ErrorTolerance
 from delegate_sim.verification.conditions import KnownCondition
-from delegate_sim.verification.verify import Culprit, Verification, VerifiedEntry
+from delegate_sim.verification.verification import Culprit, Verification, VerifiedEntry
 from tests.support.judged_cases import target
 
 
@@ -61,6 +61,27 @@ def test_a_fault_of_unknown_place_names_no_node(first, before):
         f"At fault: one of the nodes {first} to 7\n  {before}With all nodes up to ADD 7, y differs by 100 % of its range" in text
     )
     assert "irst node" not in text
+
+
+@pytest.mark.parametrize(
+    ("last", "conditions", "first_line", "place"),
+    [
+        (
+            4,
+            (),
+            "mldrift (litert-2.3.0) differs from the CPU by up to 100 % of an output's range (2 steps",
+            "Different only together",
+        ),
+        (2, (), "mldrift (litert-2.3.0) computes wrong numbers", "First node at fault: ADD 2"),
+        (4, ("one",), "mldrift (litert-2.3.0) computes wrong numbers", "Different only together: the nodes 2 to 4"),
+    ],
+)
+def test_a_difference_is_wrong_only_if_a_node_or_a_condition_is(last, conditions, first_line, place):
+    known = [KnownCondition(risk(code, 2, Effect.WRONG_NUMBERS, Stage.COMPUTING), "") for code in conditions]
+    entry = VerifiedEntry("", 0, (WRONG_OUTPUT,), (WRONG_OUTPUT,), culprit=culprit(2, last, True, *known), errors_in_steps=(2.0,))
+    text = lines_of(verification(entry))
+    assert text.startswith(first_line)
+    assert place in text
 
 
 def test_one_command_applies_all_passes():
