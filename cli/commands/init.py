@@ -43,6 +43,7 @@ _NOT_SEARCHED = frozenset({"node_modules", "build", "dist", "venv", "__pycache__
 _MOST_FOLDERS = 8
 _ANDROIDS = ("11", "13")
 """The Android releases in the example of the configuration."""
+_REGISTERED = "# assume-ops-registered = true  # the application registers the models' custom operators"
 
 
 @click.command("init", cls=FileCommand, epilog=_EPILOG)
@@ -177,6 +178,8 @@ def _target_lines(names: Sequence[str], devices: Sequence[str], groups: Sequence
     for name, line in named:
         yield f"[targets.{name}]"
         yield line
+        if name != MICROCONTROLLERS:
+            yield _REGISTERED
         yield '# models = ["models/vision/*.tflite"]'
         yield ""
     for name in names:
@@ -186,6 +189,7 @@ def _target_lines(names: Sequence[str], devices: Sequence[str], groups: Sequence
             releases = ", ".join([f'"{release}"' for release in androids or _ANDROIDS])
             yield f"{'' if androids else '# '}android = [{releases}]  # a target for each release"
         yield from _options_hint(name)
+        yield _REGISTERED
         yield '# models = ["models/vision/*.tflite"]'
         yield ""
 

@@ -29,7 +29,7 @@ from ..console.terminal import Line
 from .elements.measures import further_text, growth_lines, measures_text
 from .elements.paragraphs import BAD, HEADING, HINT, heading_lines, indented, paragraph
 from .elements.verdict import plugin_lines
-from .inference import difference_lines
+from .inference import NO_OUTPUT_DEPENDS, SHOWS_NOTHING, difference_lines
 
 if TYPE_CHECKING:
     from delegate_sim.timing.fixes import PlanTimes
@@ -222,10 +222,11 @@ def answer_text(plan: FixPlan, fixed: Fixed | None, hint: str) -> str:
         if plan.exactness is Exactness.APPROXIMATE:
             bits = f"{plan.exactness.words}, but the outputs are the same for the tried inputs"
         if fixed.difference.shows_nothing:
-            bits = f"{plan.exactness.words}, but the comparison shows nothing: the outputs do not depend on the tried inputs"
+            bits = f"{plan.exactness.words}, but this {SHOWS_NOTHING}"
         elif all(output.is_constant for output in fixed.difference.outputs):
             varying = sum([not tensor.is_constant for tensor in fixed.difference.tensors])
-            bits += f"; only {counted(varying, 'tensor')} between nodes, and no output, changed with the tried inputs"
+            do = "does, and is" if varying == 1 else "do, and are"
+            bits = f"{plan.exactness.words}, but {NO_OUTPUT_DEPENDS}; {counted(varying, 'tensor')} between nodes {do} the same"
         proof = bits if fixed.difference.is_same else f"{plan.exactness.words}: see below"
     unread = f", including {fixed.unread_bytes:,} in unused constants" if fixed.unread_bytes else ""
     second = "" if fixed.second_path is None else f" and {message(fixed.second_path)}"

@@ -12,14 +12,20 @@ from ..console.terminal import Line
 from .elements.paragraphs import BAD, HEADING, more_lines, paragraph, table
 
 _SHOWN = 8
+NO_OUTPUT_DEPENDS = "no output depends on the tried inputs"
+SHOWS_NOTHING = f"shows nothing: {NO_OUTPUT_DEPENDS}"
 
 
 def difference_lines(difference: Difference, width: int, verbose: bool) -> Iterator[Line]:
     """Yield the text of a comparison: a verdict, the error of each output, and the latency of both models."""
     inputs = f"{counted(difference.samples, 'set')} of input values"
     if difference.is_same:
-        depends = "equal, but do not depend on the inputs" if difference.shows_nothing else "the same, bit for bit"
-        yield Line(f"Outputs are {depends}: {counted(len(difference.outputs), 'output')}, for {inputs}", HEADING)
+        outputs = f"{counted(len(difference.outputs), 'output')}, for {inputs}"
+        is_constant = all(output.is_constant for output in difference.outputs)
+        but = f", but {NO_OUTPUT_DEPENDS}" if is_constant else ""
+        same = f"Outputs are the same, bit for bit{but}: {outputs}"
+        nothing = f"This {SHOWS_NOTHING}. Outputs are equal: {outputs}"
+        yield from paragraph(nothing if difference.shows_nothing else same, width, "", "  ", style=HEADING)
     elif difference.problem:
         yield from paragraph(f"Outputs cannot be compared: {name(difference.problem)}", width, style=BAD)
     else:
@@ -44,8 +50,8 @@ def constant_lines(outputs: Sequence[TensorDifference], shows_nothing: bool, wid
     constant = item_list([name(output.name) for output in outputs if output.is_constant], 80)
     if outputs and shows_nothing:
         text = (
-            "This shows nothing: the outputs do not depend on these inputs. Give other inputs (--data FILE.npz). If these are "
-            "inputs of the application, the model may have no trained weights"
+            "The outputs have the same values for all these inputs. Give other inputs (--data FILE.npz). If these are inputs of "
+            "the application, the model may have no trained weights"
         )
         yield from paragraph(text, width, "", "  ", style=BAD)
     elif constant:

@@ -5,7 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
+from delegate_sim.diagnosis.advice.commands import output_name, target_arguments
+from delegate_sim.foundation.printable import command_line, printable, typed_path
 from delegate_sim.inference.difference import TensorDifference
+from delegate_sim.verification.conditions import KnownCondition
+from delegate_sim.verification.cuts import FAILED
 from delegate_sim.verification.half_precision import (
     CONSTANT_INFINITE,
     CONSTANT_ZERO,
@@ -17,12 +21,12 @@ from delegate_sim.verification.half_precision import (
     PrecisionProblem,
     PrecisionReport,
 )
-from delegate_sim.verification.verify import Culprit, KnownCondition, Verification, VerifiedEntry
+from delegate_sim.verification.verification import DIFFERENT, Culprit, Verification, VerifiedEntry
 
 from ..console.layout import counted, message, name
 from ..console.terminal import Line
-from .elements.paragraphs import BAD, CODE, GOOD, HINT, heading_lines, more_lines, paragraph, table
-from .inference import constant_lines, share_text
+from .elements.paragraphs import BAD, CODE, GOOD, HEADING, HINT, heading_lines, more_lines, paragraph, table
+from .inference import SHOWS_NOTHING, constant_lines, share_text
 
 _SHOWN = 8
 _STEPS = {"start": "before it loaded the model", "load": "when it loaded the model", "run": "when it ran the model"}
@@ -34,19 +38,25 @@ def verification_lines(result: Verification, width: int, verbose: bool) -> Itera
     inputs = f"{counted(result.samples, 'set')} of input values"
     if result.is_right and result.delegated_nodes == 0:
         yield from paragraph(f"{where} runs no node, so only the CPU was compared with itself, for {inputs}", width)
+    elif result.is_right and result.shows_nothing:
+        text = f"This {SHOWS_NOTHING}. {where} and the CPU agree, for {inputs}"
+        yield from paragraph(text, width, style=BAD)
     elif result.is_right:
         yield from paragraph(f"{where} computes the right numbers, for {inputs}", width, style=GOOD)
-    elif any(entry.failure for entry in result.entries):
+    elif result.state == FAILED:
         yield from paragraph(f"{where} does not run the model", width, style=BAD)
+    elif result.state == DIFFERENT:
+        yield from paragraph(f"{where} differs from the CPU{_largest(result)}, but no single node is wrong, for {inputs}", width)
     else:
         yield from paragraph(f"{where} computes wrong numbers, for {inputs}", width, style=BAD)
-    if result.delegated_nodes is not None and result.delegated_nodes < result.nodes:
+    if result.delegated_nodes is not None and result.delegated_nodes < result.nodes and result.state != FAILED:
         text = f"{result.delegated_nodes:,} of {counted(result.nodes, 'node')} run on the delegate, and the others on the CPU"
         yield from paragraph(text, width)
     for entry in result.entries:
         if len(result.entries) > 1:
             yield from heading_lines(f"Signature {name(entry.key)}")
         yield from _entry_lines(result, entry, width, verbose)
+    yield from _command_lines(result, width)
     limit = f"{share_text(result.tolerance.share)} of the output's largest value"
     yield from paragraph(f"Right means: at most {limit}, or one step of a quantized output, from the reference kernels", width)
 
@@ -59,13 +69,30 @@ def _entry_lines(result: Verification, entry: VerifiedEntry, width: int, verbose
         yield from constant_lines(entry.outputs, all(output.is_constant for output in entry.outputs), width)
     shown = entry.outputs if verbose else entry.outputs[:_SHOWN]
     if shown:
-        yield from table([("output", "elements", "differ", "largest error", "of range"), *map(_row, shown)], range(1, 5), width)
+        has_steps = any(step is not None for step in entry.errors_in_steps)
+        head = ("output", "elements", "differ", "largest error", "of range", *(["steps"] if has_steps else []))
+        rows = [
+            (*_row(output), *([""] if step is None else [f"{step:,.3g}"]))[: len(head)]
+            for output, step in zip(shown, entry.errors_in_steps or [None] * len(shown), strict=False)
+        ]
+        yield from table([head, *rows], range(1, len(head)), width)
         yield from more_lines(len(entry.outputs) - len(shown), "output")
     if entry.culprit is not None:
         yield from _culprit_lines(result, entry.culprit, width)
+    elif entry.failure:
+        yield from _condition_lines(result, entry.conditions, width)
     elif not entry.is_right:
         yield from paragraph("No node is at fault: each part of the model gives right numbers, or parts do not run", width)
         yield from _condition_lines(result, entry.conditions, width)
+
+
+def _largest(result: Verification) -> str:
+    outputs = [
+        (output, step) for entry in result.entries for output, step in zip(entry.outputs, entry.errors_in_steps, strict=True)
+    ]
+    output, step = max(outputs, key=lambda pair: pair[0].relative)
+    steps = "" if step is None else f" ({step:,.2g} steps of the quantization)"
+    return f" by up to {_share(output.relative)} of an output's range{steps}"
 
 
 def _row(difference: TensorDifference) -> tuple[str, ...]:
@@ -81,20 +108,30 @@ def _share(value: float) -> str:
 
 def _culprit_lines(result: Verification, culprit: Culprit, width: int) -> Iterator[Line]:
     subgraph = f" of subgraph {culprit.subgraph}" if culprit.subgraph else ""
-    yield from heading_lines(f"First node at fault: {name(culprit.op)} {culprit.node}{subgraph}", BAD)
+    node = f"{name(culprit.op)} {culprit.node}"
+    if culprit.is_joint:
+        text = f"Different only together: the nodes {culprit.first_node} to {culprit.node}{subgraph}"
+        yield from heading_lines(text, BAD if culprit.conditions else HEADING)
+        before, with_node = f"All nodes before {node}", "With it"
+    elif culprit.is_narrow:
+        yield from heading_lines(f"First node at fault: {node}{subgraph}", BAD)
+        before, with_node = "All nodes before it", "With it"
+    else:
+        yield from heading_lines(f"At fault: one of the nodes {culprit.first_node} to {culprit.node}{subgraph}", BAD)
+        before, with_node = f"All nodes before node {culprit.first_node}", f"With all nodes up to {node}"
     difference = culprit.difference
     if difference is not None:
         size = difference.problem or f"differs by {_share(difference.relative)} of its range"
-        text = f"All nodes before it give right numbers. With it, {name(difference.name)} {size}"
+        right, then = "give right numbers", f"{name(difference.name)} {size}"
     else:
-        text = f"All nodes before it run. With it, the runtime reports: {culprit.words}"
+        right, then = "run", f"the runtime reports: {culprit.words}"
+    has_nodes_before = culprit.is_narrow or culprit.first_node > 0
+    text = f"{before} {right}. {with_node}, {then}" if has_nodes_before else f"{with_node}, {then}"
     yield from paragraph(message(text), width, "  ")
     if not culprit.is_narrow:
-        text = f"Smaller parts did not run, so the fault may be at any node from {culprit.first_node} to {culprit.node}"
-        yield from paragraph(text, width, "  ")
-    elif culprit.first_node != culprit.node:
-        text = f"Alone, the node is right. The nodes from {culprit.first_node} to {culprit.node} are at fault together: the "
-        text += "delegate merges nodes, or small differences add up"
+        yield from paragraph("Smaller parts of the model do not run, so the search cannot name one node", width, "  ")
+    elif culprit.is_joint:
+        text = "Alone, this node is right. The delegate merges nodes, or small differences add up"
         yield from paragraph(text, width, "  ")
     yield from paragraph(f"Found with {counted(culprit.runs, 'run')} of parts of the model", width, "  ")
     yield from _condition_lines(result, culprit.conditions, width)
@@ -108,10 +145,27 @@ def _condition_lines(result: Verification, conditions: Sequence[KnownCondition],
         where = "" if risk.node is None else f": {name(risk.op)} {risk.node}"
         yield from paragraph(f"{risk.refusal.code}{where}", width, "  ", "    ", style=CODE)
         yield from paragraph(message(risk.refusal.message), width, "    ", "      ")
-        yield from paragraph(message(f"hint: {risk.refusal.hint}"), width, "    ", "          ", style=HINT)
-        cure = f"delegate-sim fix {result.model} --delegate {result.on} --pass {condition.cure} --output fixed.tflite"
-        text = f"cure: {cure}" if condition.cure else "cure: fix has no pass for this node"
-        yield from paragraph(message(text), width, "    ", "          ", style=HINT)
+        if risk.refusal.hint:
+            yield from paragraph(message(f"hint: {risk.refusal.hint}"), width, "    ", "          ", style=HINT)
+        if risk.node is not None:
+            text = f"the pass {condition.cure} of fix" if condition.cure else "no pass of fix cures this node"
+            yield from paragraph(f"cure: {text}", width, "    ", "          ", style=HINT)
+
+
+def _command_lines(result: Verification, width: int) -> Iterator[Line]:
+    """Yield the command that applies all passes that cure known conditions. The command is not wrapped, so it can be copied."""
+    conditions = [condition for entry in result.entries for condition in entry.all_conditions]
+    target = result.target
+    if target is None or not conditions:
+        return
+    cures = {condition.cure for condition in conditions if condition.cure}
+    if cures:
+        yield from paragraph("To apply this pass:" if len(cures) == 1 else "To apply all these passes:", width)
+        words = ["fix", typed_path(result.model), *target_arguments(target), "-o", output_name(result.model)]
+    else:
+        yield from paragraph("Other changes of the model that may help:", width)
+        words = ["diagnose", typed_path(result.model), *target_arguments(target)]
+    yield Line(f"  {printable(command_line(words))}", HINT)
 
 
 _SIMULATED = "each result of the CPU is rounded to float16 by itself"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from typing import TypeVar
 
-from ..foundation.printable import percentages
+from ..foundation.printable import counted, percentages
 from ..results.report.measures import FURTHER, NOT_RUNNING, NUMBERS, OUTCOMES, TAKEN, Measures, outcome_text
 from ..results.report.multiply_adds import ComputeTotals
 from ..results.report.outcome_words import DELEGATED, OutcomeWords
@@ -136,9 +136,11 @@ def exceeded(
 ) -> Iterator[tuple[str, str]]:
     """Yield the code and the message of each exceeded limit. ``judgment`` checks forbidden operators."""
     if budgets.max_partitions is not None and now.partitions > budgets.max_partitions:
-        yield "budget-partitions", f"{now.partitions:,} partitions; max-partitions is {budgets.max_partitions:,}"
+        yield "budget-partitions", f"{counted(now.partitions, 'partition')}; max-partitions is {budgets.max_partitions:,}"
     if budgets.max_fallback is not None and now.fallback_nodes > budgets.max_fallback:
-        yield "budget-fallback", f"{now.fallback_nodes:,} nodes stay {words.left}; max-fallback is {budgets.max_fallback:,}"
+        stay = "stays" if now.fallback_nodes == 1 else "stay"
+        nodes = f"{counted(now.fallback_nodes, 'node')} {stay} {words.left}"
+        yield "budget-fallback", f"{nodes}; max-fallback is {budgets.max_fallback:,}"
     if budgets.min_delegated_share is not None and now.delegated_share < budgets.min_delegated_share - _ROUNDING:
         part, least_part = percentages(now.delegated_share, budgets.min_delegated_share)
         description = f"{now.delegated_nodes:,} of {now.nodes:,} nodes ({part}) are delegated"

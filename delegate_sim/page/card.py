@@ -227,18 +227,16 @@ def _summary(run: Run, measures: Measures) -> str:
 
 
 def share_of(row: CardRow) -> str:
-    """Return the delegated share of the work, or of the nodes of a model without multiply-adds."""
-    return f"{share(row.part, row.whole)} of the {'nodes' if row.counts_nodes else 'work'}"
+    """Return the delegated share of the multiply-adds, or of the nodes of a model without multiply-adds."""
+    return f"{share(row.part, row.whole)} of the {'nodes' if row.counts_nodes else 'multiply-adds'}"
 
 
 def _sentence(results: Sequence[_TargetResult], stops: Sequence[_Stop]) -> str:
     ranked = [result.row for result in results if result.row.is_ranked]
     if len(ranked) < 2 or not any(run.is_prepared for run, _ in results):
         return ""
-    deprecated = [result.row for result in results if result.run.delegate.deprecated]
     working = sorted([row for row in ranked if row.is_applied and row.part], key=_rank)
-    right = [row for row in working if not row.is_wrong]
-    right = [*itertools.dropwhile(deprecated.__contains__, right)] or right  # a deprecated delegate leads only if no other can
+    right = [result.row for result in _leading(results)]
     whole = [row for row in right if row.is_whole]
     phones = [result for result in results if result.row.is_ranked and result.row.group == PHONES_TITLE]
     stop = next((stop for stop in stops if phones and {id(run) for run, _ in phones} <= set(map(id, stop.shared.runs))), None)
@@ -262,7 +260,8 @@ def _sentence(results: Sequence[_TargetResult], stops: Sequence[_Stop]) -> str:
     elif working:
         return f"{working[0].subject} runs {share_of(working[0])}, but computes nodes wrongly"
     else:
-        return f"None of {len(ranked):,} accelerators runs any of {'the work' if any(row.kernels for row in ranked) else 'it'}"
+        what = "the multiply-adds" if any(row.kernels for row in ranked) else "it"
+        return f"None of {len(ranked):,} accelerators runs any of {what}"
     last = _worst(results)
     return begin if last is None or last.row in (right[0], nearly) else f"{begin}. {_weakness(last.row)}"
 
@@ -275,9 +274,29 @@ def _weakness(row: CardRow) -> str:
     return f"{row.subject} runs {share_of(row) if row.is_applied else 'none of it'}"
 
 
+def _leading(results: Sequence[_TargetResult]) -> Sequence[_TargetResult]:
+    """Return the accelerators with right results in the order of their ranks.
+
+    A deprecated delegate leads only if there is no other.
+    """
+    working = [result for result in results if result.row.is_ranked and result.row.is_applied and result.row.part]
+    right = sorted([result for result in working if not result.row.is_wrong], key=lambda result: _rank(result.row))
+    return [*itertools.dropwhile(lambda result: bool(result.run.delegate.deprecated), right)] or right
+
+
+def _advised(results: Sequence[_TargetResult]) -> _TargetResult | None:
+    """Return the accelerator to advise about: the leading one, unless it runs everything or another one computes wrongly."""
+    worst, first = _worst(results), next(iter(_leading(results)), None)
+    return worst if worst is None or worst.row.is_wrong or first is None or first.row.is_whole else first
+
+
 def _worst(results: Sequence[_TargetResult]) -> _TargetResult | None:
-    """Return the accelerator that needs advice most: of phones, if one of them does not run everything right."""
+    """Return the accelerator that needs advice most: of phones, if one of them does not run everything right.
+
+    Deprecated delegates are left out if there are others.
+    """
     weak = [result for result in results if result.row.is_ranked and (result.row.is_wrong or not result.row.is_whole)]
+    weak = [result for result in weak if not result.run.delegate.deprecated] or weak
     phones = [result for result in weak if result.row.group == PHONES_TITLE]
     return min(phones or weak, key=_need, default=None)
 
@@ -293,10 +312,10 @@ def _advice(model: Model, results: Sequence[_TargetResult], stops: Sequence[_Sto
         if stop.shared.fix is not None:
             run, fix, command = stop.shared.fix
             return CardAdvice(run.delegate.name, f"With fixed sizes of its inputs, {_after(subject(run.target), fix)}:", command)
-    worst = _worst(results)
-    if worst is None:
+    advised = _advised(results)
+    if advised is None:
         return None
-    run, row = worst
+    run, row = advised
     searched = _searched(model, run.target)
     cost = None if searched is None else searched.cost
     is_cured = cost is not None and row.is_wrong and not cost.measures.wrong_results

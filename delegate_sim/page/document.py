@@ -24,7 +24,7 @@ _MOST_CAUSES = 5
 def page(views: Sequence[PageView], without_answer: WithoutAnswer | None = None) -> str:
     """Return the page for some views as HTML, which loads nothing from the network or from other files.
 
-    It opens with the target that needs advice most, or else with the first view.
+    It opens with the target that the card advises about, or else with the first view.
     """
     content = page_content(views)
     pictures: list[str] = []

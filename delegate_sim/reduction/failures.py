@@ -22,7 +22,8 @@ from ..live.live_runs import ready_engine
 from ..live.trial import lacking
 from ..model.model import Model
 from ..model.reader import load
-from ..verification.verify import Verification, Verifier, verify_on
+from ..verification.verification import Verification
+from ..verification.verify import Verifier, verify_on
 
 PLACEHOLDER = "{model}"
 """The argument of a command that stands for the path of the model."""

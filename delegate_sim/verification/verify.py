@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ..delegates.options import parse_options
 from ..delegates.registry import ACCELERATORS, GRAPHICS_ACCELERATOR, find_live
 from ..delegates.traits import AcceleratorTraits
 from ..errors import FixError, MissingPackageError, OptionError
-from ..fixing.applying import apply_pass, start
-from ..fixing.passes.catalogue import PASSES
-from ..fixing.score import is_better, standing, standing_of
-from ..foundation.columns import INTEGER, LIST, NUMBER, OBJECT, YES_OR_NO, Column, Declared, attributes, within
 from ..foundation.printable import printable
-from ..hypothetical.model_editing import NodeKey
 from ..inference.difference import TensorDifference
 from ..inference.inputs import InputArray
 from ..live.litert_engines import INSTALL, driver_environment, with_driver
@@ -23,10 +17,10 @@ from ..live.live_runs import find_engine
 from ..live.trial import lacking
 from ..model.model import Model
 from ..releases.catalogue import NEWEST, Release, parse_release
-from ..results.report.number_risks import NUMBER_RISK, NumberRisk, number_risks
 from ..runtime.interpreter import Run, simulate
 from ..runtime.target import Target
 from .comparison import ErrorTolerance, compared, step_of, tolerance_for, with_float_weights
+from .conditions import KnownCondition, known_conditions
 from .cuts import FAILED, RIGHT, WRONG, Cutter, Window, find_window
 from .execution import (
     ACCELERATOR,
@@ -42,112 +36,10 @@ from .execution import (
     entries,
     entry_inputs,
 )
+from .verification import Culprit, Verification, VerifiedEntry
 
 PLACES = (GRAPHICS_ACCELERATOR, ACCELERATORS["cpu"], CPU)
 """The code that can run a model: LiteRT's GPU accelerator, the CPU's delegate, or the optimized kernels of the CPU."""
-
-
-@dataclass(frozen=True, slots=True)
-class KnownCondition(Declared):
-    """A known reason for wrong numbers that applies to the node at fault, and the pass of ``fix`` that cures it, or ""."""
-
-    columns = (*within("risk", NUMBER_RISK), Column("cure"))
-
-    risk: NumberRisk
-    cure: str
-
-
-@dataclass(frozen=True, slots=True)
-class Culprit(Declared):
-    """The first node that has right inputs and a wrong output, or that does not run."""
-
-    columns = (
-        *(*attributes("subgraph", "node", type=INTEGER), Column("op"), Column("first_node", INTEGER)),
-        *(Column("is_narrow", YES_OR_NO), Column("outcome"), Column("difference", OBJECT)),
-        *(Column("words"), Column("runs", INTEGER), Column("conditions", LIST)),
-    )
-
-    subgraph: int
-    node: int
-    op: str
-    first_node: int
-    """The first node that is needed for the difference. Equal to ``node`` if that node alone differs."""
-    is_narrow: bool
-    """False if the node at fault may be any node from ``first_node`` to ``node``, because smaller parts did not run."""
-    outcome: str
-    """``wrong`` or ``failed``."""
-    difference: TensorDifference | None
-    """The first wrong output of the nodes up to ``node``. None if they do not run."""
-    words: str
-    """The message of the runtime if the nodes do not run; otherwise empty."""
-    runs: int
-    """The number of parts of the model that were run."""
-    conditions: tuple[KnownCondition, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class VerifiedEntry(Declared):
-    """The comparison of one signature, or of the first subgraph of a model without signatures."""
-
-    columns = (
-        *(Column("key"), Column("subgraph", INTEGER), Column("is_right", YES_OR_NO)),
-        *(*attributes("stage", "failure"), Column("is_crash", YES_OR_NO)),
-        *(Column("outputs", LIST), Column("culprit", OBJECT), Column("conditions", LIST)),
-    )
-
-    key: str
-    subgraph: int
-    outputs: tuple[TensorDifference, ...] = ()
-    wrong: tuple[TensorDifference, ...] = ()
-    """The outputs that differ by more than the tolerance."""
-    stage: str = ""
-    """The step that fails, ``load`` or ``run``. Empty if the model runs."""
-    failure: str = ""
-    """The message of the runtime if the model does not run, or the end of the process; otherwise empty."""
-    is_crash: bool = False
-    culprit: Culprit | None = None
-    """None if the outputs are right, or if no part of the model behaves like the whole model."""
-    conditions: tuple[KnownCondition, ...] = ()
-    """Known conditions of inputs and outputs, if the model is wrong and no node is at fault."""
-
-    @property
-    def is_right(self) -> bool:
-        """Whether the model runs, and all outputs are right."""
-        return not self.wrong and not self.failure
-
-
-@dataclass(frozen=True, slots=True)
-class Verification(Declared):
-    """The comparison of a model on a delegate's real code with the reference kernels."""
-
-    document = "verification"
-    columns = (
-        *(*attributes("model", "on", "software"), Column("is_right", YES_OR_NO), Column("samples", INTEGER)),
-        *(Column("tolerance", NUMBER, source="tolerance.share"), Column("steps", INTEGER, source="tolerance.steps")),
-        *(Column("delegated_nodes", INTEGER), Column("nodes", INTEGER), Column("entries", LIST)),
-    )
-
-    model: str
-    on: str
-    software: str
-    """The installed release of LiteRT, such as ``litert-2.3.0``."""
-    tolerance: ErrorTolerance
-    samples: int
-    """The number of sets of inputs for each signature."""
-    delegated_nodes: int | None
-    """The number of nodes that the delegate takes, by simulation. None for the CPU."""
-    nodes: int
-    entries: tuple[VerifiedEntry, ...]
-
-    @property
-    def is_right(self) -> bool:
-        """Whether all signatures run, and all outputs are right."""
-        return all(entry.is_right for entry in self.entries)
-
-    @property
-    def shows_nothing(self) -> bool:
-        """Whether right outputs say nothing about the delegate: it runs no node, or no output depends on the inputs."""
-        return self.delegated_nodes == 0 or all(output.is_constant for entry in self.entries for output in entry.outputs)
 
 
 class Verifier:
@@ -188,11 +80,14 @@ class Verifier:
     def _set_software(self, software: str) -> None:
         self.software = software
 
+    @property
+    def target(self) -> Target | None:
+        """The delegate in the release that ran. None for the CPU."""
+        return None if self.delegate is None else Target(self.delegate, self.options, _release(self.software))
+
     def simulate(self, model: Model) -> Run | None:
         """Simulate the model on the delegate in the release that ran. Return None for the CPU."""
-        if self.delegate is None:
-            return None
-        return simulate(model, Target(self.delegate, self.options, _release(self.software)))
+        return None if self.target is None else simulate(model, self.target)
 
 
 def _lacking_elsewhere(is_accelerator: bool) -> str:
@@ -235,7 +130,9 @@ def verify_on(
     run = verifier.simulate(model)
     delegated = None if run is None else sum([len(subgraph.delegated) for subgraph in run.subgraphs])
     nodes = sum([len(graph.nodes) for graph in model.subgraphs])
-    return Verification(model.path or "", verifier.on, verifier.software, allowed, count, delegated, nodes, tuple(results))
+    return Verification(
+        model.path or "", verifier.on, verifier.software, allowed, count, delegated, nodes, tuple(results), verifier.target
+    )
 
 
 class _Verified:
@@ -283,15 +180,25 @@ class _Verified:
                 break
         culprit = self._culprit(WRONG, self._samples[self._worst(outputs, results or ())]) if wrong else None
         conditions = tuple(self._conditions([None])) if wrong and culprit is None else ()
-        return VerifiedEntry(entry.key, entry.subgraph, tuple(differences), tuple(wrong), culprit=culprit, conditions=conditions)
+        steps = tuple(map(self._in_steps, differences, entry.output_tensors))
+        return VerifiedEntry(
+            entry.key,
+            entry.subgraph,
+            tuple(differences),
+            tuple(wrong),
+            culprit=culprit,
+            conditions=conditions,
+            errors_in_steps=steps,
+        )
 
     def _failed(self, error: ExecutionError) -> VerifiedEntry:
         if error.stage == "start":
             reason = f"{self._verifier.on} does not start: {error} ('delegate-sim doctor' shows more)"
             raise FixError(reason, self._model.path or "") from error
         culprit = None if error.is_timeout else self._culprit(FAILED, self._samples[0])
-        where = self._entry.key, self._entry.subgraph
-        return VerifiedEntry(*where, stage=error.stage, failure=str(error), is_crash=error.is_crash, culprit=culprit)
+        conditions = () if culprit is not None else tuple(self._conditions(None))
+        step = error.stage, str(error), error.is_crash
+        return VerifiedEntry(self._entry.key, self._entry.subgraph, (), (), *step, culprit, conditions)
 
     def _truths(self) -> Iterator[tuple[ModelExecutor, Sequence[ExecutionResults]]]:
         """Yield the executors of right numbers that run the entry, with their results. Raise FixError if there is none."""
@@ -316,6 +223,10 @@ class _Verified:
 
     def _is_wrong(self, difference: TensorDifference, index: int) -> bool:
         return self._allowed.excludes(difference, step_of(self._cutter.graph, index))
+
+    def _in_steps(self, difference: TensorDifference, index: int) -> float | None:
+        step = step_of(self._cutter.graph, index)
+        return difference.greatest / step if step else None
 
     def _worst(self, references: Sequence[Sequence[InputArray]], results: Sequence[ExecutionResults]) -> int:
         for number, (reference, result) in enumerate(zip(references, results, strict=True)):
@@ -346,7 +257,9 @@ class _Verified:
         difference, words = self._faults.get((base, window.last + 1), (None, ""))
         nodes = [node.index for node in steps[window.first : window.last + 1]]
         conditions = tuple(
-            list(self._conditions([last.index])) or list(self._conditions(nodes)) or list(self._conditions([None]))
+            list(self._conditions([last.index]))
+            or list(self._conditions(nodes))
+            or list(self._conditions(None if outcome == FAILED else [None]))
         )
         return Culprit(
             self._entry.subgraph,
@@ -394,23 +307,8 @@ class _Verified:
             raise FixError(f"the reference kernels give no value for tensor {missing[0]}")
         return [self._kept[index] for index in indices]
 
-    def _conditions(self, nodes: Sequence[int | None]) -> Iterator[KnownCondition]:
-        run, wanted = self._verifier.simulate(self._model), frozenset(nodes)
-        for risk in () if run is None else number_risks(run):
-            if run is not None and risk.subgraph == self._entry.subgraph and risk.node in wanted:
-                self._verifier.time.seconds()
-                yield KnownCondition(
-                    risk, "" if risk.node is None else cure_of(self._model, run, NodeKey(risk.subgraph, risk.node))
-                )
-
-
-def cure_of(model: Model, run: Run, key: NodeKey) -> str:
-    """Return the name of the first pass that cures a node with wrong numbers, or an empty string if there is none."""
-    op = model.subgraphs[key.subgraph].nodes[key.node].op
-    before = standing_of(run)
-    for name, pass_ in PASSES.items():
-        if pass_.is_for_wrong and op in pass_.ops:
-            rewritten = apply_pass(start(model), pass_, [key])
-            if rewritten is not None and is_better([standing(rewritten.model, run.target)], [before]):
-                return name
-    return ""
+    def _conditions(self, nodes: Sequence[int | None] | None) -> Iterator[KnownCondition]:
+        run = self._verifier.simulate(self._model)
+        for condition in () if run is None else known_conditions(self._model, run, self._entry.subgraph, nodes):
+            self._verifier.time.seconds()
+            yield condition

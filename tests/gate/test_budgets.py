@@ -172,3 +172,10 @@ def test_a_model_that_does_not_run_meets_no_budget_of_a_share(budgets, message):
 def test_without_multiply_adds_a_model_that_does_not_run_has_no_share_of_them():
     budgets = Budgets(min_multiply_add_share=0.6)
     assert list(exceeded(measures(outcome=FAILS_LATER), ComputeTotals(0, 0), budgets)) == []
+
+
+@pytest.mark.parametrize(("delegated", "text"), [(9, "1 node stays on the CPU"), (8, "2 nodes stay on the CPU")])
+def test_the_number_of_the_nodes_in_a_message(delegated, text):
+    now = measures(delegated_nodes=delegated)
+    ((_, message),) = exceeded(now, ComputeTotals(100, 80), Budgets(max_fallback=0))
+    assert message == f"{text}; max-fallback is 0"

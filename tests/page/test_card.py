@@ -100,7 +100,7 @@ def test_a_model_that_its_compiler_has_not_seen_has_no_share():
         (chain_model(["RELU", "SIN"]), ("gpu", "coreml"), "GPU alone runs all of it. Core ML runs none of it"),
         (open_batch(), ("gpu", "mldrift", "xnnpack"), "No phone accelerator starts: the batch size is not fixed"),
         (chain_model(["ROUND", "ROUND"]), ("gpu", "coreml"), "None of 2 accelerators runs any of it"),
-        (work_left_on_the_cpu(), ("coreml", "hexagon"), "None of 2 accelerators runs any of the work"),
+        (work_left_on_the_cpu(), ("coreml", "hexagon"), "None of 2 accelerators runs any of the multiply-adds"),
     ],
 )
 def test_the_sentence_says_which_accelerators_run_the_model(builder, delegates, headline):
@@ -113,10 +113,25 @@ def test_a_deprecated_target_leads_only_if_no_other_accelerator_runs_a_node(othe
     assert card_of(model, [simulate(model, target(name)) for name in ("nnapi", other)]).headline.startswith(first)
 
 
+@pytest.mark.parametrize(
+    ("name", "delegates", "advised"),
+    [
+        ("pooling.tflite", ("nnapi", "gpu"), "gpu"),
+        ("pooling.tflite", ("nnapi", "teflon"), "nnapi"),
+        ("transformer_block.tflite", ("mldrift", "coreml"), "mldrift"),
+    ],
+)
+def test_the_advice_is_about_the_target_to_use_first(name, delegates, advised):
+    model = load(MODELS / name)
+    made = card_of(model, [simulate(model, target(own)) for own in delegates])
+    assert made.advice.delegate == advised
+    assert f"--delegate {advised}" in made.advice.command
+
+
 def test_a_delegate_that_takes_only_nodes_without_work_is_not_said_to_run_none():
     model = load(MODELS / "transformer_block.tflite")
     made = card_of(model, [simulate(model, target(name)) for name in ("mldrift", "coreml")])
-    assert made.headline == "ML Drift runs 100 % of the work. Core ML runs 0 % of the work"
+    assert made.headline == "ML Drift runs 100 % of the multiply-adds. Core ML runs 0 % of the multiply-adds"
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ from delegate_sim.verification.execution import (
 from delegate_sim.verification.verify import Verifier, verify_on
 from fixtures.builder import ModelBuilder
 from tests.support.accelerator import live
-from tests.support.fake_execution import FakeExecutor
+from tests.support.fake_execution import COMPUTED, FakeExecutor
 
 runtime = pytest.mark.skipif(
     packages.package_folder(packages.RUNTIME) is None, reason="needs the runtime: install ai-edge-litert"
@@ -92,6 +92,30 @@ def test_every_signature_is_run():
 def test_the_tolerance_is_the_users(tolerance, is_right):
     result = verify_on(fake(wrong=["ABS"]), chain(["ABS"]), tolerance=tolerance)
     assert (result.is_right, result.tolerance) == (is_right, ErrorTolerance(tolerance))
+
+
+@pytest.mark.parametrize(
+    ("tolerance", "state", "window"), [(0.25, "differs", (0, 2)), (0.05, "wrong", (0, 0)), (1, "right", None)]
+)
+def test_small_differences_that_add_up_are_not_wrong_numbers(tmp_path, tolerance, state, window):
+    np.savez(tmp_path / "x.npz", x=np.array([[10, 9, 8], [7, 6, 5]], np.float32))
+    result = verify_on(fake(wrong=["ABS"]), chain(["ABS"] * 6), [str(tmp_path / "x.npz")], 0, tolerance)
+    (entry,) = result.entries
+    assert (result.state, entry.state, result.is_right) == (state, state, state == "right")
+    assert (None if entry.culprit is None else (entry.culprit.first_node, entry.culprit.node)) == window
+
+
+@pytest.mark.parametrize(("scale", "steps"), [(0.5, 2), (None, None)])
+def test_errors_behind_a_dequantize_are_in_steps(monkeypatch, scale, steps):
+    monkeypatch.setitem(COMPUTED, "DEQUANTIZE", lambda values: values)
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    x = graph.input("x", "INT8" if scale else "FLOAT16", [2], scale=scale)
+    y = graph.tensor("y", "FLOAT32", [2])
+    graph.node("DEQUANTIZE", [x], [y], 1, {})
+    graph.outputs(y)
+    (entry,) = verify_on(fake(wrong=["DEQUANTIZE"]), load(builder.bytes())).entries
+    assert entry.errors_in_steps == (None if steps is None else pytest.approx(steps),)
 
 
 def test_a_reference_that_does_not_run_is_an_error():
@@ -256,6 +280,23 @@ def test_the_real_accelerator(rank, is_right):
         assert [(own.risk.refusal.code, own.cure) for own in culprit.conditions] == [
             ("mldrift-numbers-pad-rank3", "padding-of-image")
         ]
+
+
+@live
+def test_a_predicted_failure_is_the_condition_of_the_node():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    axis = graph.tensor("axis", "INT32", (), [1])
+    data = graph.tensor("data", "FLOAT32", (1, 2, 1, 1), [1.0, 2.0])
+    x, y = graph.input("x", "FLOAT32", (1, 1, 1, 1)), graph.tensor("y", "FLOAT32", (1, 1, 1, 1))
+    halves = [graph.tensor(name, "FLOAT32", (1, 1, 1, 1)) for name in ("first", "second")]
+    graph.node("SPLIT", [axis, data], halves, 1, {"num_splits": 2})
+    graph.node("ADD", [x, halves[0]], [y], 1, {})
+    graph.outputs(y)
+    (entry,) = verify_on(Verifier("mldrift"), load(builder.bytes())).entries
+    assert entry.failure
+    (condition,) = entry.all_conditions
+    assert (condition.risk.refusal.code, condition.certainty) == ("mldrift-build-constant", "fails")
 
 
 def test_all_runs_share_a_time_limit(monkeypatch):

@@ -36,7 +36,7 @@ from delegate_sim.results.report.tables import NODE, ON_CPU, PARTITION, RUN
 from delegate_sim.scan.schema import CAUSE_COLUMNS, RUN_COLUMNS
 from delegate_sim.sweeping.sweep_result import Swept
 from delegate_sim.verification.half_precision import PrecisionReport
-from delegate_sim.verification.verify import Verification
+from delegate_sim.verification.verification import Verification
 from delegate_sim_cli.formats import comma_separated, sheets
 from tools.docs.sections import with_section
 

@@ -29,7 +29,8 @@ from delegate_sim.releases.catalogue import DEFAULT_RELEASE, Release, parse_rele
 from delegate_sim.results.report.number_risks import number_risks
 from delegate_sim.runtime.interpreter import Run, simulate
 from delegate_sim.runtime.target import Target
-from delegate_sim.verification.verify import Verification, Verifier, verify_on
+from delegate_sim.verification.verification import Verification
+from delegate_sim.verification.verify import Verifier, verify_on
 
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus" / "numbers.zip"
 _DELEGATE = "mldrift"

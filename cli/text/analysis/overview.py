@@ -20,8 +20,10 @@ from delegate_sim.results.report.measures import NOT_RUNNING, TAKEN, outcome_tex
 from delegate_sim.results.report.outcome_words import kernels_title, words_of
 from delegate_sim.results.report.report import Report
 from delegate_sim.results.report.verdict import coverage_verdict, subject, verdict
+from delegate_sim.rules.kinds import OPERATOR_NOT_REGISTERED
 from delegate_sim.rules.rule import Reason
 from delegate_sim.runtime.interpreter import Run, simulate
+from delegate_sim.runtime.model_loading import custom_operators
 from delegate_sim.runtime.target import target_names
 from delegate_sim.scan.totals import TargetTotals
 
@@ -94,6 +96,7 @@ def _runs_table(report: Report, view: View) -> Iterator[Line]:
     for sentence in compiled_for(report.model, runnable):
         yield from paragraph(f"Warning: {sentence}", width, "", "  ")
     yield from shared_refusal_lines(report.model, runs, width)
+    yield from _unregistered_lines(report.model, runs, width)
     yield from paragraph(title, width, "", "")
     yield from _release_lines(runs[0].release, width)
     kernels = kernels_title([run.delegate.name for run in runs])
@@ -241,6 +244,14 @@ def shared_refusal_lines(model: Model, runs: Sequence[Run], width: int) -> Itera
             result = f"  with fixed sizes, {subject(shared.fix.run.target)}: {shared.fix.fix.result}"
             yield from paragraph(result, width, "", "    ")
             yield Line(f"    {printable(shared.fix.command)}")
+
+
+def _unregistered_lines(model: Model, runs: Sequence[Run], width: int) -> Iterator[Line]:
+    stopped = [run for run in runs if run.refusal is not None and run.refusal.code == OPERATOR_NOT_REGISTERED.name]
+    if stopped:
+        ops = item_list(sorted(map(name, custom_operators(model, stopped[0].target).unregistered)), _OPERATORS_WIDTH)
+        text = f"{counted(len(stopped), 'target')} cannot run the model unless the application registers {ops}. If it does: "
+        yield from paragraph(f"{text}--assume-ops-registered", width, "", "  ")
 
 
 _OPERATORS_SHOWN = 30

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ...foundation.columns import INTEGER, LIST, OBJECT, Column, Declared, Table, attributes, group, keys, values, within
+from ...foundation.printable import counted
 from ...graph.effort import COMPARISON, Effort
 from ...hypothetical.hypothetical_changes import HypotheticalChanges, changed, simulate_changed
 from ...model.model import Model
@@ -153,7 +154,7 @@ class Comparison(Shown):
         return comparison_verdict(self.a, self.b)
 
     def _line(self) -> str:
-        moved = f"{len(self.to_cpu):,} nodes to the CPU, {len(self.to_delegate):,} to the delegate"
+        moved = f"{counted(len(self.to_cpu), 'node')} to the CPU, {len(self.to_delegate):,} to the delegate"
         sides = [f"{name} {model_name(side.model)}, {run_words(side.run)}" for name, side in (("A", self.a), ("B", self.b))]
         return "; ".join([*sides, moved])
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from ...model.model import Model
-from ...rules.kinds import CPU_KERNEL_AFTER_REMAPPING, DYNAMIC_TENSORS, Kind, Problem
+from ...rules.kinds import DYNAMIC_TENSORS, Kind, Problem
 from ...runtime.interpreter import Run
 from .measures import Measures, awaits_compiler, measure
 from .multiply_adds import Compute, compute_of
@@ -40,7 +40,7 @@ def main_blocker(model: Model, run: Run, compute: Compute) -> Blocker | None:
     DEQUANTIZE of float16 weights. Such a cause is returned only if there is no other cause.
     """
     refusal = run.refusal
-    if refusal is not None and refusal.code != CPU_KERNEL_AFTER_REMAPPING.name and not follows_from_nodes(run):
+    if refusal is not None and not follows_from_nodes(run):
         if refusal.code == DYNAMIC_TENSORS.name and has_open_input(model):
             return Blocker(refusal.code, is_input=True)
         op = "" if refusal.node is None else run.subgraphs[refusal.subgraph].graph.nodes[refusal.node].op

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 
@@ -83,6 +84,10 @@ def test_the_targets_that_init_writes(tmp_path, run, monkeypatch, arguments, var
     names = [target.name for target in read_configuration(CONFIGURATION).targets]
     assert set(targets) <= set(names)
     assert len(names) == len(targets) or "snapdragon" in names[0]
+    text = Path(CONFIGURATION).read_text("utf-8")
+    Path(CONFIGURATION).write_text(text.replace("# assume-ops-registered", "assume-ops-registered"), "utf-8")
+    assumed = {target.name: target.target.assume_ops_registered for target in read_configuration(CONFIGURATION).targets}
+    assert [name for name in assumed if not assumed[name]] == [name for name in names if name == "microcontrollers"]
 
 
 def test_devices_without_delegates_are_refused(tmp_path, run, monkeypatch):

@@ -39,3 +39,12 @@ def test_the_first_reason_is_the_main_blocker(sheet, overview, delegate):
     assert re.match(rf"  {code}: needs ", reasons)
     assert re.search(r"^    (\S+): \d+ nodes?", reasons, re.MULTILINE)[1] == op
     assert f"`{code}`" in analyzed("--delegate", delegate, "--format", "markdown").partition("**warning**")[2].partition("\n")[0]
+
+
+def test_the_main_blocker_of_a_rejected_model_is_the_rejection():
+    arguments = ["analyze", "fixtures/models/float16_weights_many_partitions.tflite", "--defaults", "api"]
+    invoked = [CliRunner().invoke(program, [*arguments, *more], env={"COLUMNS": "200"}) for more in ((), ("--format", "csv"))]
+    table, rows = [result.output for result in invoked]
+    (row,) = [row for row in csv.DictReader(io.StringIO(rows)) if row["delegate"] == "nnapi"]
+    assert (row["op"], row["code"]) == ("CONV_2D", "cpu-kernel-after-remapping")
+    assert re.search(r"nnapi +rejected .* CONV_2D 1: cpu-kernel-after-remapping$", table, re.MULTILINE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from fixtures.builder import ModelBuilder
 from tests.support.models import chain_model
 
 
@@ -51,3 +52,17 @@ def test_commands_tell_it_in_their_first_lines(run, tmp_path, release, is_told):
         assert ("not checked for tf-2.12: the rules of gpu, the CPU kernels" in first) == is_told
     first = run("inspect", path, "--runtime", release, COLUMNS="250").stdout.splitlines()[0]
     assert ("the CPU kernels of tf-2.12 are not simulated" in first) == is_told
+
+
+def test_an_overview_names_the_option_for_registered_operators(run, tmp_path):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    result = graph.tensor("y", "FLOAT32", [2])
+    graph.node("CUSTOM", [graph.input("x", "FLOAT32", [2])], [result], custom="Mine")
+    graph.outputs(result)
+    builder.write(tmp_path / "model.tflite")
+    text = run("analyze", tmp_path / "model.tflite", "--delegate", "gpu", "--delegate", "nnapi", COLUMNS="200").stdout
+    sentence = "2 targets cannot run the model unless the application registers Mine. If it does: --assume-ops-registered"
+    assert text.count(sentence) == 1
+    known = run("analyze", tmp_path / "model.tflite", "--delegate", "gpu", "--assume-ops-registered", COLUMNS="200").stdout
+    assert "unless the application registers" not in known
