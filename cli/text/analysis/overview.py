@@ -27,7 +27,7 @@ from delegate_sim.runtime.model_loading import custom_operators
 from delegate_sim.runtime.target import target_names
 from delegate_sim.scan.totals import TargetTotals
 
-from ...console.layout import counted, cut, message, name, node_list, operator_list, share
+from ...console.layout import counted, cut, item_list, message, name, node_list, operator_list, share
 from ...console.terminal import Line, columns, has_colors
 from ..elements.measures import FURTHER_TITLES, further_cells, loop_lines, nodes_cell, work_cell, wrong_text
 from ..elements.paragraphs import HEADING, HINT, heading_lines, more_lines, paragraph, table
