@@ -222,16 +222,19 @@ def _node_count(model: Model) -> int:
 
 
 def _sizes(model: Model) -> Mapping[str, int]:
-    """Return the sizes of operands, tensors, subgraphs and bodies of composites, by words for them.
+    """Return the sizes of operands, tensors, repeated inputs and outputs, subgraphs and bodies of composites, by words for them.
 
     The body of a composite is counted once more for each composite, because it may replace the composite. The same holds for the
     bodies of the composites in this body.
     """
     operands = [len(node.inputs) + len(node.outputs) for subgraph in model.subgraphs for node in subgraph.nodes]
     bodies = _size_of_bodies(model)
+    listed = [len(subgraph.inputs) + len(subgraph.outputs) for subgraph in model.subgraphs]
+    repeated = [max(count - len(subgraph.tensors), 0) for count, subgraph in zip(listed, model.subgraphs, strict=True)]
     return {
         f"{sum(operands):,} operands of nodes": sum([max(count - _USUAL_OPERANDS, 0) for count in operands]) // _LIKE_A_NODE,
         f"{sum([len(subgraph.tensors) for subgraph in model.subgraphs]):,} tensors": sum(map(_size_of_tensors, model.subgraphs)),
+        f"{sum(listed):,} inputs and outputs of subgraphs": sum(repeated),
         f"{len(model.subgraphs):,} subgraphs": _WEIGHT_OF_A_SUBGRAPH * len(model.subgraphs),
         f"{bodies:,} nodes, operands and tensors in the bodies of all composites": bodies,
     }

@@ -278,6 +278,17 @@ def test_the_refusal_names_what_is_too_many(monkeypatch, nodes, operands, subgra
         Effort(load(builder.bytes())).require(SIMULATION)
 
 
+def test_a_tensor_that_is_listed_many_times_as_an_output_costs_each_time(monkeypatch):
+    monkeypatch.setattr(effort, "_MOST_NODES_REQUIRED", 100)
+    builder = ModelBuilder()
+    graph = builder.subgraph()
+    x, y = graph.input("x", "FLOAT32", [1]), graph.tensor("y", "FLOAT32", [1])
+    graph.node("RELU", [x], [y])
+    graph.outputs(*[y] * 80)
+    with pytest.raises(LimitError, match="not simulated: 81 inputs and outputs of subgraphs are too many for a simulation"):
+        Effort(load(builder.bytes())).require(SIMULATION)
+
+
 @pytest.mark.parametrize(("operands", "is_refused"), [(7, False), (406, False), (407, True)])
 def test_four_further_operands_cost_as_much_as_a_node(monkeypatch, operands, is_refused):
     nodes_forms_and_subgraphs = 1 + 2 + 16
