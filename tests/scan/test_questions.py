@@ -58,8 +58,8 @@ def test_the_totals_of_a_table_are_those_of_the_results(tmp_path, monkeypatch, f
     scanned = scan(["wrong.tflite", "perhaps.tflite", "right.tflite", "empty.tflite"], targets, file, Workers())
     _, totals = ask_with_totals([file], "SELECT 1")
     assert totals == scanned.totals.targets
-    (judged,) = [own for own in totals.values() if own.judged]
-    assert (judged.judged, judged.wrong, judged.nodes_of_wrong, judged.possibly_wrong) == (3, 1, 1, 1)
+    judged = [(own.judged, own.wrong, own.nodes_of_wrong, own.possibly_wrong) for own in totals.values() if own.judged]
+    assert judged == [(3, 1, 1, 1), (3, 0, 0, 0)], "ML Drift and XNNPACK"
 
 
 def test_the_best_changes(scanned):

@@ -78,7 +78,7 @@ def test_an_unknown_error_is_given_back_with_its_component():
 def test_each_comparison_costs_steps(monkeypatch):
     compared, spent = [], []
     values_of = known_lines._values
-    monkeypatch.setattr(known_lines, "_values", lambda row, line: compared.append(row) or values_of(row, line))
+    monkeypatch.setattr(known_lines, "_values", lambda row, *rest: compared.append(row) or values_of(row, *rest))
     monkeypatch.setattr(known_lines, "spend_steps", lambda steps, _: spent.append(steps))
     SOURCES.of("op node tensor input output type error failed index size not supported invalid delegate get the model")
     assert compared
