@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -21,7 +22,7 @@ from ..results.report.measures import NOT_RUNNING, Measures, measure
 from ..runtime.interpreter import simulate
 from ..runtime.target import Target
 from .compare.reconcile import EXPLAINED, NOT_COMPARED, REPRODUCED, reconcile
-from .parse.log_contents import ReconcileError
+from .parse.log_contents import DeviceLog, ReconcileError
 from .record_files import Asked, Record, Recorded
 
 EQUAL, DIFFERENT = "equal", "different"
@@ -117,8 +118,7 @@ def score_records(
     if release is not None:
         parse_release(release)
     predictions = _Predictions(models, delegate, release)
-    only = next(iter(models.values()), "")
-    by_model = sorted(range(len(records)), key=lambda number: models.get(records[number][0].model, only))
+    by_model = sorted(range(len(records)), key=lambda number: predictions.path_of(records[number][0].model))
     scores = {number: predictions.score(*records[number]) for number in by_model}
     return Scoreboard(tuple([scores[number] for number in range(len(records))]))
 
@@ -128,11 +128,14 @@ class _Predictions:
 
     def __init__(self, models: Mapping[str, str], delegate: str | None, release: str | None) -> None:
         self.models, self.delegate, self.release = models, delegate, release
-        self.efforts: dict[str, SharedEffort] = defaultdict(SharedEffort)
-        self.loaded: tuple[str, Model, Effort] | None = None
-        self.unreadable: set[str] = set()
+        self.only = next(iter(models.values())) if len(models) == 1 else ""
+        # The records of a model come one after another.
+        self.model = functools.lru_cache(maxsize=1)(_loaded)
+        self.digest = functools.lru_cache(maxsize=1)(_digest)
         self.known: dict[tuple[str, str, str], Predicted | None] = {}
-        self.digests: dict[str, str] = {}
+
+    def path_of(self, name: str) -> str:
+        return self.models.get(name, "" if name else self.only)
 
     def score(self, asked: Asked, recorded: Recorded) -> RecordScore:
         release = asked.release or self.release or NEWEST.name
@@ -140,7 +143,7 @@ class _Predictions:
         accelerator = asked.accelerator
         try:
             if recorded.log is not None:
-                values, accelerator, release = self._log(asked, recorded)
+                values, accelerator, release = self._log(asked, recorded.log)
             elif asked.operator is not None:
                 values = self._operator(asked, recorded)
             else:
@@ -168,10 +171,10 @@ class _Predictions:
         return Target(delegate, parse_options(name, delegate.options, {}, "api"), known, assume_ops_registered=True)
 
     def _predict(self, asked: Asked, release: str) -> Predicted:
-        target, path = self._target(asked, release), self._path(asked)
+        target, path = self._target(asked, release), self.path_of(asked.model)
+        model, effort = self._model(path, asked.sha256)
         key = (path, target.delegate.name, target.release.name)
         if key not in self.known:
-            model, effort = self._model(path)
             self._spend(effort, target.effort)
             try:
                 run = simulate(model, target, cache=effort.cache)
@@ -189,31 +192,14 @@ class _Predictions:
             raise _NotCompared(TOO_MANY)
         effort.spend(simulations)
 
-    def _path(self, asked: Asked) -> str:
-        only = next(iter(self.models.values())) if not asked.model and len(self.models) == 1 else None
-        path = self.models.get(asked.model, only)
-        if path is None:
+    def _model(self, path: str, sha256: str = "") -> tuple[Model, Effort]:
+        if not path:
             raise _NotCompared(NO_MODEL)
-        if asked.sha256:
-            if path not in self.digests:
-                self.digests[path] = _digest(path)
-            if self.digests[path] != asked.sha256:
-                raise _NotCompared(OTHER_MODEL)
-        return path
-
-    def _model(self, path: str) -> tuple[Model, Effort]:
-        if path in self.unreadable:
+        if sha256 and self.digest(path) != sha256:
+            raise _NotCompared(OTHER_MODEL)
+        if (loaded := self.model(path)) is None:
             raise _NotCompared(UNREADABLE)
-        if self.loaded is None or self.loaded[0] != path:
-            try:
-                model = load(path)
-                effort = Effort(model, whole=self.efforts[path])
-                effort.require(SIMULATION)
-            except DelegateSimError as error:
-                self.unreadable.add(path)
-                raise _NotCompared(UNREADABLE) from error
-            self.loaded = path, model, effort
-        return self.loaded[1:]
+        return loaded
 
     def _operator(self, asked: Asked, recorded: Recorded) -> list[ComparedValue]:
         target = self._target(asked, asked.release)
@@ -222,13 +208,11 @@ class _Predictions:
         difference = ACCEPTED_ONLY_PREDICTED if accepts else REFUSED_ONLY_PREDICTED
         return [] if recorded.accepts is None else [_values("operator", accepts, recorded.accepts, difference)]
 
-    def _log(self, asked: Asked, recorded: Recorded) -> tuple[list[ComparedValue], str, str]:
-        assert recorded.log is not None
-        named = asked if asked.model in self.models else Asked(asked.file, "", "", "", "")
-        model, effort = self._model(self._path(named))
+    def _log(self, asked: Asked, log: DeviceLog) -> tuple[list[ComparedValue], str, str]:
+        model, effort = self._model(self.models.get(asked.model, self.only))
         self._spend(effort, 1)
         try:
-            result = reconcile(model, recorded.log, effort=effort)
+            result = reconcile(model, log, effort=effort)
         except ReconcileError as error:
             raise _NotCompared(OTHER_MODEL) from error
         except DelegateSimError as error:
@@ -277,6 +261,16 @@ def _words(value: object) -> str:
     if isinstance(value, Counter):
         return ", ".join([f"{name} {count}" for name, count in sorted(value.items())])
     return str(value) if not isinstance(value, bool) else "yes" if value else "no"
+
+
+def _loaded(path: str) -> tuple[Model, Effort] | None:
+    try:
+        model = load(path)
+        effort = Effort(model, whole=SharedEffort())
+        effort.require(SIMULATION)
+    except DelegateSimError:
+        return None
+    return model, effort
 
 
 def _digest(path: str) -> str:

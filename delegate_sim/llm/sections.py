@@ -74,15 +74,17 @@ class ProtobufMessage:
 
 def packed_integers(message: ProtobufMessage, number: int) -> list[int]:
     """Return the integers of a repeated field, which may be packed. Raises ProtobufError."""
-    integers = list[int]()
-    for value in message.all(number):
-        if isinstance(value, int):
-            integers.append(_signed(value))
-            continue
-        at = 0
-        while at < len(value):
-            integer, at = _varint(value, at)
-            integers.append(_signed(integer))
+    return [integer for value in message.all(number) for integer in integers_of(value)]
+
+
+def integers_of(value: FieldValue) -> list[int]:
+    """Return the signed integers in a value of a field, which is a number or packed numbers. Raises ProtobufError."""
+    if isinstance(value, int):
+        return [_signed(value)]
+    integers, at = list[int](), 0
+    while at < len(value):
+        integer, at = _varint(value, at)
+        integers.append(_signed(integer))
     return integers
 
 

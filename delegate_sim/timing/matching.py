@@ -119,6 +119,11 @@ class _Timed(NamedTuple):
         """The ``key`` of the steps of the row's operator or delegate."""
         return (False, self.row.op) if self.delegate is None else (True, self.delegate)
 
+    @property
+    def is_numbered_node(self) -> bool:
+        """True if the row shows the index of a CPU node."""
+        return self.delegate is None and self.row.node is not None
+
 
 class _Matcher:
     """Matches the rows of one subgraph. The most certain matches are made first, and matches by order are made last."""
@@ -130,9 +135,9 @@ class _Matcher:
         self.steps = plan.steps[subgraph]
         self.matched: dict[int, PlannedStep] = {}
         """The step of each row, keyed by the number of the row."""
-        self.kernels = {(step.key, step.index): step for step in reversed(self.steps)}
         self.on_cpu = {node: node_step(self.graph, node) for node in self.graph.execution_plan}
-        """The step of each node if the node runs on the CPU."""
+        """The step of each node if the node runs on the CPU, as it may on the device although the simulation delegates it."""
+        self.by_index = {(step.key, step.index): step for step in (*self.on_cpu.values(), *reversed(self.steps))}
         self.by_key = _by_key(self.steps)
         self.outputs = {key: _Names((step.outputs, step) for step in steps) for key, steps in self.by_key.items()}
         self.first_names = _Names((tensor.name.partition(" ")[0], None) for tensor in self.graph.tensors)
@@ -152,14 +157,13 @@ class _Matcher:
     def _check(self, timed: Sequence[_Timed], count: int | None) -> None:
         """Raise WrongProfileError if a row contradicts the model. ``count`` is the number of rows if none is missing."""
         plan = self.on_cpu
-        rows = [(entry.row, entry.row.node) for entry in timed if entry.delegate is None and entry.row.node is not None]
-        for row, node in rows:
-            if node not in plan:
-                raise _wrong(self.profile, f"lists {row.op} as node {node}, but the model has no such node")
-            if (op := self.graph.nodes[node].op) != row.op:
-                raise _wrong(self.profile, f"lists {row.op} as node {node}, but in the model it is {op}")
-        named = [(row, plan[node]) for row, node in rows if row.outputs]
-        others = [row for row, step in named if not _is_same(row.outputs, step.outputs)]
+        rows = [(entry.row, plan.get(entry.row.node or 0)) for entry in timed if entry.is_numbered_node]
+        for row, step in rows:
+            if step is None or step.op != row.op:
+                has = "the model has no such node" if step is None else f"in the model it is {step.op}"
+                raise _wrong(self.profile, f"lists {row.op} as node {row.node}, but {has}")
+        named = [(row, step) for row, step in rows if row.outputs]
+        others = [row for row, step in named if step is not None and not _is_same(row.outputs, step.outputs)]
         if len(others) * 2 > len(named):
             problem = f"names the output of node {others[0].node} {shortened(others[0].outputs, 80)}"
             raise _wrong(self.profile, f"{problem}, but the model does not")
@@ -175,28 +179,20 @@ class _Matcher:
                 taken.add(step.index)
 
     def _by_index(self, entry: _Timed) -> PlannedStep | None:
-        index = entry.row.node
-        if index is None:
-            return None
-        # The node may run on the device's CPU although the simulation delegates it.
-        step = self.on_cpu.get(index) if entry.delegate is None else self.kernels.get((entry.key, index))
+        step = None if entry.row.node is None else self.by_index.get((entry.key, entry.row.node))
         return step if step is not None and _is_same(entry.row.outputs, step.outputs) else None
 
     def _by_outputs(self, entry: _Timed) -> PlannedStep | None:
-        if not entry.row.outputs or (entry.delegate is None and entry.row.node is not None):
+        if not entry.row.outputs or entry.is_numbered_node or entry.key not in self.outputs:
             return None
-        steps = list(islice(self.outputs[entry.key].same(entry.row.outputs), 2)) if entry.key in self.outputs else []
+        steps = list(islice(self.outputs[entry.key].same(entry.row.outputs), 2))
         return steps[0] if len(steps) == 1 else None
 
     def _match_in_order(self, timed: Sequence[_Timed]) -> None:
         taken = {step.index for step in self.matched.values()}
         rows: dict[tuple[bool, str], list[int]] = defaultdict(list)
         for number, entry in enumerate(timed):
-            if (
-                number not in self.matched
-                and (entry.delegate is not None or entry.row.node is None)
-                and not self._contradicts(entry)
-            ):
+            if number not in self.matched and not entry.is_numbered_node and not self._contradicts(entry):
                 rows[entry.key].append(number)
         for key, numbers in rows.items():
             steps = [step for step in self.by_key.get(key, ()) if step.index not in taken]
@@ -209,7 +205,7 @@ class _Matcher:
         A kernel had fewer nodes if one of them ran on the CPU, and more if it reads the result of a node without a row. Without
         names of outputs, it is matched only if all rows of the CPU, or else the indices of the kernels, are as simulated.
         """
-        on_cpu = {entry.row.node for entry in timed if entry.delegate is None and entry.row.node is not None}
+        on_cpu = {entry.row.node for entry in timed if entry.is_numbered_node}
         on_cpu |= {step.index for step in self.matched.values() if not step.is_kernel}
         is_cpu_as_simulated = on_cpu == {step.index for step in self.steps if not step.is_kernel}
         planned = {node for step in self.steps for node in step.nodes}

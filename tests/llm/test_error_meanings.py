@@ -23,6 +23,7 @@ RECORDS = Path(__file__).resolve().parents[3] / "shared" / "oracle-llm"
             "E/litert  ( 12): [litert_dispatch.cc:187] Unsupported dispatch runtime version",
             "from another release than the runtime",
         ),
+        ("Failed to allocate tensors!", "a node cannot be prepared"),
         ("Failed to create engine: INTERNAL", "LiteRT-LM's engine cannot be created"),
         (
             "Failed to create engine: INVALID_ARGUMENT: Main backend constraint mismatch. Model requires one of [gpu] but Main "

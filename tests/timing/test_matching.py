@@ -11,7 +11,6 @@ import pytest
 import delegate_sim
 from delegate_sim.api.arguments import target_of
 from delegate_sim.device.compare.row_matching import without_commas
-from delegate_sim.device.parse import profile_files
 from delegate_sim.device.parse.log import read_runs_file
 from delegate_sim.device.parse.log_contents import LogError
 from delegate_sim.errors import DelegateSimError
@@ -21,7 +20,16 @@ from delegate_sim.timing import matching, measured
 from delegate_sim.timing.matching import OpProfiles
 from delegate_sim.timing.measured import KERNEL, NODE, UNMATCHED, cpu_time, read_op_profile
 from fixtures.builder import ModelBuilder
-from fixtures.op_profiles import FORMS, ProfiledRow, messages, ms_by_node, profiled_rows, write_litert_profile, write_profile
+from fixtures.op_profiles import (
+    FORMS,
+    ProfiledRow,
+    messages,
+    ms_by_node,
+    profiled_rows,
+    protobuf_message,
+    write_litert_profile,
+    write_profile,
+)
 from tests.support.models import chain_model
 from tests.support.work import calls
 
@@ -105,13 +113,8 @@ def test_a_summary_gives_times_of_operators_but_of_no_single_node(timing):
 
 @pytest.mark.parametrize("name", ["BenchmarkProfilingData", "ModelRuntimeDetails"])
 def test_protobuf(timing, name):
-    pool = pytest.importorskip("google.protobuf.descriptor_pool", reason="protobuf is not installed")
-    from google.protobuf import descriptor_pb2, json_format, message_factory
-
-    known = pool.DescriptorPool()
-    known.Add(profile_files._file(descriptor_pb2))
-    kind = message_factory.GetMessageClass(known.FindMessageTypeByName(f"{profile_files._PACKAGE}.{name}"))
-    found = timing(json_format.ParseDict(messages(ROWS)[name], kind()).SerializeToString())
+    pytest.importorskip("google.protobuf", reason="protobuf is not installed")
+    found = timing(protobuf_message(name, messages(ROWS)[name]).SerializeToString())
     assert kinds(found) == expected(ROWS, RUN)
 
 

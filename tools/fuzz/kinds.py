@@ -11,9 +11,8 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -275,7 +274,8 @@ def _op_profiles() -> list[Seed]:
     model = delegate_sim.load(_model_bytes())
     rows = op_profiles.profiled_rows(_device().run(model), op_profiles.ms_by_node(model))
     texts: list[bytes | str] = [op_profiles.write_profile(rows, form) for form in op_profiles.FORMS]
-    texts += [_protobuf(name, content) for name, content in op_profiles.messages(rows).items()]
+    messages = op_profiles.messages(rows)
+    texts += [op_profiles.protobuf_message(name, content).SerializeToString() for name, content in messages.items()]
     files = (("delegate-sim.toml", _SMALL_CONFIGURATION), ("device.log", write_log(model, _device())))
     return [_with_model(("profile.txt", text), *files) for text in texts]
 
@@ -294,20 +294,6 @@ def _records() -> list[Seed]:
         {"execution_summary": {}, "execution_detail": [row]},
     )
     return [_with_model(("record.json", json.dumps(document))) for document in documents]
-
-
-def _protobuf(name: str, content: Mapping[str, Any]) -> bytes:
-    descriptor_pb2, descriptor_pool, json_format, message_factory = [
-        import_module(f"google.protobuf.{name}")
-        for name in ("descriptor_pb2", "descriptor_pool", "json_format", "message_factory")
-    ]
-    from delegate_sim.device.parse import profile_files
-
-    pool = descriptor_pool.DescriptorPool()
-    pool.Add(profile_files._file(descriptor_pb2))
-    message = message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{profile_files._PACKAGE}.{name}"))()
-    result: bytes = json_format.ParseDict(dict(content), message).SerializeToString()
-    return result
 
 
 def _drivers() -> list[Seed]:

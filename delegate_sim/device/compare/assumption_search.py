@@ -16,7 +16,7 @@ from ..parse.applied_target import DeviceSetting
 from ..parse.log import read_lines
 from ..parse.log_contents import Replacement
 from .differences import differences, failed_kernels, kernel_count
-from .driver_rejections import driver_matches
+from .driver_rejections import driver_match
 from .observed_delegation import Facts
 from .row_matching import matched_partitions, stage_operations
 from .trial_simulations import Account, AssumptionTrial, Match, Trials, nodes_set_aside
@@ -33,35 +33,33 @@ def fitting_levels(trials: Trials) -> tuple[int, ...]:
     return tuple(sorted(level for level in trials.setting.other_levels if trials.fitting({levels.option: level})))
 
 
-def matches(trials: Trials, first: Run, levels: Sequence[int], profile: Driver | None) -> Iterator[Match]:
+def explanations(trials: Trials, first: Run, levels: Sequence[int], profile: Driver | None) -> Iterator[Match | None]:
     """Yield possible explanations of the differences between the first simulation and the device, likeliest first.
 
-    ``levels`` is the result of ``fitting_levels``, and ``profile`` the driver profile that was learned from earlier logs.
+    None stands for an explanation that does not fit. ``levels`` is the result of ``fitting_levels``, and ``profile`` the driver
+    profile that was learned from earlier logs.
     """
-    yield from _without_cpu(trials)
+    interface, other_levels = trials.setting.delegate.behind.driver, trials.setting.other_levels
+    yield _without_cpu(trials)
     if first.outcome != "restored":
-        yield from _compilation(trials, first)
-    if profile is not None:
-        yield from _profile(trials, profile)
-    yield from _missing_operations(trials, first)
+        yield _compilation(trials, first)
+    if profile is not None and interface is not None:
+        yield trials.match({interface.option: profile}, "the driver rejects the operations in its profile", "driver-profile")
+    yield _missing_operations(trials, first)
     has_table = trials.facts.evidence != "lines"
     if has_table or levels:
         # Without a table, a driver is as likely as another feature level; the first line then says that both fit.
-        yield from driver_matches(trials)
+        yield driver_match(trials)
     if levels:
         yield _level(trials, levels)
-    yield from _limits(trials)
+    yield _limit(trials)
     yield from _hidden_options(trials)
-    yield from _other_defaults(trials)
+    yield _other_defaults(trials)
     yield from _limits_at_levels(trials)
-    if not has_table:
-        yield from driver_matches(trials)
-    else:
-        for level in trials.setting.other_levels:
-            yield from driver_matches(trials, level)
-    changes = disproved_limit(trials.facts, first)
-    if changes:
-        yield from _driver_without_limit(trials, changes, (None, *trials.setting.other_levels) if has_table else (None,))
+    for level in other_levels if has_table else (None,):
+        yield driver_match(trials, level)
+    if lifted := disproved_limit(trials.facts, first):
+        yield from _driver_without_limit(trials, lifted, (None, *other_levels) if has_table else (None,))
 
 
 def disproved_limit(facts: Facts, run: Run) -> Mapping[str, Any]:
@@ -94,23 +92,23 @@ def _least_kernels(lines: Iterable[Replacement]) -> Mapping[int | None, int]:
     return kernels
 
 
-def _without_cpu(trials: Trials) -> Iterator[Match]:
-    setting = trials.setting
+def _without_cpu(trials: Trials) -> Match | None:
+    setting, changes = trials.setting, {FALLBACK_OPTION: False}
     if not trials.facts.failure or FALLBACK_OPTION not in setting.options or FALLBACK_OPTION in setting.known:
-        return
-    changes = {FALLBACK_OPTION: False}
+        return None
     run = trials.fitting(changes)
-    if run is not None and run.refusal is not None and run.refusal.code == NOT_ACCELERATED.name:
-        why = f"{_REPRODUCES}: CompiledModel is not created, because {run.refusal.message}"
-        yield _with_options(trials, run, changes, why, is_certain=False)
+    if run is None or run.refusal is None or run.refusal.code != NOT_ACCELERATED.name:
+        return None
+    text = f"with {_typed(setting, changes)}, {_REPRODUCES}: CompiledModel is not created, because {run.refusal.message}"
+    return Match(run, Account("options", text, changes, is_certain=False))
 
 
-def _compilation(trials: Trials, first: Run) -> Iterator[Match]:
-    """Yield the first simulation if it only lacks the failure to compile or prepare a kernel."""
+def _compilation(trials: Trials, first: Run) -> Match | None:
+    """Return the first simulation if it only lacks the failure to compile or prepare a kernel."""
     facts = trials.facts
     has_failed = facts.is_restored or facts.was_not_applied
     if not has_failed or not facts.driver_errors or facts.dynamic is not None:
-        return
+        return None
     rest = replace(facts, is_restored=False, application=None, failure="", kernels_made=None)
     rest.on_cpu, rest.counts, rest.kernels, rest.listed = {}, {}, {}, {}
     changes: dict[str, Any] = {}
@@ -120,15 +118,14 @@ def _compilation(trials: Trials, first: Run) -> Iterator[Match]:
         changes = {minimum: 1}
         first = trials.simulate(changes)
     failed = failed_kernels(first, facts.failed_nodes)
-    count = kernel_count(first.subgraphs[0])
-    if not count or (facts.replacements is None and None in failed) or differences(rest, first):
-        return
-    text = "".join([f"with {typed}, " for typed in _typed(trials.setting, changes)])
-    is_same = facts.replacements is not None
+    count, is_same = kernel_count(first.subgraphs[0]), facts.replacements is not None
+    if not count or (not is_same and None in failed) or differences(rest, first):
+        return None
+    text = f"with {_typed(trials.setting, changes)}, " if changes else ""
     text += "the nodes were replaced as simulated, but then" if is_same else "after the nodes were replaced,"
     text += " the delegate could not compile or prepare a kernel"
     text += "" if not failed or None in failed else f" (kernel {failed[0]} of {count})"
-    yield Match(first, Account("compilation", text + (f": {facts.failure}" if facts.failure else ""), changes))
+    return Match(first, Account("compilation", text + (f": {facts.failure}" if facts.failure else ""), changes))
 
 
 class _Without(Driver):
@@ -142,35 +139,20 @@ class _Without(Driver):
         return operation in self.names
 
 
-def _missing_operations(trials: Trials, first: Run) -> Iterator[Match]:
-    interface = trials.setting.delegate.behind.driver
-    compilations = [compilation for compilation in trials.facts.log.runtime.compilations if compilation.choices]
+def _missing_operations(trials: Trials, first: Run) -> Match | None:
+    interface, runtime = trials.setting.delegate.behind.driver, trials.facts.log.runtime
+    compilations = [compilation for compilation in runtime.compilations if compilation.choices]
     if interface is None or not compilations or not all(compilation.is_complete for compilation in compilations):
-        return
+        return None
     on_device = {choice.op for compilation in compilations for choice in compilation.choices}
     offered = {operation.name for _, operations in stage_operations(first) for operation in operations}
     missing = frozenset(offered - on_device)
     if not missing or not on_device <= offered:
-        return
-    changes = {interface.option: _Without(missing)}
-    run = trials.fitting(changes)
-    if run is not None and all(compilation for _, compilation in matched_partitions(trials.facts.log.runtime, run)):
-        text = f"the driver rejects {', '.join(sorted(missing))}, which the runtime did not compile"
-        yield Match(run, Account("driver", text, changes, _rejected_nodes(run, interface.code)))
-
-
-def _rejected_nodes(run: Run, code: str) -> dict[int, frozenset[int]]:
-    return {
-        subgraph.graph.index: nodes
-        for subgraph in run.subgraphs
-        if subgraph.decision is not None and (nodes := nodes_set_aside(subgraph.decision, code))
-    }
-
-
-def _profile(trials: Trials, profile: Driver) -> Iterator[Match]:
-    interface, text = trials.setting.delegate.behind.driver, "the driver rejects the operations in its profile"
-    if interface is not None and (run := trials.fitting(changes := {interface.option: profile})) is not None:
-        yield Match(run, Account("driver-profile", text, changes, _rejected_nodes(run, interface.code)))
+        return None
+    text = f"the driver rejects {', '.join(sorted(missing))}, which the runtime did not compile"
+    match = trials.match({interface.option: _Without(missing)}, text, "driver")
+    is_same = match is not None and all(compilation for _, compilation in matched_partitions(runtime, match.run))
+    return match if is_same else None
 
 
 def _level(trials: Trials, levels: Sequence[int]) -> Match:
@@ -184,46 +166,45 @@ def _level(trials: Trials, levels: Sequence[int]) -> Match:
     return Match(trials.simulate(changes), Account("options", text, changes, is_certain=len(levels) == 1))
 
 
-def _limits(trials: Trials) -> Iterator[Match]:
+def _limit(trials: Trials) -> Match | None:
     """Try limits on partitions. The smallest that fits counts. If the limit is known, this is no explanation but only a trial."""
     setting = trials.setting
     option = setting.delegate.limits.option
     if not option:
-        return
+        return None
     own, unlimited = setting.options[option], setting.delegate.limits.unlimited
     is_whole = own != unlimited and trials.fitting({option: unlimited}) is not None
     fitting = (limit for limit in range(1, _MOST_LIMITS + 1) if limit != own and trials.fitting({option: limit}))
     limit = next(fitting, unlimited if is_whole else None)
     if limit is None:
-        return
+        return None
     if option in setting.known:
         trials.tried.append(AssumptionTrial({option: limit}, ()))
-        return
+        return None
     more = " or more" if is_whole and limit != unlimited else ""
     typed = as_typed(setting.delegate.options, option, f"{limit}{more}")
     text = f"with {typed} instead of {own}, {_REPRODUCES}"
-    yield Match(trials.simulate({option: limit}), Account("options", text, {option: limit}))
+    return Match(trials.simulate({option: limit}), Account("options", text, {option: limit}))
 
 
-def _hidden_options(trials: Trials) -> Iterator[Match]:
+def _hidden_options(trials: Trials) -> Iterator[Match | None]:
     setting = trials.setting
     for option, value in setting.delegate.log.tried_options.items():
-        changes = {option: value}
-        if option not in setting.known and setting.options[option] != value and (run := trials.fitting(changes)):
-            yield _with_options(trials, run, changes)
+        if option not in setting.known and setting.options[option] != value:
+            yield trials.match({option: value}, f"with {_typed(setting, {option: value})}, {_REPRODUCES}")
 
 
-def _other_defaults(trials: Trials) -> Iterator[Match]:
-    """Simulate with the other set of defaults, if necessary at several feature levels. Yield the first that fits the log."""
+def _other_defaults(trials: Trials) -> Match | None:
+    """Simulate with the other set of defaults, if necessary at several feature levels."""
     setting = trials.setting
     (other,) = set(DEFAULT_SETS) - {setting.defaults}
     defaults = {option.name: option.default_in(other) for option in setting.delegate.options if option.name not in setting.known}
     changes = {name: value for name, value in defaults.items() if value != setting.options[name]}
-    if changes:
-        yield from _at_any_level(trials, changes, f"the defaults of {'benchmark_model' if other == 'benchmark' else 'the API'}")
+    who = f"the defaults of {'benchmark_model' if other == 'benchmark' else 'the API'}"
+    return _at_any_level(trials, changes, who) if changes else None
 
 
-def _limits_at_levels(trials: Trials) -> Iterator[Match]:
+def _limits_at_levels(trials: Trials) -> Iterator[Match | None]:
     option = trials.setting.delegate.limits.option
     if not option or option in trials.setting.known:
         return
@@ -232,41 +213,32 @@ def _limits_at_levels(trials: Trials) -> Iterator[Match]:
         # Delegated and other partitions alternate.
         counts |= {partitions // 2, partitions - partitions // 2}
     for limit in sorted(counts - {0})[:_MOST_LIMITS]:
-        yield from _at_any_level(trials, {option: limit}, "a limit on partitions")
+        yield _at_any_level(trials, {option: limit}, "a limit on partitions")
 
 
-def _at_any_level(trials: Trials, changes: Mapping[str, Any], who: str) -> Iterator[Match]:
-    setting = trials.setting
-    text = f"with {who} ({', '.join(_typed(setting, changes))})"
-    if (run := trials.fitting(changes)) is not None:
-        yield Match(run, Account("options", f"{text}, {_REPRODUCES}", changes))
-        return
-    levels = setting.delegate.levels
-    if levels is None:
-        return
+def _at_any_level(trials: Trials, changes: Mapping[str, Any], who: str) -> Match | None:
+    setting, levels = trials.setting, trials.setting.delegate.levels
+    text = f"with {who} ({_typed(setting, changes)})"
+    match = trials.match(changes, f"{text}, {_REPRODUCES}")
+    if match is not None or levels is None:
+        return match
     fits = {level: run for level in setting.other_levels if (run := trials.fitting({**changes, levels.option: level}))}
-    if fits:
-        level, *rest = fits
-        assumed = levels.in_words(setting.options[levels.option])
-        text += f" at feature level {levels.in_words(level)} instead of {assumed}, {_REPRODUCES}"
-        text += f" (also at {', '.join(map(levels.in_words, sorted(rest)))})" if rest else ""
-        yield Match(fits[level], Account("options", text, {**changes, levels.option: level}, is_certain=not rest))
+    if not fits:
+        return None
+    level, *rest = fits
+    assumed = levels.in_words(setting.options[levels.option])
+    text += f" at feature level {levels.in_words(level)} instead of {assumed}, {_REPRODUCES}"
+    text += f" (also at {', '.join(map(levels.in_words, sorted(rest)))})" if rest else ""
+    return Match(fits[level], Account("options", text, {**changes, levels.option: level}, is_certain=not rest))
 
 
-def _with_options(trials: Trials, run: Run, changes: Mapping[str, Any], why: str = _REPRODUCES, is_certain: bool = True) -> Match:
-    text = f"with {', '.join(_typed(trials.setting, changes))}, {why}"
-    return Match(run, Account("options", text, changes, is_certain=is_certain))
-
-
-def _typed(setting: DeviceSetting, changes: Mapping[str, Any]) -> list[str]:
-    return [as_typed(setting.delegate.options, name, option_value(value)) for name, value in changes.items()]
+def _typed(setting: DeviceSetting, changes: Mapping[str, Any]) -> str:
+    return ", ".join([as_typed(setting.delegate.options, name, option_value(value)) for name, value in changes.items()])
 
 
 def _driver_without_limit(trials: Trials, changes: Mapping[str, Any], levels: Sequence[int | None]) -> Iterator[Match]:
-    setting = replace(trials.setting, options={**trials.setting.options, **changes})
-    unlimited = replace(trials, setting=setting)
-    text = ", ".join([f"with {typed}" for typed in _typed(setting, changes)])
+    unlimited = replace(trials, setting=replace(trials.setting, options={**trials.setting.options, **changes}))
     for level in levels:
-        for match in driver_matches(unlimited, level):
-            account = match.account
-            yield Match(match.run, replace(account, text=f"{account.text}, {text}", options={**changes, **account.options}))
+        if (match := driver_match(unlimited, level)) is not None:
+            account, text = match.account, f"{match.account.text}, with {_typed(trials.setting, changes)}"
+            yield Match(match.run, replace(account, text=text, options={**changes, **account.options}))

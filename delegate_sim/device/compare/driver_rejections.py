@@ -6,12 +6,12 @@ A table in execution order shows these nodes, a table of node types only their n
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, groupby, islice, product
+from itertools import combinations, islice, product
 from operator import itemgetter
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from ...delegates.driver import Driver, DriverQuestion, OperationSignature, signature
 from ...graph.graph import NodeView
@@ -22,6 +22,7 @@ _MOST_ATTEMPTS = 256
 _MOST_KINDS = 12
 
 _Node = tuple[int, int]
+_Key = TypeVar("_Key")
 
 
 class RejectedNodes(Driver):
@@ -72,25 +73,23 @@ class _Inquiry:
         account = Account("driver", text + self.text, self.changes, _by_subgraph(rejected), _by_subgraph(undecided), is_certain)
         return Match(run, account)
 
-    def op(self, node: _Node) -> str:
-        subgraph, index = node
-        return self.base.subgraphs[subgraph].graph.nodes[index].op
+    def by_op(self, nodes: Iterable[_Node]) -> dict[str, list[_Node]]:
+        return _grouped(nodes, lambda node: self.kinds[node].op)
+
+    def by_kind(self, nodes: Iterable[_Node]) -> dict[_NodeKind, list[_Node]]:
+        return _grouped(nodes, self.kinds.__getitem__)
 
 
-def driver_matches(trials: Trials, level: int | None = None) -> Iterator[Match]:
-    """Yield simulations that reproduce the log because the driver rejects nodes that the delegate accepts, best first.
+def driver_match(trials: Trials, level: int | None = None) -> Match | None:
+    """Return the best simulation that reproduces the log because the driver rejects nodes that the delegate accepts.
 
-    ``level`` replaces the feature level. Yield nothing if the delegate asks the driver about no node.
+    ``level`` replaces the feature level. None if no rejections fit, or if the delegate asks the driver about no node.
     """
     inquiry = _inquiry(trials, level)
     if inquiry is None:
-        return
-    if trials.facts.on_cpu:
-        yield from _by_node(inquiry)
-    elif trials.facts.counts:
-        yield from _by_operator(inquiry)
-    else:
-        yield from _by_lines(inquiry)
+        return None
+    search = _by_node if trials.facts.on_cpu else _by_operator if trials.facts.counts else _by_lines
+    return search(inquiry)
 
 
 def _inquiry(trials: Trials, level: int | None) -> _Inquiry | None:
@@ -124,65 +123,57 @@ def asked_operations(partition: DriverQuestion, node: int) -> tuple[str, tuple[O
     return view.op, tuple([signature(operation, view) for operation in partition.operations.get(node, ())])
 
 
-def _by_node(inquiry: _Inquiry) -> Iterator[Match]:
+def _by_node(inquiry: _Inquiry) -> Match | None:
     """If the delegate accepts a CPU node, either the driver rejected the node, or a limit dropped its partition."""
     kinds, all_or_nothing, known = inquiry.kinds, inquiry.all_or_nothing, inquiry.trials.facts.on_cpu
-    on_cpu = {(index, node) for index, nodes in known.items() for node in nodes}
-    delegated = {node for node in kinds if node[0] in known and node not in on_cpu}
-    left_out = {node for node in kinds if node in on_cpu}
+    left_out = {node for node in kinds if node[1] in known.get(node[0], ())}
+    delegated = {node for node in kinds if node[0] in known and node not in left_out}
     accepted_kinds = {kinds[node] for node in delegated}
     rejected = {node for node in left_out if node in all_or_nothing or kinds[node] not in accepted_kinds}
     rejected_kinds = {kinds[node] for node in rejected - all_or_nothing}
     rejected |= {node for node, kind in kinds.items() if node[0] not in known and kind in rejected_kinds}
     text = "the driver rejects nodes that the delegate accepts"
-    choices: Iterable[set[_Node]] = [rejected]
-    if inquiry.trials.setting.has_partition_limit:
-        choices = islice(_unions(inquiry, rejected), _MOST_ATTEMPTS)
-    for chosen in choices:
+    is_limited = inquiry.trials.setting.has_partition_limit
+    for chosen in islice(_unions(inquiry, rejected), _MOST_ATTEMPTS) if is_limited else [rejected]:
         run = inquiry.fitting(chosen) if chosen else None
         if run is not None:
             # The driver may also have rejected nodes whose operations and types no delegated node has.
             accepted_types = {kinds[node].types for node in delegated}
-            yield inquiry.match(
-                run, chosen, {node for node in rejected - chosen if kinds[node].types not in accepted_types}, text
-            )
-            return
-    if left_out and (run := inquiry.fitting(left_out)) is not None:
-        yield inquiry.match(run, left_out, (), f"{text}, but accepts other nodes with the same operator, types and shapes")
+            undecided = {node for node in rejected - chosen if kinds[node].types not in accepted_types}
+            return inquiry.match(run, chosen, undecided, text)
+    if not left_out or (run := inquiry.fitting(left_out)) is None:
+        return None
+    return inquiry.match(run, left_out, (), f"{text}, but accepts other nodes with the same operator, types and shapes")
 
 
 def _unions(inquiry: _Inquiry, nodes: set[_Node]) -> Iterator[set[_Node]]:
     """Yield sets of nodes that the driver may have rejected. Several are tried because a limit may drop accepted nodes too."""
-    by_op: dict[str, set[_Node]] = defaultdict(set)
-    by_kind: dict[_NodeKind, set[_Node]] = defaultdict(set)
-    for node in sorted(nodes - inquiry.all_or_nothing):
-        by_op[inquiry.kinds[node].op].add(node)
-        by_kind[inquiry.kinds[node]].add(node)
+    apart = sorted(nodes - inquiry.all_or_nothing)
+    by_op, by_kind = inquiry.by_op(apart).values(), inquiry.by_kind(apart).values()
     always = nodes & inquiry.all_or_nothing
     for number in (1, 2, 3):
-        for chosen in islice(combinations(by_op.values(), number), _MOST_ATTEMPTS // 4):
+        for chosen in islice(combinations(by_op, number), _MOST_ATTEMPTS // 4):
             yield always.union(*chosen)
-    yield from (always | kind for kind in by_kind.values())
+    yield from map(always.union, by_kind)
     yield nodes
-    yield from (nodes - kind for kind in by_kind.values())
+    yield from map(nodes.difference, by_kind)
 
 
-def _by_operator(inquiry: _Inquiry) -> Iterator[Match]:
-    fits: list[tuple[frozenset[_Node], Run]] = []
+def _by_operator(inquiry: _Inquiry) -> Match | None:
+    fits: dict[frozenset[_Node], Run] = {}
     for rejected in islice(_selections(inquiry), _MOST_ATTEMPTS):
-        run = inquiry.fitting(rejected) if rejected else None
-        if run is not None and all(rejected != other for other, _ in fits):
-            fits.append((rejected, run))
+        if rejected and (run := inquiry.fitting(rejected)) is not None:
+            fits.setdefault(rejected, run)
             if inquiry.trials.setting.has_partition_limit:
                 break
     if not fits:
-        return
-    rejected, run = fits[0]
-    ambiguous = {node for other, _ in fits for node in other ^ rejected}
-    text = f"the driver rejects nodes that the delegate accepts, by operator: {', '.join(sorted(set(map(inquiry.op, rejected))))}"
+        return None
+    rejected, run = next(iter(fits.items()))
+    ops = ", ".join(sorted({inquiry.kinds[node].op for node in rejected}))
+    text = f"the driver rejects nodes that the delegate accepts, by operator: {ops}"
     if len(fits) > 1:
         text += f"; this is one of {len(fits)} sets of nodes that fit the log"
-    yield inquiry.match(run, rejected, ambiguous, text, len(fits) == 1)
+    return inquiry.match(run, rejected, {node for other in fits for node in other ^ rejected}, text, len(fits) == 1)
 
 
 def _selections(inquiry: _Inquiry) -> Iterator[frozenset[_Node]]:
@@ -191,13 +182,9 @@ def _selections(inquiry: _Inquiry) -> Iterator[frozenset[_Node]]:
     choices: list[list[frozenset[_Node]]] = []
     for index, counts in inquiry.trials.facts.counts.items():
         subgraph = inquiry.base.subgraphs[index]
-        ours = frozenset(subgraph.graph.execution_plan) - subgraph.delegated
-        ours_counts = Counter(inquiry.op((index, node)) for node in ours)
-        by_op: dict[str, list[_Node]] = defaultdict(list)
-        for node in [node for node in inquiry.kinds if node[0] == index]:
-            by_op[inquiry.op(node)].append(node)
-        for op, nodes in by_op.items():
-            more = counts.get(op, 0) - ours_counts[op]
+        ours = Counter([subgraph.graph.nodes[node].op for node in {*subgraph.graph.execution_plan} - subgraph.delegated])
+        for op, nodes in inquiry.by_op([node for node in inquiry.kinds if node[0] == index]).items():
+            more = counts.get(op, 0) - ours[op]
             if more or is_limited:
                 sets = _choices(inquiry, nodes, counts.get(op, 0) if is_limited else more)
                 choices.append(list(islice(sets, _MOST_ATTEMPTS)))  # no more are tried
@@ -207,10 +194,7 @@ def _selections(inquiry: _Inquiry) -> Iterator[frozenset[_Node]]:
 
 def _choices(inquiry: _Inquiry, nodes: Sequence[_Node], wanted: int) -> Iterator[frozenset[_Node]]:
     """Yield sets of ``wanted`` nodes with all nodes of a kind or none. Smaller sets too if partitions are limited."""
-    by_kind: dict[_NodeKind, list[_Node]] = defaultdict(list)
-    for node in nodes:
-        by_kind[inquiry.kinds[node]].append(node)
-    groups = list(by_kind.values())
+    groups = list(inquiry.by_kind(nodes).values())
     if len(groups) > _MOST_KINDS:
         if wanted in (0, len(nodes)):
             yield frozenset(nodes[:wanted])
@@ -222,14 +206,12 @@ def _choices(inquiry: _Inquiry, nodes: Sequence[_Node], wanted: int) -> Iterator
                 yield frozenset(node for group in chosen for node in group)
 
 
-def _by_lines(inquiry: _Inquiry) -> Iterator[Match]:
+def _by_lines(inquiry: _Inquiry) -> Match | None:
     """Without operator tables, assume that the driver rejects all nodes of one or two operators."""
-    by_op: dict[str, set[_Node]] = defaultdict(set)
-    for node in inquiry.kinds:
-        by_op[inquiry.op(node)].add(node)
+    by_op = inquiry.by_op(inquiry.kinds)
     for number in (1, 2):
         choices = islice(combinations(sorted(by_op), number), _MOST_ATTEMPTS)
-        rejections = [(names, set().union(*map(by_op.__getitem__, names))) for names in choices]
+        rejections = [(names, [node for name in names for node in by_op[name]]) for names in choices]
         fitting = [(names, nodes, run) for names, nodes in rejections if (run := inquiry.fitting(nodes)) is not None]
         if fitting:
             names, rejected, run = fitting[0]
@@ -237,10 +219,17 @@ def _by_lines(inquiry: _Inquiry) -> Iterator[Match]:
             text = f"these lines fit a driver that rejects {' and '.join(names)}"
             text += f", or one that rejects {others}" if others else ""
             text += "; record a table of operators to see which nodes the driver rejects"
-            yield inquiry.match(run, rejected, rejected, text, is_certain=False)
-            return
+            return inquiry.match(run, rejected, rejected, text, is_certain=False)
+    return None
+
+
+def _grouped(nodes: Iterable[_Node], key: Callable[[_Node], _Key]) -> dict[_Key, list[_Node]]:
+    groups: dict[_Key, list[_Node]] = defaultdict(list)
+    for node in nodes:
+        groups[key(node)].append(node)
+    return groups
 
 
 def _by_subgraph(nodes: Iterable[_Node]) -> dict[int, frozenset[int]]:
-    groups = groupby(sorted(set(nodes)), key=itemgetter(0))
-    return {subgraph: frozenset([node for _, node in group]) for subgraph, group in groups}
+    groups = _grouped(sorted(set(nodes)), itemgetter(0))
+    return {subgraph: frozenset([node for _, node in group]) for subgraph, group in groups.items()}

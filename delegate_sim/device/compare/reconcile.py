@@ -30,7 +30,7 @@ from ..parse.error_meanings import ExplainedError, cause_of, explained_errors
 from ..parse.log_contents import DeviceLog, long_lines_note
 from ..parse.log_runs import run_note, separate_runs
 from ..parse.tables import Event
-from .assumption_search import disproved_limit, fitting_levels, matches
+from .assumption_search import disproved_limit, explanations, fitting_levels
 from .differences import (
     ListedRefusal,
     RefusalDifference,
@@ -177,7 +177,9 @@ def _reconcile(
     unavailable = _unavailable(log, facts, first)
     texts = [*unavailable, *differences(facts, first), *split_differences(log, first)]
     levels = fitting_levels(trials) if texts and not unavailable else ()
-    match = next(matches(trials, first, levels, profile), None) if texts and not unavailable else None
+    match = None
+    if texts and not unavailable:
+        match = next(filter(None, explanations(trials, first, levels, profile)), None)
     lifted = disproved_limit(facts, first) if match is None else {}
     best = match.run if match is not None else trials.simulate(lifted) if lifted else first
     account = _not_created(log, first) if match is None else match.account

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -38,7 +37,7 @@ from .delegate_identity import (
     speaker,
 )
 from .log_contents import DeviceLog, Replacement, UnknownDelegateError
-from .tables import Event, kinds_with
+from .tables import FORMS, Event, kinds_with
 
 _SINCE_REASONS = "litert-2.1.5"
 """The first release in which the graphics accelerator gives its own reasons for refused operators."""
@@ -273,17 +272,13 @@ def _shown_options(log: DeviceLog, delegate: Delegate) -> dict[str, str]:
     return options
 
 
-_FORM_IN_BENCHMARK = re.compile(r"(?P<name>[^:;]{1,80}):(?P<value>[^;]{0,300})")
-_FORM_IN_PYTHON = re.compile(r"'(?P<name>[^']{1,80})': '?(?P<value>[^']{0,300}?)'?(?=, '|$)")
-
-
 def _given_options(log: DeviceLog, delegate: Delegate, notes: list[str]) -> Iterator[tuple[str, str]]:
     if not delegate.log.libraries:
         return
     name, options = "external delegate options", {option.name: option for option in delegate.options}
-    given = [*_FORM_IN_BENCHMARK.finditer(log.parameters.get(name, log.flags.get(name, "")))]
+    given = [*FORMS["options-of-benchmark"].finditer(log.parameters.get(name, log.flags.get(name, "")))]
     for statement in log.statements_of(Event.PROGRESS):
-        given += _FORM_IN_PYTHON.finditer(statement.values.get("options", ""))
+        given += FORMS["options-of-python"].finditer(statement.values.get("options", ""))
     for match in given:
         option = options.get(match["name"].strip())
         value = None if option is None else _printed_value(option, match["value"], notes)
@@ -347,15 +342,11 @@ def _possible_releases(log: DeviceLog) -> Iterator[Release]:
         yield from releases
 
 
-_SECOND_WORDS = ("kLiteRtStatus", "LITERT_CL")
-"""Words in lines of LiteRT 2. No other runtime prints them."""
-
-
 def is_of_second_litert(log: DeviceLog) -> bool:
     """Return whether the log must come from LiteRT 2."""
     return (
         log.is_of_compiled_model
-        or any(word in statement.line for statement in log.statements for word in _SECOND_WORDS)
+        or any(FORMS["second-litert"].search(statement.line) for statement in log.statements)
         or any(
             replacement.kernel == DISPATCH_KERNEL or replacement.kernel.startswith(ACCELERATOR_KERNELS)
             for replacement in log.replacements

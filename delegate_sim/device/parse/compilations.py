@@ -8,17 +8,15 @@ documentation (``coral.ai/docs/edgetpu/models-intro`` and ``coral.ai/docs/edgetp
 
 from __future__ import annotations
 
-import re
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeAlias
 
 from ...foundation.columns import INTEGER, LIST, YES_OR_NO, Column, Declared, attributes
 from ...foundation.printable import counted
 from ...foundation.work_budget import spend_steps
-from .tables import Event, line_in, meaning_by_words, sequence_of
-
-_LINES = sequence_of("runtime")
+from .tables import FORMS, Event, line_in, meaning_by_words, sequence_of
 
 
 class RuntimeChoice(NamedTuple):
@@ -80,38 +78,32 @@ class RuntimeLog:
 
 
 class RuntimeReader:
-    """Parses the lines of the NNAPI runtime. ``log`` has no compilation of a model that another model references."""
+    """Reads the steps of compilations. ``log`` has no compilation of a model that another model references."""
 
     def __init__(self) -> None:
         self.log = RuntimeLog()
         self.compilation: RuntimeCompilation | None = None
-        self.is_choice = False
 
-    def read(self, text: str) -> None:
-        """Parse one line."""
-        was_choice, self.is_choice = self.is_choice, False
-        name, match = line_in(_LINES, text)
-        if match is None:
-            self.is_choice = was_choice and "identical" in text
-        elif name == "found":
-            self.log.devices.setdefault(match["device"], match["version"] or "")
-        elif name == "started":
-            compilation = self._begin(is_main=not int(match["source"] or 0))
-            compilation.operation_count, compilation.device_count = int(match["operations"]), int(match["count"])
-        elif name in ("choice", "refused"):
-            self._operation(name, match)
-        elif name != "other":
-            self._step(name, match, self.compilation or self._begin())
+    def read(self, step: str, values: Mapping[str, str]) -> None:
+        """Add the step that a line with these values shows."""
+        if step == "found":
+            self.log.devices.setdefault(values["device"], values.get("version", ""))
+        elif step == "started":
+            compilation = self._begin(is_main=not int(values.get("source", 0)))
+            compilation.operation_count, compilation.device_count = int(values["operations"]), int(values["count"])
+        elif step in ("choice", "refused"):
+            self._operation(step, values)
+        else:
+            self._step(step, values, self.compilation or self._begin())
 
     def repeat(self, times: int) -> int:
-        """Add left out identical lines to the last line, and return their number. Raises LimitError."""
-        if not self.is_choice or self.compilation is None:
+        """Add left out identical lines to the last choice, and return their number. Raises LimitError."""
+        if self.compilation is None:
             return 0
         choice = self.compilation.choices[-1]
         count = min(times, 1_000_000)
         spend_steps(count * (1 + len(choice.refused_by)), "reading the log")
         self.compilation.choices += [choice] * min(times, 1_000_000)
-        self.is_choice = False
         return count
 
     def _begin(self, is_main: bool = True) -> RuntimeCompilation:
@@ -122,40 +114,39 @@ class RuntimeReader:
         self.compiling, self.compiled = "", 0
         return self.compilation
 
-    def _operation(self, name: str, match: re.Match[str]) -> None:
-        index = None if match["index"] is None else int(match["index"])
+    def _operation(self, name: str, values: Mapping[str, str]) -> None:
+        op, index = values["op"], int(values["index"]) if "index" in values else None
         choices = [] if self.compilation is None else self.compilation.choices
         # If the line that begins a compilation is missing, the compilation begins with its first operation.
         is_first = index == 0 and bool(choices) and (name == "refused" or choices[0].place == index)
         compilation = self._begin() if is_first or self.compilation is None else self.compilation
         if name == "refused":
-            self.refused.append((match["op"], index, match["device"]))
+            self.refused.append((op, index, values["device"]))
             return
-        refused = tuple([device for op, place, device in self.refused if op == match["op"] and place == index])
+        refused = tuple([device for name, place, device in self.refused if name == op and place == index])
         self.refused.clear()
-        compilation.choices.append(RuntimeChoice(match["op"], index, int(match["number"]), match["device"] or "", refused))
-        self.is_choice = True
+        compilation.choices.append(RuntimeChoice(op, index, int(values["number"]), values.get("device", ""), refused))
 
-    def _step(self, name: str, match: re.Match[str], compilation: RuntimeCompilation) -> None:
-        number = int(match.groupdict().get("number") or 0)
+    def _step(self, name: str, values: Mapping[str, str], compilation: RuntimeCompilation) -> None:
+        number = int(values.get("number", 0))
         if name == "queued":
             last = compilation.steps[-1] if compilation.steps else None
             queue = last.operations if last is not None and last.number == number else self.queues.setdefault(number, [])
-            queue.append(int(match["operation"]))
+            queue.append(int(values["operation"]))
         elif name == "next" and number >= 0:
             compilation.steps.append(RuntimeStep(number, self.queues.pop(number, [])))
         elif name == "one":
             spend_steps(len(compilation.choices), "reading the log")
             compilation.steps = [RuntimeStep(number, list(range(len(compilation.choices))))]
-            self.compiling, self.compiled = match["device"], 1
+            self.compiling, self.compiled = values["device"], 1
         elif name == "compiling":
-            self.compiling, self.compiled = match["device"], self.compiled + 1
+            self.compiling, self.compiled = values["device"], self.compiled + 1
         elif name == "undone":
-            compilation.undone = match["op"] or "an operation"
+            compilation.undone = values.get("op", "an operation")
         elif name == "fallback":
             compilation.fell_back = True
         elif name == "failed":
-            failure = RuntimeFailure(match["device"] or self.compiling, match["why"].strip(), max(self.compiled - 1, 0))
+            failure = RuntimeFailure(values.get("device", self.compiling), values["why"].strip(), max(self.compiled - 1, 0))
             compilation.failures[failure] = None
 
 
@@ -280,9 +271,6 @@ class EdgeTpuCompilation(Declared):
 NOT_COMPILED = EdgeTpuCompilation()
 
 _COMPILER_LINES = sequence_of("compiler")
-_HEADER = re.compile(r"^Operator +Count +Status$")
-_ROW = re.compile(r"^(?P<op>[A-Za-z]\w{0,80}) {2,}(?P<count>\d{1,9}) {2,}(?P<status>[A-Z].{3,300})$")
-_ROW_STATUS = re.compile(r"Mapped to Edge TPU|Operation (?:is |not |version )|More than one subgraph|Tensor has |.*Edge TPU")
 
 
 class EdgeTpuCompilerReader:
@@ -313,11 +301,11 @@ class EdgeTpuCompilerReader:
         return self.result != NOT_COMPILED or bool(self.rows)
 
     def _table_line(self, text: str) -> bool:
-        if _HEADER.match(text) is not None:
+        if FORMS["compiler-header"].match(text) is not None:
             self.rows, self.is_table = [], True
             return True
-        row = _ROW.match(text)
-        if row is None or not (self.is_table or _ROW_STATUS.match(row["status"])):
+        row = FORMS["compiler-row"].match(text)
+        if row is None or not (self.is_table or FORMS["compiler-status"].match(row["status"])):
             self.is_table = self.is_table and not text
             return False
         self.rows.append(CompilerRow(row["op"], int(row["count"]), row["status"].strip()))

@@ -24,7 +24,7 @@ from ...foundation.work_budget import spend_steps
 from .known_lines import Statement
 from .log_contents import DeviceLog, Replacement
 from .operator_tables import is_inner_type
-from .tables import KINDS, Event, kinds_with, rows_of
+from .tables import FORMS, KINDS, Event, kinds_with, rows_of
 
 _NAMES = rows_of("names")
 _OTHERS = {row["words"]: row["title"] for row in _NAMES if row["of"] == "delegate"}
@@ -39,13 +39,11 @@ _LEAST_CONCLUSIVE = max([properties.conclusive for properties in KINDS.values()]
 UNNAMED_KERNEL = "DELEGATE"
 """The kernel name of every delegate in the operator tables of old releases."""
 
-_DECORATION = re.compile(r"tflite|delegate|provider|kernel|v2|for custom op|forcustomop|[\W_]")
-
 
 @functools.lru_cache(maxsize=256)
 def plain_name(name: str) -> str:
     """Return a name in lower case, without common parts such as ``tflite``, ``delegate`` and ``kernel``."""
-    return _DECORATION.sub("", name.casefold())
+    return FORMS["decoration"].sub("", name.casefold())
 
 
 def delegate_named(name: str) -> Delegate | None:
@@ -301,31 +299,18 @@ def chip_names(chips: Iterable[tuple[str, str]]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*texts, *[vendor for vendor, soc in chips if not soc and vendor not in named]]))
 
 
-_REPLACING = re.compile(
-    r"Replacing (?P<replaced>\d{1,9}) (?:out of (?P<total>\d{1,9}) )?node\(s\) with delegate \((?P<kernel>[^()]{1,200})\) node, "
-    r"yielding (?P<partitions>\d{1,9}) partitions"
-    r"(?: for (?:(?P<whole>the whole graph)|subgraph (?P<subgraph>\d{1,9})(?: \((?P<name>.{0,1000})\))?))?(?:\.|$)"
-)
-_CUT_REPLACING = re.compile(
-    r"Replacing (?P<replaced>\d{1,9}) (?:out of (?P<total>\d{1,9}) )?node\(s\) with delegate \((?P<kernel>[^()]{4,200})"
-    r"(?:$|\)(?P<rest>.{0,100}$))"
-)
-"""Matches a line about replaced nodes if a logger has cut off its end."""
-_YIELDING = re.compile(r" node, yielding (?P<partitions>\d{1,9}) p")
-
-
 def replacement_in(text: str, place: int = 0) -> Replacement | None:
     """Return the replacement that a line reports, or None for any other line. The end of the line may be cut off."""
     partitions: int | None
-    match = _REPLACING.search(text)
+    match = FORMS["replacing"].search(text)
     if match is not None:
         line, kernel, name = match[0], match["kernel"], match["name"]
         partitions, subgraph = int(match["partitions"]), None if match["subgraph"] is None else int(match["subgraph"])
-    elif (match := _CUT_REPLACING.search(text.rstrip(" .\u2026"))) is not None:
+    elif (match := FORMS["replacing-cut"].search(text.rstrip(" .\u2026"))) is not None:
         rest, name, subgraph = match["rest"], None, None  # no rest if the line ends within the kernel's name
         kernel = _whole_kernel(match["kernel"]) if rest is None else match["kernel"]
         line = match[0] if rest is None else match[0].rstrip("0123456789")
-        yielding = _YIELDING.match(rest or "")
+        yielding = FORMS["yielding"].match(rest or "")
         partitions = None if yielding is None else int(yielding["partitions"])
     if match is None or not kernel:
         return None

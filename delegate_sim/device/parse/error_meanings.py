@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +28,7 @@ from .delegate_identity import (
 )
 from .known_lines import PrintedValue, Statement
 from .log_contents import DeviceLog, long_lines_note
-from .tables import KINDS, MEANINGS, Event, meaning_by_words
+from .tables import FORMS, KINDS, MEANINGS, Event, meaning_by_words
 
 _PREFIX, _NPU = "ANEURALNETWORKS_", "NPU"
 _NEURON_CLOSED = (8, 2, 24)
@@ -41,10 +40,6 @@ _MOST_SUBGRAPHS = 64
 """Largest number of subgraphs in which a failed kernel is looked for."""
 _PLAIN = (Event.PLAIN_ERROR, Event.UNSURE_ERROR)
 _OF_ENGINES = frozenset({Event.FAILURE, Event.WARNED, Event.OTHER_ERROR, Event.RUNTIME_ERROR, Event.LOAD_ERROR})
-_UNSAID = re.compile(r"llocateTensors|allocate tensors|model allocation|tensor allocations|nterpreter")
-"""Matches errors about the model that do not say what is wrong."""
-_NO_CAUSES = ("is not initialized", "apply compiler plugins", "Traceback (most recent", '.py", line ')
-"""Words in errors that follow from another error, and in errors after which the runtime continues."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,8 +226,10 @@ class LogMeanings:
         fitting = [own for own in before or () if own.nodes is not None and 0 <= node - own.nodes < own.most]
         if before is None or len(fitting) != 1:
             text = f"node {node} is a kernel of the delegate; it {failed}"
-            numbered = f"; kernels are numbered after the model's nodes, so the model has at most {node} nodes"
-            return text + numbered if before is None else text
+            if before is None:
+                most = f"{node} node{'' if node == 1 else 's'}"
+                text += f"; kernels are numbered after the model's nodes, so the model has at most {most}"
+            return text
         nodes = fitting[0].nodes or 0
         number = node - nodes + 1
         kernel = f"kernel {number} of all delegates" if len(fitting[0].names) > 1 else f"the delegate's kernel {number}"
@@ -288,7 +285,7 @@ def _explained(error: Statement, meaning: str, kind: str = "") -> ExplainedError
 
 
 def _says_nothing(error: Statement | ExplainedError) -> bool:
-    return error.kind == Event.LOAD_ERROR and _UNSAID.search(error.line) is not None
+    return error.kind == Event.LOAD_ERROR and FORMS["unsaid"].search(error.line) is not None
 
 
 def _absence(statement: Statement) -> str:
@@ -339,6 +336,6 @@ def cause_of(errors: Sequence[ExplainedError]) -> ExplainedError | None:
     ranks = [
         (rank, not error.meaning, number)
         for number, error in enumerate(errors)
-        if (rank := KINDS[error.kind].rank) is not None and not any(words in error.line for words in _NO_CAUSES)
+        if (rank := KINDS[error.kind].rank) is not None and FORMS["no-cause"].search(error.line) is None
     ]
     return errors[min(ranks)[-1]] if ranks else None

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from ...foundation.work_budget import spend_steps
-from .tables import Event, kinds_with, rows_of
+from .tables import FORMS, Event, kinds_with, rows_of
 
 PrintedValue: TypeAlias = int | float | str
 TABLE_COLUMNS = (
@@ -248,13 +248,14 @@ class Pattern:
     age: str
     form: re.Pattern[str]
     meaning: str
+    step: str
 
 
 _ROWS = rows_of("statements")
 PATTERNS = [
-    Pattern(row["kind"], row["needles"].split("|"), row["speaker"], row["age"], re.compile(row["pattern"]), row["meaning"])
-    for row in _ROWS
-    if row["age"] != "loose"
+    Pattern(kind, needles.split("|"), speaker, age, re.compile(form), meaning, step)
+    for kind, needles, speaker, age, form, meaning, step in [row.values() for row in _ROWS]
+    if age != "loose"
 ]
 """The patterns of all kinds of lines, most specific pattern first."""
 
@@ -273,54 +274,29 @@ _COUNTS = ("taken", "left", "delegated", "total")
 _MEASURED, _PROGRESS, _RUNTIME_WORDS, _VENDOR, _LITERT_WORDS = map(
     _loose, (Event.MEASURED, Event.PROGRESS, Event.RUNTIME, Event.VENDOR, Event.LITERT)
 )
-_RUNTIME_TAGS = frozenset(
-    {"Manager", "ModelBuilder", "ExecutionPlan", "ExecutionBuilder", "CompilationBuilder", "Memory", "TypeManager",
-     "ExecutionStep", "StepExecutor", "NeuralNetworks", "CpuExecutor", "Utils", "GraphDump", "BurstBuilder",
-     "VersionedInterfaces", "Event"}
-)  # fmt: skip
-"""Logcat tags that Android's NNAPI runtime uses if ``debug.nn.vlog`` is set."""
-_KNOWN_REASON = re.compile(
-    r"Operation is not supported\.|OP is supported, but |tensor type (?:error|isn't matched)|Not supported op \w+|"
-    r"Expected \d+ (?:runtime|const)|Max version supported: |Op can only |No support of |Only (?:support|identical)|"
-    r"Not supported cast case"
-)
-"""Matches the reasons in GPU delegates' lists of refused operators."""
 
 
 def is_reason(text: str) -> bool:
     """Return whether a text is a reason that a GPU delegate gives for a refused operator."""
-    return _KNOWN_REASON.match(text) is not None
+    return FORMS["reason-of-list"].match(text) is not None
 
 
 _OWN_TAGS = frozenset({"tflite", "litert", "litertlm"})
-_FAILED_TO = re.compile(r"(?:Failed to|Could not|Cannot|Unable to|Error:|No usable|No dispatch library) ?.*", re.DOTALL)
-
-
-_FAILURE_WORDS = re.compile(
-    r"(?i:\b(?:failed|failure|fails?|error|could ?n[o']t|cannot|can't|unable to|abort(?:ed|ing)?|traceback|panic(?:'ed)?|"
-    r"segfault|uncaught)\b|\w(?:exception|error)\b: )|\bSIG(?:SEGV|ABRT|BUS|ILL|FPE|KILL)\b"
-)
-_NO_WORDS = re.compile(r"\W*|\s*raise \w.*|\s*#\d{1,3}\s{3,}\S.*|\s*<asynchronous suspension>\s*", re.DOTALL)
-"""Matches lines that say nothing: marks under a compiler's line, and the source text and frames in a traceback."""
-_NO_FAILURE = re.compile(
-    r"^└ |(?i:\b(?:no|0|without|if|ignore) (?:any )?(?:errors?|failures?|fail)\b|\b0 failed\b)|^\s*at [\w.$<>]{1,200} ?\(|"
-    r"^Unable to find \w{1,80}$|^Process: [\w.:]{1,200}, PID: \d"
-)
 
 
 def is_plain_failure(text: str, severity: str) -> bool:
     """Return whether a line plainly shows a failure, although nothing is known about the line."""
     spend_steps(len(text) // CHARACTERS_IN_A_STEP + 1, "reading the log")
-    if severity not in ("", "E", "F") or _NO_WORDS.fullmatch(text) is not None or _NO_FAILURE.search(text) is not None:
+    if severity not in ("", "E", "F") or FORMS["no-words"].fullmatch(text) or FORMS["no-failure"].search(text):
         return False
-    return bool(severity) or _FAILURE_WORDS.search(text) is not None
+    return bool(severity) or FORMS["failure"].search(text) is not None
 
 
 def statement_of(text: str) -> tuple[Statement, Pattern, int] | None:
     """Return the first statement in a line, the matched pattern, and the end of the match. Return None if no pattern matches."""
     steps = len(text) // CHARACTERS_IN_A_STEP + 1
     spend_steps(steps + _STEPS_FOR_NEEDLES, "reading the log")
-    if _NO_WORDS.fullmatch(text) is not None:
+    if FORMS["no-words"].fullmatch(text) is not None:
         return None
     first: tuple[re.Match[str], Pattern] | None = None
     for number in sorted({number for needle, number in _NEEDLES if needle in text}):
@@ -348,11 +324,11 @@ def statement_of(text: str) -> tuple[Statement, Pattern, int] | None:
 def loose_statement(text: str, tag: str, severity: str, source: str) -> Statement | None:
     """Return a statement for an unknown line by the program that printed it, or None if the program has no delegates."""
     line = text.strip()
-    if _NO_WORDS.fullmatch(line) is not None:
+    if FORMS["no-words"].fullmatch(line) is not None:
         return None
-    is_of_runtime = tag in _RUNTIME_TAGS or _RUNTIME_WORDS.search(line) is not None
+    is_of_runtime = FORMS["runtime-tag"].fullmatch(tag) or _RUNTIME_WORDS.search(line) is not None
     values = MappingProxyType({"source": source} if source else {})
-    is_failure = _FAILED_TO.match(line) is not None
+    is_failure = FORMS["failed-to"].match(line) is not None
     if severity in ("E", "F") and is_of_runtime:
         return Statement(Event.RUNTIME_ERROR, line, MappingProxyType({}))
     if source and severity == "W" and is_failure:

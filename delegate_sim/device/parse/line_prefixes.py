@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, timezone
 
 from .known_lines import statement_of
-from .tables import rows_of
+from .tables import FORMS, rows_of, sequence_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,22 +40,13 @@ class RefusalList:
         return is_same and (is_operator_name or not self.is_interrupted)
 
 
-_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f]")
-
-_BLANKS = re.compile(r"(?<!\d)[\xa0\u202f]|[\xa0\u202f](?!\d{3})")
-"""Matches no-break spaces that do not separate thousands."""
-
 _PREFIXES = [re.compile(row["pattern"]) for row in rows_of("prefixes")]
-_SEVERITY = re.compile(
-    r"(?:(?P<word>VERBOSE|DEBUG|INFO|Info|WARN|WARNING|Warning|ERROR|Error|FATAL)(?: ?: |:$|: ?)|\[(?P<bracketed>[A-Z]{4,7})\] )"
-)
-_SOURCE = re.compile(r"\[(?P<source>[\w./-]{1,200}\.\w{1,4}):\d+\] ?")
 _MOST_PREFIXES = 5
 
 
 def message_of(line: str) -> Message:
     """Return a line without terminal escapes and logger prefixes."""
-    text = _BLANKS.sub(" ", _ESCAPES.sub("", line.rstrip("\r\n")))
+    text = FORMS["blank"].sub(" ", FORMS["escape"].sub("", line.rstrip("\r\n")))
     if text.startswith("`") and text.rstrip().endswith("`"):
         text = text.strip(" `")
     process, tag, severity, source = "", "", "", ""
@@ -69,9 +60,9 @@ def message_of(line: str) -> Message:
         severity = severity or groups.get("severity") or (groups.get("word") or "")[:1]
         text = match.string[match.end() :]
     for _ in range(2):
-        if (match := _SEVERITY.match(text.lstrip())) is not None:
+        if (match := FORMS["severity"].match(text.lstrip())) is not None:
             severity, text = (match["word"] or match["bracketed"])[0].upper(), match.string[match.end() :]
-        if (match := _SOURCE.match(text.lstrip())) is not None:
+        if (match := FORMS["source"].match(text.lstrip())) is not None:
             source, text = match["source"], match.string[match.end() :]
     return Message(text, process, tag.strip(), severity, source)
 
@@ -82,17 +73,9 @@ def _prefix(text: str) -> re.Match[str] | None:
     return next((match for pattern in _PREFIXES if (match := pattern.match(text)) is not None), None)
 
 
-_KNOWN = re.compile(
-    r"(?:(?:VERBOSE|INFO|WARNING|ERROR): )?(?:Following operations are not supported by|Created TensorFlow Lite |"
-    r"Initialized TensorFlow Lite |Replacing \d{1,9} |STARTING!|Loaded model |Graph: \[|"
-    r"Log parameter values )"
-)
-"""Matches the beginning of a line that only TensorFlow Lite prints."""
-_LIST = re.compile(r"not supported by \w{1,60} delegate:(?P<end>.{1,20})$")
 _NUMBER = r"0x[0-9a-f]+|\d+"
 _VARYING = re.compile(rf"{_NUMBER}|\s+", re.IGNORECASE)
 """Matches the parts of a prefix that differ between lines. No limit cuts a number or blanks into several parts."""
-_LEVEL = re.compile(r"\b(VERBOSE|DEBUG|INFO|WARN|ERROR|FATAL)(?:ING)?\b", re.IGNORECASE)
 _LONGEST_PREFIX = 200
 _MOST_SHAPES = 8
 
@@ -108,19 +91,19 @@ class LearnedPrefixes:
     def without(self, message: Message) -> Message:
         """Return a message without the learned prefix and end. Learn the message's own first."""
         text = message.text
-        known = _KNOWN.search(text)
+        known = FORMS["begin-of-line"].search(text)
         prefix = "" if known is None else text[: known.start()]
         if prefix.strip() and len(prefix) <= _LONGEST_PREFIX and not (prefix[-1].isalnum() or prefix[-1] in ".)"):
             if statement_of(prefix) is None:  # an exception may have several statements in one line
                 self._learn(prefix)
-            if (match := _LIST.search(text)) is not None:
+            if (match := FORMS["end-of-line"].search(text)) is not None:
                 self.end = match["end"].strip()
         if self.end and text.rstrip().endswith(self.end):
             text = text.rstrip().removesuffix(self.end)
         for shape in self.shapes.values():
             if (match := shape.match(text)) is not None:
                 rest = message_of(text[match.end() :])
-                levels = _LEVEL.findall(match[0])
+                levels = FORMS["level"].findall(match[0])
                 severity = rest.severity or message.severity or (levels[-1][0].upper() if levels else "")
                 return Message(rest.text, message.process, rest.tag or message.tag, severity, rest.source or message.source)
         return message if text == message.text else replace(message, text=text)
@@ -137,16 +120,7 @@ class LearnedPrefixes:
             self.shapes.setdefault(form, re.compile(form, re.IGNORECASE))
 
 
-_WRAPPED = tuple(
-    (re.compile(begin), re.compile(whole))
-    for begin, whole in (
-        (r"Replacing \d{1,9} ", r" node, yielding \d{1,9} partitions(?: for (?:the whole graph|subgraph \d{1,9}))?"),
-        (r"\d operations will run on the", r"remaining \d{1,9} (?:operations will run )?on the \w{2,20}"),
-        (r"\d nodes delegated out of", r"out of \d{1,9} nodes,? with \d{1,9} partitions"),
-        (r"Neuron SDK major version:", r"version: bytecode .{1,60}, but runtime is \d"),
-    )
-)
-"""For each line with counts: its beginning, and the part with the last count."""
+_WRAPPED = [(begin, whole) for (*_, begin), (*_, whole) in zip(sequence_of("wrapped"), sequence_of("whole"), strict=True)]
 
 
 def unwrapped(lines: Iterable[str]) -> Iterator[str]:
@@ -206,14 +180,11 @@ _OLDEST = date(2022, 9, 6)
 """The day on which the oldest known release, TensorFlow 2.10, was published."""
 _FIRST = date(2017, 1, 1)
 """The earliest plausible day. Earlier dates come from a wrong clock."""
-_DATED = re.compile(r"^\s*(?:(?P<year>20[12]\d)-(?P<month>\d\d)-(?P<day>\d\d)[ T]\d\d:|[IWEF]0000 00:00:(?P<seconds>1\d{9})\.)")
-"""Matches a date that a logger prints with the year or as seconds since 1970."""
-_GLOG_DATED = re.compile(r"\b[IWEF](?P<year>20[12]\d)(?P<month>\d\d)(?P<day>\d\d) \d\d:\d\d:")
 
 
 def is_before_known_releases(line: str) -> bool | None:
     """Return whether a logger printed a line before the oldest known release, or None without a plausible date."""
-    if (match := _DATED.search(line) or _GLOG_DATED.search(line)) is None:
+    if (match := FORMS["date"].search(line) or FORMS["date-of-glog"].search(line)) is None:
         return None
     try:
         if seconds := match.groupdict().get("seconds"):
@@ -225,7 +196,6 @@ def is_before_known_releases(line: str) -> bool | None:
     return day < _OLDEST if day >= _FIRST else None
 
 
-_FLAG = re.compile(r"--(?P<name>[a-z]\w{1,60})[= ][\"']?(?P<value>[^\s\"']{0,400})")
 _TOOLS = ("benchmark", "label_image", "run_eval", "inference_diff", "litert-lm", "litert_lm")
 
 
@@ -233,5 +203,5 @@ def flags_in(text: str) -> dict[str, str] | None:
     """Return the flags of a command that starts one of TFLite's tools, with spaces in their names, or None."""
     if "--" not in text or not any(tool in text for tool in _TOOLS):
         return None
-    flags = {flag["name"].replace("_", " ").lower(): flag["value"] for flag in _FLAG.finditer(text)}
+    flags = {flag["name"].replace("_", " ").lower(): flag["value"] for flag in FORMS["flag"].finditer(text)}
     return flags or None

@@ -23,6 +23,7 @@ from .log_contents import LONGEST_LINE, DeviceLog, LogError
 from .log_reader import Reader
 from .operator_tables import RunOrder, RunTimes
 from .profile_files import read_binary, read_json
+from .tables import FORMS
 
 _LARGEST_MESSAGE = 1 << 28
 _READING = "reading the log"
@@ -32,13 +33,6 @@ _FIRST_BYTES = frozenset({0x0A, 0x12, 0x1A, 0x22})
 
 _OWN_TAGS, _TAGS_OF_CRASHES, _TAG_OF_REPORTS = ("tflite", "litert", "native"), ("androidruntime", "libc"), "debug"
 """Prefixes of logcat tags of TFLite's tools, tags of a process's own crash, and the tag of the system's reports of crashes."""
-_NAMED = r"(?:\[(?P<name>[A-Za-z][\w.-]{0,40})\]|(?P<container>[A-Za-z][\w.-]{0,60}) +\|) "
-_LABEL = re.compile(
-    rf"{_NAMED}"
-    r"(?:(?:VERBOSE|INFO|WARNING|ERROR): |STARTING!|(?:\d{4}-)?\d\d-\d\d \d\d:\d\d:\d\d\.|[VDIWEF]/)"
-)
-"""Matches a line in a log of several devices or containers. The match has the name of the device or container."""
-_LABELED = re.compile(_NAMED)
 _NO_LABELS = ("tflite", "litert", "verbose", "info", "warning", "warn", "error", "debug", "fatal")
 
 
@@ -89,10 +83,10 @@ class ProcessReaders:
 
     def _message_of(self, line: str) -> Message:
         """Return a line without prefixes. If the line begins with the name of a device, the name becomes part of the process."""
-        name = _name_of(_LABEL.match(line))
+        name = _name_of(FORMS["labeled-line"].match(line))
         if name and name.casefold() not in _NO_LABELS:
             self.labels.add(name)
-        labeled = _LABELED.match(line) if self.labels else None
+        labeled = FORMS["label"].match(line) if self.labels else None
         if labeled is None or (name := _name_of(labeled)) not in self.labels:
             return message_of(line)
         message = message_of(line[labeled.end() :])

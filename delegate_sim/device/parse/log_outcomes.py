@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -18,7 +17,7 @@ from .error_meanings import LogMeanings, is_while_running
 from .known_lines import Statement
 from .log_contents import Count, DeviceLog
 from .log_runs import counts_of
-from .tables import KINDS, Event, kinds_with
+from .tables import FORMS, KINDS, Event, kinds_with
 
 WHOLE, PART, NONE, FAILED, NOT_CREATED, NOT_LOADED, NOT_SHOWN, APPLIED_TO, MADE, REQUESTED, UNKNOWN = (
     "whole", "part", "none", "failed", "not-created", "not-loaded", "not-shown", "applied", "created", "requested", "unknown",
@@ -32,9 +31,6 @@ prepare the model, whether or not a delegate was applied. ``not-shown``: the ben
 of a delegate. ``crashed``: the process crashed before the log shows what the delegate did. ``created``, ``requested`` and
 ``unknown``: the log shows no later stage.
 """
-
-_FATAL = re.compile(r"initiali[sz]e|create|load|prepare|execute|invoke|modify|compile|No usable")
-"""Matches errors of LiteRT 2 after which no node runs. After all other errors, LiteRT 2 continues."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +145,7 @@ def _words(line: str) -> set[str]:
 
 def fatal_failures(log: DeviceLog) -> list[Statement]:
     """Return the errors of LiteRT 2 after which no node runs."""
-    return [statement for statement in log.statements_of(Event.FAILURE) if _FATAL.search(statement.line)]
+    return [statement for statement in log.statements_of(Event.FAILURE) if FORMS["fatal"].search(statement.line)]
 
 
 def outcome_of(log: DeviceLog, counts: tuple[Count, ...]) -> str:

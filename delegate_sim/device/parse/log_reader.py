@@ -27,7 +27,7 @@ from .log_contents import ApplicationLine, DeviceLog, Replacement
 from .log_runs import beginning, split_at
 from .operator_tables import RUN_ORDER, SLOWEST, SUMMARY, OperatorTable, RunOrder, table_title, times_in
 from .profile_files import is_of_dump, read_dump
-from .tables import ERRORS, Event, kinds_with, line_in, sequence_of
+from .tables import ERRORS, FORMS, Event, kinds_with, line_in, sequence_of
 
 _FIRST = kinds_with("is_first")
 _ATTRIBUTED = ERRORS | {Event.NOT_APPLIED}
@@ -41,16 +41,7 @@ _STEPS_OF_A_TEXT, _STEPS_OF_AN_ITEM, _STEPS_OF_A_RUN = 20, 30, 50
 _MOST_STATEMENTS = 8
 _LINES = sequence_of("benchmark")
 _FIRST_PARAMETERS = ("log parameter values verbosely", "graph")
-_LISTED = re.compile(
-    r"(?P<custom>CUSTOM )?(?P<op>DELEGATE \w{1,80}|[A-Z][A-Z0-9_]{1,80}|[A-Z]\w{1,80}|[^\W_]*_\w*): ?(?P<reason>.*)"
-)
-_REASON = re.compile(r"(?:.*apply(?:ing)? delegate|Unexpected failure when preparing tensor allocations): *(?P<why>\w.*)")
-"""Matches the text of an exception in which the runtime's own error follows."""
-_EXCEPTION = re.compile(r"^\s*(?:[\w.]{1,100}(?:Exception|Error): |Internal error: |Internal: )+")
 _LEVELS = ("VERBOSE:", "INFO:", "WARNING:", "ERROR:")
-_IDENTICAL = re.compile(r"identical (?P<times>\d{1,9}) lines?")
-_TRIED = re.compile(r"plugin at|Failed to load|Could not load|ai_edge_litert/vendors/")
-"""Matches lines about libraries that are only tried, or that are in every package. They do not show the chip."""
 
 _TITLES = sequence_of("tables")
 
@@ -106,8 +97,10 @@ class Reader:
 
     def _start_at(self, place: int) -> None:
         """Begin a new run of the same process at an earlier line. The new run keeps the lines that a process prints only once."""
-        before, after = split_at(self._log(), place)
-        self._finish(before)
+        log = self._log()
+        before, after = split_at(log, place)
+        own = ("replacements", "applications", "statements")
+        self._finish(replace(log, **{name: getattr(before, name) for name in own}))
         shared = ("statements", "applications", "chips", "tensorflow_version", "is_old")
         self._begin(DeviceLog(**{name: getattr(after, name) for name in shared}))
 
@@ -141,7 +134,7 @@ class Reader:
         self.place = place
         self.is_cut = not line.endswith("\n")
         text = message.text
-        if len(self.log.chips) < _MOST_CHIPS and _TRIED.search(line) is None:
+        if len(self.log.chips) < _MOST_CHIPS and FORMS["library-tried"].search(line) is None:
             self.log.chips |= dict.fromkeys(chips_in(line)[:_MOST_CHIPS])
         self.dates.add(is_before_known_releases(line))
         if not text.strip():
@@ -204,7 +197,7 @@ class Reader:
         text = message.text.strip()
         if self.list is not None and is_operator(text):
             text += ":"  # the line was copied without its end
-        match = _LISTED.fullmatch(text)
+        match = FORMS["refusal-of-list"].fullmatch(text)
         if match is None:
             return False
         op, reason = match["op"], match["reason"].strip()
@@ -225,9 +218,9 @@ class Reader:
             self._start()
         if self.compiler.read(text):
             return True
-        self.runtime.read(text)
-        if message.tag == "chatty" and (same := _IDENTICAL.search(text)) is not None:
-            self._keep(self.runtime.repeat(int(same["times"])) // _STEPS_OF_AN_ITEM)
+        if message.tag == "chatty" and (same := FORMS["identical"].search(text)) is not None:
+            if self.statements.last is not None and self.statements.last[0] == Event.CHOICE:
+                self._keep(self.runtime.repeat(int(same["times"])) // _STEPS_OF_AN_ITEM)
             return self.statements.repeat(int(same["times"]))
         if (flags := flags_in(text)) is not None:
             if not self._log().is_empty:
@@ -250,7 +243,7 @@ class Reader:
                 self._say_why(rest[: max(rest.find(statement.line), 0)])
             self._statement(statement, pattern, message)
             rest = rest[end:]
-            reason = _REASON.fullmatch(f"{statement.line}{rest}")
+            reason = FORMS["exception-with-reason"].fullmatch(f"{statement.line}{rest}")
             if reason is not None and statement_of(rest) is None:
                 self._add(Statement(Event.OTHER_ERROR, reason["why"].strip(), MappingProxyType({})))
         loose = None if is_used else loose_statement(text, message.tag, message.severity, message.source)
@@ -261,7 +254,7 @@ class Reader:
 
     def _say_why(self, before: str) -> None:
         """Add the reason of a kernel's failure: the part of the line ``before`` it, and the line above if it shows a failure."""
-        reason = _EXCEPTION.sub("", before).strip()
+        reason = FORMS["exception"].sub("", before).strip()
         if reason and not reason.endswith(_LEVELS) and not reason.startswith("See instructions"):
             self._add(Statement(Event.OTHER_ERROR, reason, MappingProxyType({})))
         if (above := self.plain_errors.latest_at(self.place - 1)) is not None:
@@ -284,6 +277,8 @@ class Reader:
             return  # old releases look for the library of a delegate that is switched off
         self._add(statement)
         values = statement.values
+        if pattern.step:
+            self.runtime.read(pattern.step, values)
         if pattern.age or "old" in values:
             self.log.is_old = True
         self.is_restored |= statement.kind == Event.RESTORED
@@ -346,13 +341,14 @@ class Reader:
 
     def _may_follow(self, replacement: Replacement) -> bool:
         """Return whether a line may be of this run, by its kernel and the nodes that earlier delegates left."""
-        last, lines = self.last_in.get(replacement.subgraph), self.log.replacements
-        last = None if replacement.subgraph is None else last
-        fits = last is None or self.is_restored or last.may_precede(replacement)
-        if not fits or (last is not None and last.kernel == replacement.kernel):
+        lines = self.log.replacements
+        last = None if replacement.subgraph is None else self.last_in.get(replacement.subgraph)
+        if last is not None and last.kernel == replacement.kernel:
             return False
-        if self.is_restored or self._exceeds_what_is_left(replacement):
-            return self.is_restored
+        if self.is_restored:
+            return True
+        if self._exceeds_what_is_left(replacement) or (last is not None and not last.may_precede(replacement)):
+            return False
         if replacement.total is None or replacement.subgraph is not None:
             return True
         spend_steps(len(lines) // 16 + 1, _READING)

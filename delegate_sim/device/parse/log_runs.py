@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from bisect import bisect_left
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,7 +17,7 @@ from .delegate_identity import DISPATCH, delegate_named, has_hidden_kernels, is_
 from .known_lines import Statement
 from .log_contents import Count, DeviceLog, LogError, Replacement
 from .operator_tables import RUN_ORDER, SUMMARY, RunOrder, Summary
-from .tables import ERRORS, Event, kinds_with
+from .tables import ERRORS, FORMS, Event, kinds_with
 
 _BEFORE, _OF_PROCESS, _OF_START = kinds_with("is_before"), kinds_with("is_of_process"), kinds_with("is_of_start")
 _PLACE = attrgetter("place")
@@ -224,18 +223,6 @@ YES, NO, NOT_SHOWN = "yes", "no", "not-shown"
 _NPU = "NPU"
 _ERRORS = (Event.FAILURE, Event.OTHER_ERROR, Event.PLAIN_ERROR, Event.WARNED, Event.VENDOR_ERROR)
 _LOADING = (*_ERRORS, Event.CUSTOM_ERROR, Event.NODE_ERROR)
-_COMPILER_FILE = re.compile(r"compil|adapter_aot|compose_graph|graph_mapper|create_model|operand_map|legaliz", re.IGNORECASE)
-"""Matches the source files that print errors of a vendor's compiler (``litert/compiler`` and ``litert/vendors``)."""
-_PLUGIN_FILE = re.compile(r"(?:qnn|openvino)_compiler_plugin")
-"""Matches the source files of plugins that print errors before nodes are selected."""
-_COMPILER_WORDS = re.compile(
-    r"apply compiler plugins(?!: Compiler plugin is not configured)|failed compilation|failed to apply plugin|NPU islands"
-)
-_LOADER_WORDS = re.compile(
-    r"[Dd]ispatch (?:library|runtime|delegate|API)|QNN context|context binary|restore model from compiled|"
-    r"bytecode compiled with|DISPATCH_OP"
-)
-"""Matches errors of the code that loads compiled parts (``litert/runtime/dispatch`` and ``litert/vendors``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,8 +247,8 @@ def npu_stages(log: DeviceLog) -> NpuStages | None:
     reports = log.statements_of(Event.COMPILED_PART, Event.PLUGINS_APPLIED)
     failures = list(_compiler_errors(log, lines))
     sources = [(error, error.values.get("source", "")) for error in log.statements_of(*_LOADING)]
-    loading = [(error, source) for error, source in sources if not _COMPILER_FILE.search(source)]
-    refusals = [error for error, source in loading if DISPATCH in plain_name(source) or _LOADER_WORDS.search(error.line)]
+    loading = [(error, source) for error, source in sources if not FORMS["compiler-file"].search(source)]
+    refusals = [error for error, source in loading if DISPATCH in plain_name(source) or FORMS["loader-error"].search(error.line)]
     if not (lines or kernels or refusals or reports or failures):
         return None
     if not kernels:
@@ -285,5 +272,5 @@ def _compiler_errors(log: DeviceLog, lines: tuple[Statement, ...]) -> Iterator[S
     for statement in log.statements_of(*_ERRORS):
         is_later = first is not None and max(statement.places, default=0) > first
         source = statement.values.get("source", "")
-        if _COMPILER_WORDS.search(statement.line) or (_COMPILER_FILE if is_later else _PLUGIN_FILE).search(source):
+        if FORMS["compiler-error"].search(statement.line) or FORMS["compiler-file" if is_later else "plugin-file"].search(source):
             yield statement

@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ...foundation.columns import Declared
-from .tables import rows_of
+from .tables import FORMS, rows_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +46,11 @@ NO_TIMES = RunTimes()
 LONGEST_MS = 1e9
 """Largest plausible time, more than eleven days. Longer times are ignored."""
 _TIMES = [(row["field"], float(row["factor"]), row["needle"], re.compile(row["pattern"])) for row in rows_of("times")]
-_ROUND = re.compile(r"\s*count=\d{1,9} ")
-"""Matches the beginning of the line of a warm-up, or of the inferences after it."""
-_AVERAGE = re.compile(r"\b(?:avg|curr)=(?P<us>\d{1,15}(?:\.\d{1,9})?(?:e[+-]?\d{1,2})?)")
 
 
 def times_in(text: str, known: RunTimes = NO_TIMES) -> dict[str, Any]:
     """Return the fields of ``RunTimes`` that a line gives. ``known`` has the times in the lines before it."""
-    if "count=" in text and _ROUND.match(text) is not None and (values := _AVERAGE.findall(text)):
+    if "count=" in text and FORMS["round"].match(text) is not None and (values := FORMS["average"].findall(text)):
         # The average comes after the last time, and is missing if there is only one.
         return {"warmup_ms" if known.warmup_ms is None else "inference_ms": float(values[-1]) / 1000}
     times: dict[str, Any] = {}
@@ -140,26 +137,6 @@ class Summary:
     """The time of the operators inside kernels of the CPU library, which ``counts`` leaves out. None if there are none."""
 
 
-_NUMBER = r"-?(?:[\d.]{1,30}(?:e[+-]?\d{1,3})?|nan|inf)"
-_BETWEEN = r"(?:, ?| )"
-_ROW = re.compile(
-    rf"(?:{_BETWEEN}{_NUMBER})?{_BETWEEN}(?P<first>{_NUMBER}){_BETWEEN}(?P<ms>{_NUMBER})"
-    rf"{_BETWEEN}(?P<share>{_NUMBER})%{_BETWEEN}(?P<sum>{_NUMBER})%{_BETWEEN}(?P<memory>{_NUMBER})"
-    rf"(?:{_BETWEEN}(?P<calls>\d{{1,12}}))?{_BETWEEN}(?P<name>[\[A-Za-z_].*)$"
-)
-_COUNT = re.compile(
-    rf"{_BETWEEN}(?P<count>\d{{1,9}}){_BETWEEN}(?P<ms>{_NUMBER}){_BETWEEN}(?P<share>{_NUMBER})%{_BETWEEN}(?P<sum>{_NUMBER})%"
-    rf"{_BETWEEN}{_NUMBER}(?:{_BETWEEN}(?P<calls>\d{{1,12}}))?$"
-)
-_NAME = re.compile(r"(?:\[(?P<outputs>.*)\]|(?P<other>.*?))(?::(?P<node>\d{1,9}))?")
-
-_DECIMAL_COMMAS = re.compile(r" \d{1,3},\d{3}% -?\d")
-"""Matches a percentage with a decimal comma, in a table with blanks between columns."""
-_DECIMAL_COMMA = re.compile(r"(?<= \d),(?=\d{3}[ %])|(?<=\d\d),(?=\d{3}[ %])")
-_CSV_COMMAS = re.compile(r"\d%, -?\d")
-"""Matches a percentage before another number, in CSV. A blank follows the comma between columns, but not a decimal comma."""
-_CSV_COMMA = re.compile(r"(?<=\d),(?=\d)")
-
 _TOLERANCE = 0.1
 """Largest rounding error of a sum of percentages with three printed decimals."""
 _ALL = 99.0
@@ -171,8 +148,6 @@ RUN_ORDER, SLOWEST, SUMMARY = "Run Order", "Top by Computation Time", "Summary b
 _INNER = "Delegate/"
 _LITERT_NODE, _LITERT_INNER = "Builtin", "Delegate"
 """The names in tables of LiteRT's profiler: one for all nodes and kernels, one for all operators inside kernels."""
-_INNER_TYPE = re.compile(r"\w \([A-Z]")
-"""Matches the types of the CPU library's operators, such as ``Add (ND, F32)``. No node has such a type."""
 _EVENTS = ("AllocateTensors", "ModifyGraphWithDelegate", "Invoke", "PrepareOpsAndTensors", "ModifyGraphWithDelegateImpl")
 _LITERT_EVENT = "LiteRT::"
 
@@ -220,13 +195,13 @@ class OperatorTable:
     def read(self, line: str) -> bool:
         """Parse a line. Return whether the line is a row."""
         text = " ".join(line.split())
-        if _DECIMAL_COMMAS.search(text) is not None:
-            text = _DECIMAL_COMMA.sub(".", text)
-        elif _CSV_COMMAS.search(text) is not None:
-            text = _CSV_COMMA.sub(".", text)
+        if FORMS["decimal-commas"].search(text) is not None:
+            text = FORMS["decimal-comma"].sub(".", text)
+        elif FORMS["decimal-commas-of-csv"].search(text) is not None:
+            text = FORMS["decimal-comma-of-csv"].sub(".", text)
         if self.title == SUMMARY:
             return self._read_summary(text)
-        match = _ROW.search(text)
+        match = FORMS["row"].search(text)
         if match is None:
             return False
         self._add_up(match)
@@ -269,7 +244,7 @@ class OperatorTable:
         return Summary(known, is_complete, known_times, not self.has_all_rows, inner_ms)
 
     def _read_summary(self, text: str) -> bool:
-        if (match := _COUNT.search(text)) is None:
+        if (match := FORMS["row-of-summary"].search(text)) is None:
             return False
         self._add_up(match)
         if op := _operator(text[: match.start()]):
@@ -307,7 +282,7 @@ def row_of(node_type: str, name: str, time: RowTime | None) -> Row | None:
 
 
 def _row(op: str, text: str, time: RowTime | None) -> Row:
-    name = _NAME.fullmatch(text)
+    name = FORMS["name-of-row"].fullmatch(text)
     assert name is not None
     node = None if name["node"] is None else int(name["node"])
     return Row(op, name["outputs"] if name["outputs"] is not None else name["other"] or "", node, time)
@@ -315,7 +290,7 @@ def _row(op: str, text: str, time: RowTime | None) -> Row:
 
 def is_inner_type(op: str) -> bool:
     """Return whether the operator in a row is inside a kernel of the CPU library."""
-    return _INNER_TYPE.search(op) is not None
+    return FORMS["inner-type"].search(op) is not None
 
 
 def _operator(text: str) -> str:

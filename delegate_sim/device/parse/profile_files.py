@@ -6,37 +6,35 @@ The content of a file shows its type and encoding. Sources: ``profiling_info.pro
 
 from __future__ import annotations
 
-import importlib
 import json
-import re
+import struct
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from ...foundation.work_budget import spend_steps
+from ...llm.sections import ProtobufError, fields_of, integers_of
 from .log_contents import DeviceLog, LogError, TimesOnlyError
 from .operator_tables import LONGEST_MS, Row, RowTime, RunOrder, row_of, times_of_result
-from .tables import rows_of
+from .tables import FORMS, rows_of
 
-_PACKAGE = "delegate_sim.benchmark_model"
-_NEEDS_LIBRARY = "reading benchmark_model's protobuf files needs the package protobuf: pip install '.[protobuf]'"
 _TIMES_ONLY = "is a result file of a benchmark, which has only times and memory, not delegates or operators"
 
 _PROFILE, _RUNTIME, _RESULT = "BenchmarkProfilingData", "ModelRuntimeDetails", "BenchmarkResult"
-_MESSAGES = {row["message"]: [field.split(" ") for field in row["fields"].split(", ")] for row in rows_of("messages")}
+MESSAGES = {row["message"]: [field.split(" ") for field in row["fields"].split(", ")] for row in rows_of("messages")}
+"""The name, number and type of each field of the messages. A star marks a repeated field."""
 _LARGEST = 1 << 63
 _STEPS_OF_A_PLACE = 5
 """Number of steps for each number of an execution plan, from which a row is made. In the file, it may take two bytes."""
 _BEGINNINGS = ("init_profile {", "runtime_profile {", "subgraphs {", "subgraph_profiles {")
-_CAMEL = re.compile(r"(?<=[a-z0-9])[A-Z]")
 
 
 def read_binary(data: bytes, path: str) -> DeviceLog:
-    """Read a protobuf file of benchmark_model. Raises LogError for another kind, or if protobuf is not installed."""
-    try:
-        parse = _parser()
-    except ImportError as error:
-        raise LogError(f"{path}: is a binary file; {_NEEDS_LIBRARY}") from error
-    parsed = [message for name in (_PROFILE, _RUNTIME, _RESULT) if (message := parse(name, data)) is not None]
+    """Read a protobuf file of benchmark_model. Raises LogError for another kind of file."""
+    parsed = []
+    for name in (_PROFILE, _RUNTIME, _RESULT):
+        with suppress(ProtobufError, UnicodeDecodeError):
+            parsed.append(_parsed(name, data))
     # Data can be parsed as the wrong message type. More fields are then unknown.
     for content, _ in sorted(parsed, key=lambda message: message[1]):
         log = _log(content, path)
@@ -63,7 +61,7 @@ def read_dump(lines: Iterable[str], path: str) -> DeviceLog | None:
 def is_of_dump(line: str, has_begun: bool) -> bool:
     """Return whether a line begins or continues a message in protobuf's text format."""
     text = line.strip()
-    return text == "}" or _FIELD.fullmatch(text) is not None if has_begun else text in _BEGINNINGS
+    return text == "}" or FORMS["field"].fullmatch(text) is not None if has_begun else text in _BEGINNINGS
 
 
 def _log(content: Mapping[str, Any], path: str) -> DeviceLog | None:
@@ -146,12 +144,13 @@ def _integer(value: Any) -> int | None:
 
 def _snake(content: Any) -> Any:
     if isinstance(content, dict):
-        return {_CAMEL.sub(lambda letter: f"_{letter[0].lower()}", str(key)): _snake(value) for key, value in content.items()}
+        return {
+            FORMS["camel"].sub(lambda letter: f"_{letter[0].lower()}", str(key)): _snake(value) for key, value in content.items()
+        }
     return [_snake(value) for value in content] if isinstance(content, list) else content
 
 
-_FIELD = re.compile(r"(?P<name>[a-z_]{1,60})(?:: (?P<value>.*)| (?P<open>\{))")
-_LISTS = frozenset(name for fields in _MESSAGES.values() for name, _, kind in fields if kind.startswith("*"))
+_LISTS = frozenset(name for fields in MESSAGES.values() for name, _, kind in fields if kind.startswith("*"))
 _DEEPEST = 16
 
 
@@ -159,7 +158,7 @@ def _dumped(lines: Iterable[str]) -> dict[str, Any]:
     stack: list[dict[str, Any]] = [{}]
     for line in lines:
         text = line.strip()
-        match = _FIELD.fullmatch(text)
+        match = FORMS["field"].fullmatch(text)
         if text == "}" and len(stack) > 1:
             stack.pop()
         elif match is not None and match["open"] and len(stack) < _DEEPEST:
@@ -186,43 +185,25 @@ def _unquoted(value: str) -> str:
         return value.strip('"')
 
 
-def _parser() -> Any:
-    pool_module, descriptors, factory, formats, errors, unknown = [
-        importlib.import_module(f"google.protobuf.{name}")
-        for name in ("descriptor_pool", "descriptor_pb2", "message_factory", "json_format", "message", "unknown_fields")
-    ]
-    pool = pool_module.DescriptorPool()
-    pool.Add(_file(descriptors))
-
-    def unknown_fields(message: Any) -> int:
-        count = len(unknown.UnknownFieldSet(message))
-        for field, value in message.ListFields():
-            if field.message_type is not None:
-                count += sum(map(unknown_fields, [value] if hasattr(value, "ListFields") else value))
-        return count
-
-    def parse(name: str, data: bytes) -> tuple[dict[str, Any], int] | None:
-        message = factory.GetMessageClass(pool.FindMessageTypeByName(f"{_PACKAGE}.{name}"))()
-        try:
-            message.ParseFromString(data)
-        except (errors.DecodeError, UnicodeDecodeError, RecursionError):
-            return None
-        return formats.MessageToDict(message, preserving_proto_field_name=True), unknown_fields(message)
-
-    return parse
-
-
-def _file(descriptors: Any) -> Any:
-    kinds = descriptors.FieldDescriptorProto
-    types = {"text": kinds.TYPE_STRING, "number": kinds.TYPE_INT64, "real": kinds.TYPE_FLOAT}
-    file = descriptors.FileDescriptorProto(name="benchmark_model.proto", package=_PACKAGE, syntax="proto2")
-    for name, fields in _MESSAGES.items():
-        message = file.message_type.add(name=name)
-        for field, number, kind in fields:
-            plain = kind.removeprefix("*")
-            entry = message.field.add(name=field, number=int(number))
-            entry.label = kinds.LABEL_REPEATED if kind != plain else kinds.LABEL_OPTIONAL
-            entry.type = types.get(plain, kinds.TYPE_MESSAGE)
-            if plain not in types:
-                entry.type_name = f".{_PACKAGE}.{plain}"
-    return file
+def _parsed(name: str, data: bytes) -> tuple[dict[str, Any], int]:
+    """Return the fields of a message, and the number of its unknown fields. Raises ProtobufError, and UnicodeDecodeError."""
+    content: dict[str, Any] = {}
+    unknown, known = 0, {int(number): (field, kind) for field, number, kind in MESSAGES[name]}
+    for number, value in fields_of(data):
+        field, kind = known.get(number, ("", ""))
+        plain, values = kind.removeprefix("*"), list[Any]()
+        if plain in MESSAGES and isinstance(value, bytes):
+            inner, more = _parsed(plain, value)
+            values, unknown = [inner], unknown + more
+        elif plain == "text" and isinstance(value, bytes):
+            values = [value.decode("utf-8")]
+        elif plain == "number" and (isinstance(value, int) or kind != plain):
+            values = integers_of(value)
+        elif plain == "real" and isinstance(value, int) and value < 1 << 32:
+            values = [*struct.unpack("<f", value.to_bytes(4, "little"))]
+        unknown += not values
+        if kind != plain:
+            content.setdefault(field, []).extend(values)
+        elif values:
+            content[field] = values[-1]
+    return content, unknown

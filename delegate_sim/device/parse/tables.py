@@ -59,6 +59,10 @@ def line_in(lines: Sequence[SequenceLine], text: str) -> tuple[str, re.Match[str
     return "", None
 
 
+FORMS = MappingProxyType({row["name"]: re.compile(row["pattern"]) for row in rows_of("forms")})
+"""The forms of parts of lines. ``forms.tsv`` explains the names."""
+
+
 class Event:
     """The names of the kinds of lines that code mentions. Other kinds only have a row in the table."""
 

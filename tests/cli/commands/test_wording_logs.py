@@ -70,8 +70,6 @@ def test_a_compared_log(run, tmp_path, log, sentence):
     ids=["code", "nothing", "binary", "run"],
 )
 def test_errors(run, tmp_path, content, arguments, sentence):
-    if "protobuf" in sentence:
-        pytest.importorskip("google.protobuf", reason="needs the extra 'protobuf'")
     path = tmp_path / "log"
     path.write_bytes(content)
     result = run("explain", *arguments, "--log", path)

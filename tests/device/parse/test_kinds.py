@@ -10,7 +10,7 @@ import pytest
 
 from delegate_sim.device.parse import error_meanings
 from delegate_sim.device.parse.delegate_identity import delegate_named, other_name
-from delegate_sim.device.parse.tables import ERRORS, KINDS, MEANINGS, Event, kinds_with, rows_of
+from delegate_sim.device.parse.tables import ERRORS, FORMS, KINDS, MEANINGS, Event, kinds_with, rows_of
 
 DEVICE = Path(__file__).resolve().parents[3] / "delegate_sim" / "device"
 NAMES = {name: value for name, value in vars(Event).items() if name.isupper()}
@@ -84,3 +84,9 @@ def test_only_errors_and_lines_like_errors_have_a_rank():
 def test_kinds_with_a_trait(trait):
     assert kinds_with(trait)
     assert set(kinds_with(trait)) < set(KINDS)
+
+
+def test_code_looks_for_each_form():
+    named = {*re.findall(r'FORMS\["([a-z-]+)"', SOURCES), *re.findall(r'FORMS\["[a-z-]+" if \w+ else "([a-z-]+)"', SOURCES)}
+    assert named == set(FORMS)
+    assert len(FORMS) == len(rows_of("forms"))

@@ -53,6 +53,36 @@ CASES = {
         counts=(("replacement", 112, None),),
     ),
     "Apple's GPU delegate, created alone": Case("Created TensorFlow Lite delegate for Metal.\n", "gpu", "created"),
+    "a program that Metal does not compile": Case(
+        "ERROR: TfLiteMetalDelegate Prepare: newLibraryWithSource: program_source:92:51: error: unknown type name 'a'\n"
+        "    MMA(a, b);\n        ^\nprogram_source:94:9: error: use of undeclared identifier 'c'\n        ^\n"
+        "ERROR: Node number 31 (TfLiteMetalDelegate) failed to prepare.\n",
+        "gpu",
+        "failed",
+        errors=("preparation-error", "program-error", "node-error"),
+        words="Metal could not compile a program that TfLiteMetalDelegate generated",
+    ),
+    "programs that Metal does not compile, alone": Case(
+        "program_source:93:51: error: use of undeclared identifier 'a'\nprogram_source:94:9: error: use of undeclared 'c'\n",
+        "",
+        "unknown",
+        errors=("program-error",),
+        words="Metal's compiler does not accept a program",
+    ),
+    "Micro without a custom operator": Case(
+        "Failed to get registration from op code CUSTOM\nAllocateTensors() failed\n",
+        "",
+        "not-loaded",
+        errors=("other-error", "load-error"),
+        words="lacks a custom operator of the model",
+    ),
+    "a tensor that TIM-VX does not create": Case(
+        "Vx delegate: error_during_init set to 0.\nE [Init:380]Create tensor fail!\nSegmentation fault\n",
+        "vx",
+        "created",
+        errors=("vendor-error", "crash"),
+        words="could not create a tensor",
+    ),
     "ML Drift's Metal": Case(
         "INFO: Replacing 5 out of 5 node(s) with delegate (LITERT_METAL) node, yielding 1 partitions for subgraph 0.\n",
         "mldrift",

@@ -533,3 +533,17 @@ def test_a_count_without_failures_is_no_error():
 def test_the_compiler_may_only_count_all_operators():
     found = summary("Edge TPU Compiler version 16.0\nModel compiled successfully in 2 ms.\nTotal number of operations: 84\n")
     assert [(count.delegated, count.total) for count in found.delegate.counts] == [(None, 84)]
+
+
+def test_a_node_that_arm_nn_refuses_after_an_exception_is_no_cause():
+    text = "TfLiteArmnnDelegate: Created TfLite ArmNN delegate.\nError: ArmNN Failed to visit node with error: x\n"
+    found = summary_of(read_log(f"{text}Segmentation fault\n"))
+    assert (found.end, found.cause) == ("crashed", "")
+
+
+def test_the_first_of_two_models_keeps_its_parameters_and_tables():
+    line = "Replacing {} node(s) with delegate (TfLiteGpuDelegateV2) node, yielding 2 partitions for subgraph 0.\n"
+    table = "[node type] [first] [avg ms] [%] [cdf%] [mem KB] [times called] [Name]\nADD 0.1 0.1 100.0% 100.0% 0.0 1 [b]:3\n\n"
+    log = f"Graph: [a.tflite]\nUse gpu: [1]\n{line.format('3 out of 5')}{table}{line.format('9 out of 12')}"
+    first, second = map(summary_of, read_runs(log.splitlines(keepends=True)))
+    assert (first.log.graph, first.operators, second.log.graph, second.operators) == ("a.tflite", (("ADD", 1),), "", ())

@@ -10,11 +10,11 @@ import pytest
 
 import delegate_sim
 from delegate_sim.device.compare.reconcile import reconcile
-from delegate_sim.device.parse import profile_files as profile_output
 from delegate_sim.device.parse.applied_target import setting_of
 from delegate_sim.device.parse.log import join_logs, read_log, read_runs_file
 from delegate_sim.device.parse.log_contents import LogError
 from fixtures.device_logs import Device, HiddenDriver, HiddenRule, write_log
+from fixtures.op_profiles import protobuf_message
 from tests.support.models import chain_model
 
 MODEL = delegate_sim.load(chain_model(["ADD", "RELU", "ADD", "ROUND"]).bytes())
@@ -62,13 +62,8 @@ MESSAGES = {"BenchmarkProfilingData": PROFILE, "ModelRuntimeDetails": RUNTIME, "
 
 
 def message(name):
-    pool = pytest.importorskip("google.protobuf.descriptor_pool", reason="protobuf is not installed")
-    from google.protobuf import descriptor_pb2, json_format, message_factory
-
-    found = pool.DescriptorPool()
-    found.Add(profile_output._file(descriptor_pb2))
-    made = message_factory.GetMessageClass(found.FindMessageTypeByName(f"{profile_output._PACKAGE}.{name}"))()
-    return json_format.ParseDict(MESSAGES[name], made)
+    pytest.importorskip("google.protobuf", reason="protobuf is not installed")
+    return protobuf_message(name, MESSAGES[name])
 
 
 def ops(log):
@@ -127,20 +122,8 @@ def test_a_result_file_has_times_only(tmp_path):
         read_runs_file(str(path))
 
 
-def test_what_is_missing_is_said(tmp_path, monkeypatch):
-    def missing():
-        raise ImportError
-
-    monkeypatch.setattr(profile_output, "_parser", missing)
-    path = tmp_path / "profile.pb"
-    path.write_bytes(b"\x12\x04\x0a\x02\x08\x00")
-    with pytest.raises(LogError, match=r"needs the package protobuf: pip install '\.\[protobuf\]'"):
-        read_runs_file(str(path))
-
-
 @pytest.mark.parametrize("data", [b"\x12\x00\x01\x02" * 50, b"\x0a\x05\x00\x01\x02\x03\x04"])
 def test_other_binary_files(tmp_path, data):
-    pytest.importorskip("google.protobuf", reason="protobuf is not installed")
     path = tmp_path / "other.bin"
     path.write_bytes(data)
     with pytest.raises(LogError, match=r"other\.bin: is not a protobuf file"):
