@@ -17,7 +17,9 @@ from delegate_sim.device.parse.log_outcomes import (
     APPLIED_TO,
     COMPILED_FOR,
     CRASHED,
+    EXCEPTION,
     FAILED,
+    FELL_BACK,
     MADE,
     NONE,
     NOT_COMPILED_FOR,
@@ -75,8 +77,13 @@ _ENDS = {
     CRASHED: "; then the process crashed",
     NOT_RUN: "; then the model could not be loaded or prepared",
     RUN_FAILED: "; an operator failed while the model ran",
+    EXCEPTION: "; then the application reported an exception",
+    FELL_BACK: "; then the application says that it falls back to the CPU",
     "": "",
 }
+
+
+_NNAPI = {"nnapi-reference": "nnapi-reference (Android's own code for the CPU)"}
 
 
 def summary_lines(explained: ExplainedLog, columns: int, verbose: bool) -> Iterator[Line]:
@@ -117,6 +124,7 @@ def _summary(summary: LogSummary, columns: int, verbose: bool) -> Iterator[Line]
     yield from fact("release", _release(summary), columns)
     for title, values in (
         ("accelerators", registered_accelerators(summary.log)),
+        ("NNAPI devices", [_NNAPI.get(device, device) for device in summary.log.nnapi_devices]),
         ("chip", chip_names(summary.log.chips)),
         ("chosen devices", [f"{name(d)} {n:,}" for d, n in summary.log.chosen_devices.items()]),
     ):
