@@ -125,8 +125,9 @@ class LogMeanings:
         done = log.statements_of(Event.NPU_DONE)
         for what in dict.fromkeys([line.values["what"] for line in done]):
             own = [line for line in done if line.values["what"] == what]
-            count, ms = sum([line.times for line in own]), sum([float(line.values["ms"]) * line.times for line in own])
-            yield own[-1].line, f"{counted(count, 'graph')} {what}, in {ms:,.0f} ms in all"
+            graphs = counted(sum([line.times for line in own]), "graph")
+            ms = sum([float(line.values["ms"]) * line.times for line in own])
+            yield own[-1].line, f"{graphs} {what}, in {ms:,.0f} ms in all"
         if note := long_lines_note(log):
             yield note, ""
         for statement in log.statements_of(Event.MISSING_SERVICE)[:1]:

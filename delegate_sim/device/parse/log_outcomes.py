@@ -24,7 +24,7 @@ WHOLE, PART, NONE, FAILED, NOT_CREATED, NOT_LOADED, NOT_SHOWN, APPLIED_TO, MADE,
     "whole", "part", "none", "failed", "not-created", "not-loaded", "not-shown", "applied", "created", "requested", "unknown",
 )  # fmt: skip
 COMPILED_FOR, NOT_COMPILED_FOR, CRASHED = "compiled", "not-compiled", "crashed"
-NOT_RUN, RUN_FAILED, EXCEPTION, FELL_BACK = "not-run", "run-failed", "exception", "fell-back"
+NOT_RUN, RUN_FAILED, EXCEPTION, FELL_BACK = "not-run", "run-failed", Event.EXCEPTION, Event.FELL_BACK
 """Outcomes of a delegate.
 
 ``compiled`` and ``not-compiled``: the log is from a compiler, and shows no run. ``not-loaded``: the runtime could not load or
@@ -69,7 +69,7 @@ def is_planned(log: DeviceLog, names: set[str], counts: tuple[Count, ...], *, pr
     if "table" in sources or (sources != {"split"} and max(builds, default=0) <= last and not prints_kernels):
         return False
     later = [place for statement in log.statements_of(*after_kernels) for place in statement.places]
-    later += [line.place for line in (*log.applications, *log.replacements)]
+    later += [line.place for line in log.applications] + [line.place for line in log.replacements]
     return max(later, default=0) <= max([last, *builds]) and log.times.is_empty
 
 

@@ -85,10 +85,10 @@ class LogSummary(Declared):
         *(*attributes("others", "counts", type=LIST), _by_name("operators"), Column("times", OBJECT, source="log.times")),
         *(Column("releases", LIST), Column("may_be_older", YES_OR_NO, source=lambda own: may_be_older(own.log))),
         Column("is_old", YES_OR_NO, source="log.is_old"),
-        Column("nnapi_devices", LIST, source="log.nnapi_devices"),
         Column("version", source=lambda own: own.log.tensorflow_version or ""),
         *(Column("refusals", LIST, parts=positions("op", "reason", "times")), Column("errors", LIST)),
         Column("chosen_devices", OBJECT, source="log.chosen_devices"),
+        Column("nnapi_devices", LIST, source="log.nnapi_devices"),
         Column("compiled", LIST, source=lambda own: map(compilation_text, own.log.runtime.compilations)),
         *(Column("accelerators", LIST, source=lambda own: registered_accelerators(own.log)), Column("cause")),
         Column("notes", LIST, source=lambda own: explained_notes(own.log), parts=positions("line", "meaning")),
@@ -346,12 +346,13 @@ def _other_delegates(log: DeviceLog, delegate: Delegate | None, own: LogDelegate
         yield LogDelegate(other.name, other.name, other_failure(log, other, names) or outcome_of(log, counts) or MADE, counts)
     counted = {count.line for count in own.counts}
     known = {other_name(own.title)}
-    named = [name for name in others_in(log) if own.name or plain_name(name) not in _ANY_PROVIDER]
-    for name in named:
+    for name in others_in(log):
         counts = tuple([count for count in counts_of(log, {plain_name(name)}) if count.line not in counted])
         counted |= {count.line for count in counts}
         if counts:
             yield LogDelegate("", _title(name), outcome_of(log, counts) or REQUESTED, counts)
+        elif plain_name(name) in _ANY_PROVIDER:
+            continue
         elif other_name(name) not in known and outcome_without_counts(log, {plain_name(name)}) == MADE:
             yield LogDelegate("", _title(name), MADE, ())
         elif own.name and DISPATCH not in seen and DISPATCH in plain_name(name) and has_failed_dispatch:
