@@ -180,7 +180,7 @@ def summary_of(log: DeviceLog) -> LogSummary:
     own, others, end = _with_end(log, own, others)
     has_wording = bool(log.replacements or log.tensorflow_version or is_of_second_litert(log))
     is_open = (own.outcome == MADE and log.ends_known) or own.outcome in (REQUESTED, UNKNOWN)
-    is_open = own.is_planned or (is_open and not errors and log.times.is_empty)
+    is_open = not end and (own.is_planned or (is_open and not errors and log.times.is_empty))
     return LogSummary(
         log=log,
         delegate=own,
@@ -201,6 +201,8 @@ def _with_end(
     last = max([0, *[replacement.place for replacement in log.replacements]])
     errors = log.statements_of(Event.LOAD_ERROR, Event.BENCHMARK_FAILED)
     failed = [error for error in errors if max(error.places, default=last) >= last]
+    unprepared = [error for error in log.statements_of(Event.NODE_ERROR) if not is_while_running(error)]
+    failed += [error for error in unprepared if max(error.places, default=0) >= last and not _is_of_delegate(error.values["op"])]
     if any(re.search(r"nterpreter\b", error.line) for error in failed):
         made = [delegate for delegate in (own, *others) if delegate.outcome == MADE]
         idle = [delegate for delegate in made if not (delegate.name and find_delegate(delegate.name).is_applied_by_default)]
@@ -213,7 +215,7 @@ def _with_end(
     if own.outcome == NOT_LOADED and stopped:
         return replace(own, outcome=UNKNOWN), others, RUN_FAILED
     is_applied = own.outcome in (WHOLE, PART, NONE, APPLIED_TO, MADE) and not own.failed_running
-    if is_applied and stopped and not any(is_kernel(op) or other_name(op) for op in stopped):
+    if is_applied and stopped and not any(map(_is_of_delegate, stopped)):
         return own, others, RUN_FAILED
     if failed and is_applied:
         return own, others, NOT_RUN
@@ -221,6 +223,10 @@ def _with_end(
     has_failed = own.outcome in (FAILED, NOT_CREATED)
     ends = {FELL_BACK: has_failed, EXCEPTION: has_failed or is_applied}
     return own, others, next((end for end, fits in ends.items() if fits and _last_place(log, end) >= last), "")
+
+
+def _is_of_delegate(op: str) -> bool:
+    return is_kernel(op) or bool(other_name(op))
 
 
 def _last_place(log: DeviceLog, kind: str) -> int:
