@@ -123,7 +123,7 @@ def _failure(log: DeviceLog, names: set[str]) -> str:
     own = [error for error in vendor if plain_name(error.values.get("name", "")) in names]
     if any(max(error.places, default=0) >= counted for error in own):
         return FAILED
-    if any(names & _words(line) for line in log.not_created):
+    if statements_by(log, names - {""}, Event.NOT_CREATED) or any(names & _words(line) for line in log.not_created):
         return NOT_CREATED
     if log.has(Event.LIBRARY_ERROR):
         return FAILED if statements_by(log, names, Event.OWN_COUNT) else NOT_CREATED  # only a created delegate counts nodes

@@ -135,6 +135,29 @@ CASES = {
         "crashed",
         "HandleQueuedBulkIn transfer in failed.",
     ),
+    "an Edge TPU that cannot be opened": Case(
+        "I tflite/edgetpu_context_direct.cc:401] Failed to open device [Apex (PCIe)] at [/dev/apex_0]: x\n",
+        "edgetpu",
+        "not-created",
+        "",
+        "/dev/apex_0",
+    ),
+    "nodes on the CPU that cannot be prepared": Case(
+        "Following operations are not supported by GPU delegate:\nMEAN: Operation is not supported.\n"
+        "160 operations will run on the GPU, and the remaining 7 operations will run on the CPU.\n"
+        "tensorflow/lite/kernels/conv.cc:272 bias->type != input_type (10 != 1)\nNode number 2 (CONV_2D) failed to prepare.\n",
+        "gpu",
+        "part",
+        "not-run",
+        "bias->type",
+    ),
+    "a check that failed before an abort": Case(
+        "Info: ArmNN v30.0.0\nPVR:(Fatal): Debug assertion failed! (count > 0)\nAborted\n",
+        "Arm NN (ArmNN v30.0.0)",
+        "crashed",
+        "",
+        "count > 0",
+    ),
     "an Ethos-U that stops": Case(
         "W: IRQ received but qread (4) not at end of stream (3988).\nNode ethos-u (number 0) failed to invoke with status 1\n",
         "Ethos-U (Arm Ethos-U)",
@@ -203,6 +226,11 @@ def test_devices_and_times_that_a_log_names():
     assert log.nnapi_devices == ("vsi-npu", "nnapi-reference")
     notes = explained_notes(read_log("teflon: invoked graph, took 43 ms\nteflon: invoked graph, took 1 ms\n"))
     assert [meaning for _, meaning in notes] == ["2 graphs invoked, in 44 ms in all"]
+
+
+def test_pythons_logging_says_how_severe_a_line_is():
+    found = summary(f"2024-04-29 07:50:25,581 - uvicorn.error - INFO - Started\n{METAL}Failed to create the interpreter.\n")
+    assert [error.line for error in found.errors] == ["Failed to create the interpreter."]
 
 
 @pytest.mark.parametrize(
