@@ -64,6 +64,7 @@ _OUTCOMES = {
     REQUESTED: "was requested",
     UNKNOWN: "is not known: the log does not show it",
 }
+_REFERENCE = " (Android's own code for the CPU)"
 _PLANNED = {WHOLE: "planned to delegate the whole graph", PART: "planned to delegate part of the graph"}
 _NO_KERNELS = "; the log does not show whether the delegate created its kernels"
 _UNKNOWN = {
@@ -81,9 +82,6 @@ _ENDS = {
     FELL_BACK: "; then the application says that it falls back to the CPU",
     "": "",
 }
-
-
-_NNAPI = {"nnapi-reference": "nnapi-reference (Android's own code for the CPU)"}
 
 
 def summary_lines(explained: ExplainedLog, columns: int, verbose: bool) -> Iterator[Line]:
@@ -124,7 +122,7 @@ def _summary(summary: LogSummary, columns: int, verbose: bool) -> Iterator[Line]
     yield from fact("release", _release(summary), columns)
     for title, values in (
         ("accelerators", registered_accelerators(summary.log)),
-        ("NNAPI devices", [_NNAPI.get(device, device) for device in summary.log.nnapi_devices]),
+        ("devices", [device + _REFERENCE * device.endswith("-reference") for device in summary.log.available_devices]),
         ("chip", chip_names(summary.log.chips)),
         ("chosen devices", [f"{name(d)} {n:,}" for d, n in summary.log.chosen_devices.items()]),
     ):

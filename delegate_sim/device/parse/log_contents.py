@@ -150,9 +150,10 @@ class DeviceLog:
         return self.parameters.get("graph", self.flags.get("graph", "")).strip()
 
     @property
-    def nnapi_devices(self) -> tuple[str, ...]:
-        """The devices of Android's neural networks runtime that benchmark_model or the runtime lists."""
-        listed = self.parameters.get("nnapi accelerators available", "").split(",")
+    def available_devices(self) -> tuple[str, ...]:
+        """The devices that benchmark_model or Android's neural networks runtime lists."""
+        lists = [value for name, value in self.parameters.items() if name.endswith("accelerators available")]
+        listed = ",".join(lists).split(",")
         return tuple(dict.fromkeys([*filter(None, map(str.strip, listed)), *self.runtime.devices]))
 
     @property

@@ -88,7 +88,7 @@ class LogSummary(Declared):
         Column("version", source=lambda own: own.log.tensorflow_version or ""),
         *(Column("refusals", LIST, parts=positions("op", "reason", "times")), Column("errors", LIST)),
         Column("chosen_devices", OBJECT, source="log.chosen_devices"),
-        Column("nnapi_devices", LIST, source="log.nnapi_devices"),
+        Column("available_devices", LIST, source="log.available_devices"),
         Column("compiled", LIST, source=lambda own: map(compilation_text, own.log.runtime.compilations)),
         *(Column("accelerators", LIST, source=lambda own: registered_accelerators(own.log)), Column("cause")),
         Column("notes", LIST, source=lambda own: explained_notes(own.log), parts=positions("line", "meaning")),

@@ -223,7 +223,7 @@ def test_kernels_of_a_delegate_that_prints_only_its_own_counts():
 
 def test_devices_and_times_that_a_log_names():
     log = read_log("NNAPI accelerators available: [vsi-npu,nnapi-reference]\n")
-    assert log.nnapi_devices == ("vsi-npu", "nnapi-reference")
+    assert log.available_devices == ("vsi-npu", "nnapi-reference")
     notes = explained_notes(read_log("teflon: invoked graph, took 43 ms\nteflon: invoked graph, took 1 ms\n"))
     assert [meaning for _, meaning in notes] == ["2 graphs invoked, in 44 ms in all"]
 
