@@ -73,6 +73,8 @@ class LogTraits:
     """The only chip that is simulated, if the delegate's log lines are the same on every chip; otherwise empty."""
     has_runtime_behind: bool = False
     """Whether Android's NNAPI runtime runs the delegate's partitions. If so, a log may have lines of that runtime."""
+    prints_kernels: bool = False
+    """Whether the delegate prints the number of its kernels as soon as they exist, so that a log without this line is cut."""
     speaks_as: str = ""
     """The delegate's name in its own log lines. It is set only if another delegate prints lines with the same wording."""
     options_by_kernel: Mapping[str, Mapping[str, str]] = field(default_factory=dict)

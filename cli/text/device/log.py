@@ -17,7 +17,9 @@ from delegate_sim.device.parse.log_outcomes import (
     APPLIED_TO,
     COMPILED_FOR,
     CRASHED,
+    EXCEPTION,
     FAILED,
+    FELL_BACK,
     MADE,
     NONE,
     NOT_COMPILED_FOR,
@@ -62,6 +64,7 @@ _OUTCOMES = {
     REQUESTED: "was requested",
     UNKNOWN: "is not known: the log does not show it",
 }
+_REFERENCE = " (Android's own code for the CPU)"
 _PLANNED = {WHOLE: "planned to delegate the whole graph", PART: "planned to delegate part of the graph"}
 _NO_KERNELS = "; the log does not show whether the delegate created its kernels"
 _UNKNOWN = {
@@ -75,6 +78,8 @@ _ENDS = {
     CRASHED: "; then the process crashed",
     NOT_RUN: "; then the model could not be loaded or prepared",
     RUN_FAILED: "; an operator failed while the model ran",
+    EXCEPTION: "; then the application reported an exception",
+    FELL_BACK: "; then the application says that it falls back to the CPU",
     "": "",
 }
 
@@ -117,6 +122,7 @@ def _summary(summary: LogSummary, columns: int, verbose: bool) -> Iterator[Line]
     yield from fact("release", _release(summary), columns)
     for title, values in (
         ("accelerators", registered_accelerators(summary.log)),
+        ("devices", [device + _REFERENCE * device.endswith("-reference") for device in summary.log.available_devices]),
         ("chip", chip_names(summary.log.chips)),
         ("chosen devices", [f"{name(d)} {n:,}" for d, n in summary.log.chosen_devices.items()]),
     ):

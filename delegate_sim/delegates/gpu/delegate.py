@@ -145,6 +145,7 @@ class GpuDelegate(Delegate):
     limits = PartitionLimits("max_delegated_partitions", 1_000_000, fallback=1)
     log = LogTraits(
         switch="use gpu",
+        prints_kernels=True,
         options_by_interface=MappingProxyType({name: {"backend": name} for name in ("opencl", "opengl")}),
         tried_options=MappingProxyType({"allow_quant_ops": False}),
     )

@@ -31,7 +31,7 @@ _OTHERS = {row["words"]: row["title"] for row in _NAMES if row["of"] == "delegat
 """Titles of delegates that are not simulated. The keys are parts of their names."""
 DISPATCH = "dispatch"
 """Part of the names of libraries and kernels that run compiled parts of a model."""
-_BEGINNING = "Initializing"
+BEGINNING = "Initializing"
 """The word of ML Drift for a graphics interface that it uses. The older GPU delegate says ``Initialized``."""
 ACCELERATOR_KERNELS = "LITERT_"
 """The prefix of the kernel names of LiteRT 2's graphics accelerator."""
@@ -89,7 +89,7 @@ def speaker(log: DeviceLog, name: str) -> Delegate | None:
         if not kernels.isdisjoint(candidate.kernel_names):
             return candidate
     is_accelerator = log.is_of_compiled_model or any(
-        statement.line.startswith((_BEGINNING, ACCELERATOR_KERNELS)) for statement in log.statements_of(Event.INTERFACE_USED)
+        statement.line.startswith((BEGINNING, ACCELERATOR_KERNELS)) for statement in log.statements_of(Event.INTERFACE_USED)
     )
     alike = [own for own in candidates if (own.name in ACCELERATORS.values()) == is_accelerator]
     return (alike or candidates)[0]
@@ -153,7 +153,7 @@ def names_in(log: DeviceLog) -> Iterator[str]:
 def _names_of_statement(statement: Statement) -> list[str]:
     if statement.kind == Event.VERSION_SAID:  # of a delegate, or of a vendor's library
         return [statement.line] if any(word in statement.line for word in ("elegate", ARM_NN_TITLE)) else []
-    name = statement.values.get("op" if statement.kind == Event.NODE_ERROR else "name", "")
+    name = statement.values.get("op" if statement.kind == Event.NODE_ERROR and "micro" not in statement.values else "name", "")
     return [name] if name else []
 
 
@@ -252,8 +252,9 @@ def others_in(log: DeviceLog) -> tuple[str, ...]:
     sources = [statement.values.get("source", "") for statement in log.statements_of(Event.LITERT, Event.FAILURE)]
     names += [re.split(r"[/\\]", source)[-1] for source in sources]
     names_of_others = [name for name in names if name and delegate_named(name) is None and other_name(name)]
-    # Only delegates print counts of delegated nodes, so a name in a line with counts is a delegate's name.
+    # Only delegates print counts of delegated nodes, and only delegates are applied, so such a line has a delegate's name.
     counting = [statement.values["name"] for statement in log.statements_of(Event.OWN_COUNT)]
+    counting += [application.provider for application in log.applications]
     return tuple(dict.fromkeys([*names_of_others, *[name for name in counting if delegate_named(name) is None]]))
 
 

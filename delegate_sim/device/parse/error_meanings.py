@@ -28,7 +28,7 @@ from .delegate_identity import (
 )
 from .known_lines import PrintedValue, Statement
 from .log_contents import DeviceLog, long_lines_note
-from .tables import FORMS, KINDS, MEANINGS, Event, meaning_by_words
+from .tables import CRASHES, FORMS, KINDS, MEANINGS, Event, meaning_by_words
 
 _PREFIX, _NPU = "ANEURALNETWORKS_", "NPU"
 _NEURON_CLOSED = (8, 2, 24)
@@ -84,7 +84,7 @@ class LogMeanings:
     def errors(self) -> tuple[ExplainedError, ...]:
         """Return the distinct errors, each with its meaning."""
         log, statements = self.log, self.log.errors
-        has_reason = any(error.kind not in (Event.LOAD_ERROR, Event.CRASH) for error in statements)
+        has_reason = any(error.kind not in (Event.LOAD_ERROR, *CRASHES) and not _says_nothing(error) for error in statements)
         errors = [
             _explained(error, self.meaning(error))
             for error in statements
@@ -97,7 +97,7 @@ class LogMeanings:
             errors += [_explained(statement, reason) for statement in log.statements_of(Event.NOT_APPLIED)]
         results = (Event.LISTED_REFUSAL, Event.MEASURED, Event.OWN_COUNT)
         if errors:  # if nothing that is known says why, the log's own words have to
-            is_unexplained = all(error.kind in (Event.BENCHMARK_FAILED, Event.CRASH) or _says_nothing(error) for error in errors)
+            is_unexplained = all(error.kind in (Event.BENCHMARK_FAILED, *CRASHES) or _says_nothing(error) for error in errors)
         else:
             is_unexplained = not (log.replacements or log.run_orders or log.summaries or log.has(*results))
         known = {error.line for error in errors}
@@ -122,6 +122,12 @@ class LogMeanings:
             yield compiled[-1].line, f"the log names {count}, but does not show whether compiled parts ran"
         for statement in log.statements_of(Event.VERSION_SAID):
             yield statement.line, _version_meaning(statement)
+        done = log.statements_of(Event.NPU_DONE)
+        for what in dict.fromkeys([line.values["what"] for line in done]):
+            own = [line for line in done if line.values["what"] == what]
+            graphs = counted(sum([line.times for line in own]), "graph")
+            ms = sum([float(line.values["ms"]) * line.times for line in own])
+            yield own[-1].line, f"{graphs} {what}, in {ms:,.0f} ms in all"
         if note := long_lines_note(log):
             yield note, ""
         for statement in log.statements_of(Event.MISSING_SERVICE)[:1]:
@@ -218,7 +224,7 @@ class LogMeanings:
                 "accelerator that knows the composite can run the model"
             )
         failed = "failed when it ran" if stage == "invoke" else f"failed to {stage}"
-        delegate = delegate_named(op)
+        delegate = None if "micro" in error.values else delegate_named(op)
         if delegate is None:
             known = other_name(op)
             return f"node {node} {failed}; {f'{op} belongs to {known}' if known else 'an error before this line may say why'}"
@@ -283,7 +289,7 @@ def _explained(error: Statement, meaning: str, kind: str = "") -> ExplainedError
 
 
 def _says_nothing(error: Statement | ExplainedError) -> bool:
-    return error.kind == Event.LOAD_ERROR and FORMS["unsaid"].search(error.line) is not None
+    return error.kind in (Event.LOAD_ERROR, Event.LIBRARY_ERROR) and FORMS["unsaid"].search(error.line) is not None
 
 
 def _absence(statement: Statement) -> str:
@@ -324,7 +330,7 @@ def has_run(log: DeviceLog) -> bool | None:
     has_times = log.times.warmup_ms is not None or log.times.inference_ms is not None
     if has_times or log.statements_of(Event.MEASURED, Event.EXECUTED):
         return True
-    if log.statements_of(Event.CRASH, Event.LOAD_ERROR, Event.BENCHMARK_FAILED) or any(map(is_while_running, log.errors)):
+    if log.statements_of(*CRASHES, Event.LOAD_ERROR, Event.BENCHMARK_FAILED) or any(map(is_while_running, log.errors)):
         return False
     return True if log.statements_of(Event.ALL_REVERTED) else None
 

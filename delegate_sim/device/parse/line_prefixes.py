@@ -130,7 +130,9 @@ def unwrapped(lines: Iterable[str]) -> Iterator[str]:
         line = next_line
         if whole is not None:
             joined, spaced = held.rstrip("\r\n") + line, f"{held.rstrip()} {line.lstrip()}"
-            fitting = next((text for text in (joined, spaced) if whole.search(text) is not None), None)
+            texts = (spaced,) if line[:1].isspace() or held.rstrip().endswith(":") else (joined, spaced)
+            is_new = message_of(line).severity or not line.strip()
+            fitting = None if is_new else next((text for text in texts if whole.search(text) is not None), None)
             if fitting is None:
                 yield held
             line = fitting or line

@@ -11,7 +11,7 @@ from ...foundation.work_budget import spend_steps
 from .compilations import NOT_COMPILED, EdgeTpuCompilation, RuntimeLog
 from .known_lines import Statement
 from .operator_tables import NO_TIMES, Row, RunOrder, RunTimes, Summary
-from .tables import ERRORS, Event, kinds_with
+from .tables import CRASHES, ERRORS, Event, kinds_with
 
 LONGEST_LINE = 1 << 16
 """Largest number of characters of a line that are read. The rest of a longer line is skipped."""
@@ -123,6 +123,8 @@ class DeviceLog:
     """Pairs of vendor and SoC that lines name. The SoC may be ""."""
     plain_errors: tuple[Statement, ...] = ()
     """The first lines that plainly show a failure, although nothing is known about them."""
+    ends_known: bool = False
+    """True if the last line was understood. Other programs may have printed the lines after all that were."""
     long_lines: int = 0
     """Number of lines that were too long, so that only their beginnings were read."""
 
@@ -138,7 +140,7 @@ class DeviceLog:
     @property
     def has_only_crashes(self) -> bool:
         """True if the log reports a crash, but has no line about a model or a delegate."""
-        of_crashes = (Event.CRASH, Event.OTHER_ERROR, Event.FAILURE)
+        of_crashes = (*CRASHES, Event.OTHER_ERROR, Event.FAILURE)
         others = tuple([statement for statement in self.statements if statement.kind not in of_crashes])
         return replace(self, statements=others).is_empty
 
@@ -146,6 +148,13 @@ class DeviceLog:
     def graph(self) -> str:
         """The path of the model, or "" if the log does not show it."""
         return self.parameters.get("graph", self.flags.get("graph", "")).strip()
+
+    @property
+    def available_devices(self) -> tuple[str, ...]:
+        """The devices that benchmark_model or Android's neural networks runtime lists."""
+        lists = [value for name, value in self.parameters.items() if name.endswith("accelerators available")]
+        listed = ",".join(lists).split(",")
+        return tuple(dict.fromkeys([*filter(None, map(str.strip, listed)), *self.runtime.devices]))
 
     @property
     def table_operators(self) -> list[str]:

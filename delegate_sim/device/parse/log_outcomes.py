@@ -8,6 +8,7 @@ from itertools import pairwise
 from ...delegates.base import Delegate
 from ...delegates.registry import APPLIED_BY_DEFAULT
 from .delegate_identity import (
+    BEGINNING,
     DISPATCH,
     plain_name,
     statements_by,
@@ -23,7 +24,7 @@ WHOLE, PART, NONE, FAILED, NOT_CREATED, NOT_LOADED, NOT_SHOWN, APPLIED_TO, MADE,
     "whole", "part", "none", "failed", "not-created", "not-loaded", "not-shown", "applied", "created", "requested", "unknown",
 )  # fmt: skip
 COMPILED_FOR, NOT_COMPILED_FOR, CRASHED = "compiled", "not-compiled", "crashed"
-NOT_RUN, RUN_FAILED = "not-run", "run-failed"
+NOT_RUN, RUN_FAILED, EXCEPTION, FELL_BACK = "not-run", "run-failed", Event.EXCEPTION, Event.FELL_BACK
 """Outcomes of a delegate.
 
 ``compiled`` and ``not-compiled``: the log is from a compiler, and shows no run. ``not-loaded``: the runtime could not load or
@@ -56,15 +57,19 @@ def counts_and_outcome(log: DeviceLog, names: set[str], *, is_requested: bool) -
     return counts, REQUESTED if outcome == UNKNOWN and is_requested else outcome
 
 
-def is_planned(log: DeviceLog, names: set[str], counts: tuple[Count, ...]) -> bool:
-    """Return whether no line shows that kernels were created for the counted nodes. A driver may fail after the counts."""
+def is_planned(log: DeviceLog, names: set[str], counts: tuple[Count, ...], *, prints_kernels: bool) -> bool:
+    """Return whether no line shows that kernels were created for the counted nodes. A driver may fail after the counts.
+
+    ``prints_kernels``: the delegate prints a line as soon as it has created its kernels.
+    """
     after_kernels = (Event.KERNELS, Event.INTERFACE_USED, Event.APPLIED, Event.MEASURED, Event.EXECUTED)
     builds = [place for error in log.statements_of(Event.BUILD_ERROR) for place in error.places]
     last = max([replacement.place for replacement in log.replacements if plain_name(replacement.kernel) in names], default=0)
-    if {count.source for count in counts} != {"split"} and max(builds, default=0) <= last:
+    sources = {count.source for count in counts}
+    if "table" in sources or (sources != {"split"} and max(builds, default=0) <= last and not prints_kernels):
         return False
     later = [place for statement in log.statements_of(*after_kernels) for place in statement.places]
-    later += [application.place for application in log.applications]
+    later += [line.place for line in log.applications] + [line.place for line in log.replacements]
     return max(later, default=0) <= max([last, *builds]) and log.times.is_empty
 
 
@@ -100,7 +105,8 @@ def _failure(log: DeviceLog, names: set[str]) -> str:
     log = without_errors_of_others(log, names, is_certain=False)
     if log.has(Event.RESTORED, Event.NOT_APPLIED) or log.dynamic_tensor is not None:
         return FAILED
-    errors = [error for error in log.errors if not is_while_running(error)]
+    made = _last_success(log, names)
+    errors = [error for error in log.errors if not (is_while_running(error) or _is_overcome(error, made))]
     is_replaced = any(plain_name(replacement.kernel) in names for replacement in log.replacements)
     immutable = log.statements_of(Event.IMMUTABLE_ERROR)
     is_default = not names - {""} or plain_name(APPLIED_BY_DEFAULT) in names
@@ -117,13 +123,25 @@ def _failure(log: DeviceLog, names: set[str]) -> str:
     own = [error for error in vendor if plain_name(error.values.get("name", "")) in names]
     if any(max(error.places, default=0) >= counted for error in own):
         return FAILED
-    if any(names & _words(line) for line in log.not_created):
+    if statements_by(log, names - {""}, Event.NOT_CREATED) or any(names & _words(line) for line in log.not_created):
         return NOT_CREATED
     if log.has(Event.LIBRARY_ERROR):
         return FAILED if statements_by(log, names, Event.OWN_COUNT) else NOT_CREATED  # only a created delegate counts nodes
     is_made = not (names - {""}) or not any("what" in error.values for error in errors if error.kind == Event.LOAD_ERROR)
     has_ended = bool(log.statements_of(Event.BENCHMARK_FAILED)) and bool(names - {""})
     return "" if is_made and not has_ended else FAILED
+
+
+def _last_success(log: DeviceLog, names: set[str]) -> int:
+    """Return the number of the last line in which a delegate reports that it has an interface or kernels, or 0."""
+    lines = statements_by(log, names, Event.INTERFACE_USED, Event.KERNELS)
+    made = [line for line in lines if line.values.get("count", "1") != "0" and not line.line.startswith(BEGINNING)]
+    return max([place for line in made for place in line.places], default=0)
+
+
+def _is_overcome(error: Statement, success: int) -> bool:
+    """Return whether a delegate went on after an error, for example with another interface."""
+    return "says_failed" in KINDS[error.kind].traits and bool(error.places) and max(error.places) < success
 
 
 def _says_failed(names: set[str], error: Statement) -> bool:
@@ -133,7 +151,7 @@ def _says_failed(names: set[str], error: Statement) -> bool:
     return (
         error.kind in (Event.KERNEL_ERROR, Event.PREPARATION_ERROR, Event.FLEX_ERROR)
         or (is_named and "says_failed" in KINDS[error.kind].traits)
-        or (error.kind == Event.FAILURE and "create compiled model" in error.line)
+        or (error.kind == Event.FAILURE and FORMS["not-compiled"].search(error.line) is not None)
     )
 
 

@@ -27,7 +27,7 @@ from .log_contents import ApplicationLine, DeviceLog, Replacement
 from .log_runs import beginning, split_at
 from .operator_tables import RUN_ORDER, SLOWEST, SUMMARY, OperatorTable, RunOrder, table_title, times_in
 from .profile_files import is_of_dump, read_dump
-from .tables import ERRORS, FORMS, Event, kinds_with, line_in, sequence_of
+from .tables import CRASHES, ERRORS, FORMS, Event, kinds_with, line_in, sequence_of
 
 _FIRST = kinds_with("is_first")
 _ATTRIBUTED = ERRORS | {Event.NOT_APPLIED}
@@ -85,7 +85,7 @@ class Reader:
 
     def _start(self) -> None:
         log = self._log()
-        others = tuple([statement for statement in log.statements if statement.kind != Event.CRASH])
+        others = tuple([statement for statement in log.statements if statement.kind not in CRASHES])
         if not replace(log, statements=others).is_empty:
             self._finish(log)
         self._begin(DeviceLog(flags=log.flags if log.is_empty else {}))
@@ -146,7 +146,8 @@ class Reader:
             self.log.times = replace(self.log.times, **times)
         pieces = text.split("\\n") if "\\n" in text and "delegate" in text else [text]
         used = [self._read_text(replace(message, text=piece)) for piece in pieces]
-        if not any(used) and not self._is_of_source(message):
+        self.log.ends_known = any(used)
+        if not self.log.ends_known and not self._is_of_source(message):
             self.unused_count += 1
             if len(self.unused) < _MOST_UNUSED:
                 self.unused.append(line.rstrip("\r\n"))
@@ -156,7 +157,7 @@ class Reader:
         text = message.text.strip()
         known = None if self.sources is None else self.sources.of(text)
         most, severity = (_MOST_PLAIN, "") if known is None else (_MOST_KNOWN, known.severity)
-        severity = message.severity or severity
+        severity = "" if FORMS["dump-tag"].fullmatch(message.tag) else message.severity or severity
         if len(self.plain_errors.found) < most and is_plain_failure(text, severity):
             values = MappingProxyType({"severity": severity})
             self.plain_errors.add(Statement(Event.PLAIN_ERROR, text, values, source=known), self.place)
@@ -360,6 +361,8 @@ class Reader:
         earlier = self.log.replacements[-1] if self.log.replacements else None
         if earlier is None or earlier.kernel == replacement.kernel or earlier.total is not None or earlier.subgraph is not None:
             return False
+        if earlier.partitions == 1 and replacement.replaced > 1:
+            return True  # the previous delegate took the whole graph, so only its kernel is left
         spend_steps(len(self.statements.found), _READING)
         counts = [own.numbers("delegated", "total") for own in self.statements.all() if own.kind == Event.OWN_COUNT]
         left = [total - earlier.replaced for delegated, total in counts if delegated == earlier.replaced]

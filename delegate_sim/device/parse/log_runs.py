@@ -169,8 +169,9 @@ def kernels_before(log: DeviceLog) -> Iterator[tuple[Replacement, int | None]]:
         others = [plan for plan in known if plan.kernel != line.kernel]
         fitting = [plan for plan in others if 0 <= line.total - plan.left <= plan.most]
         if not others:
-            known.append(_Plan(line.kernel, line.total - line.replaced, partitions))
-            yield line, 0
+            kernels = _kernels_of_own_counts(log, line)
+            known.append(_Plan(line.kernel, line.total - kernels - line.replaced, partitions + kernels))
+            yield line, kernels
         elif len(fitting) == 1:
             plan = fitting[0]
             yield line, line.total - plan.left
@@ -178,6 +179,17 @@ def kernels_before(log: DeviceLog) -> Iterator[tuple[Replacement, int | None]]:
         else:
             plans[line.subgraph] = None
             yield line, None
+
+
+def _kernels_of_own_counts(log: DeviceLog, line: Replacement) -> int:
+    """Return the number of kernels of an earlier delegate that printed only its own counts, if these lead to the line's total."""
+    kernels = {plain_name(replacement.kernel) for replacement in log.replacements}
+    for own in log.statements_of(Event.OWN_COUNT):
+        delegated, total, partitions = own.numbers("delegated", "total", "partitions")
+        is_earlier = min(own.places, default=0) < line.place and plain_name(own.values["name"]) not in kernels
+        if is_earlier and partitions and line.total == total - delegated + partitions:
+            return partitions
+    return 0
 
 
 def npu_counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:

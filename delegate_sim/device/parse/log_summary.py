@@ -30,6 +30,7 @@ from .delegate_identity import (
     plain_name,
     registered_accelerators,
     requested_accelerators,
+    statements_by,
 )
 from .error_meanings import ExplainedError, LogMeanings, cause_of, explained_errors, explained_notes, is_while_running
 from .known_lines import ARMNN_PARSER
@@ -38,7 +39,9 @@ from .log_outcomes import (
     APPLIED_TO,
     COMPILED_FOR,
     CRASHED,
+    EXCEPTION,
     FAILED,
+    FELL_BACK,
     MADE,
     NONE,
     NOT_COMPILED_FOR,
@@ -62,7 +65,7 @@ from .log_outcomes import (
 )
 from .log_runs import NO, YES, NpuStages, counted_tables, counts_of, npu_stages, ordered_tables
 from .log_runs import NOT_SHOWN as STAGE_NOT_SHOWN
-from .tables import KINDS, Event
+from .tables import CRASHES, KINDS, Event
 
 _STEPS_OF_A_SUMMARY, _STEPS_OF_A_STATEMENT = 500, 20
 _STAGE_OUTCOMES = {(NO, NO): NOT_COMPILED_FOR, (YES, STAGE_NOT_SHOWN): COMPILED_FOR, (YES, NO): FAILED}
@@ -85,6 +88,7 @@ class LogSummary(Declared):
         Column("version", source=lambda own: own.log.tensorflow_version or ""),
         *(Column("refusals", LIST, parts=positions("op", "reason", "times")), Column("errors", LIST)),
         Column("chosen_devices", OBJECT, source="log.chosen_devices"),
+        Column("available_devices", LIST, source="log.available_devices"),
         Column("compiled", LIST, source=lambda own: map(compilation_text, own.log.runtime.compilations)),
         *(Column("accelerators", LIST, source=lambda own: registered_accelerators(own.log)), Column("cause")),
         Column("notes", LIST, source=lambda own: explained_notes(own.log), parts=positions("line", "meaning")),
@@ -97,7 +101,9 @@ class LogSummary(Declared):
     log: DeviceLog
     delegate: LogDelegate
     end: str
-    """The end of the run after the outcome, or "": ``crashed``, ``not-run`` (the model was not loaded), or ``run-failed``."""
+    """The end of the run after the outcome, or "": ``crashed``, ``not-run`` (the model was not loaded), ``run-failed``,
+    ``exception`` (the application reports one), or ``fell-back`` (the application says that it uses the CPU).
+    """
     others: tuple[LogDelegate, ...]
     releases: tuple[str, ...]
     """The releases that may have printed the log. Empty if the log does not identify a release."""
@@ -164,7 +170,7 @@ def summary_of(log: DeviceLog) -> LogSummary:
         own = _compiled_delegate(log)
     else:
         own = _simulated_delegate(log, delegate) if delegate is not None else _unsimulated_delegate(log)
-    if own.outcome in (REQUESTED, UNKNOWN) and log.statements_of(Event.CRASH):
+    if own.outcome in (REQUESTED, UNKNOWN) and log.has(*CRASHES):
         own = replace(own, outcome=CRASHED)
     stages = npu_stages(log)
     if stages is not None and own.outcome in (REQUESTED, UNKNOWN):
@@ -173,7 +179,8 @@ def summary_of(log: DeviceLog) -> LogSummary:
     own, others = _in_order(log, own, tuple(_other_delegates(log, delegate, own)))
     own, others, end = _with_end(log, own, others)
     has_wording = bool(log.replacements or log.tensorflow_version or is_of_second_litert(log))
-    is_open = own.is_planned or own.outcome in (MADE, REQUESTED, UNKNOWN)
+    is_open = (own.outcome == MADE and log.ends_known) or own.outcome in (REQUESTED, UNKNOWN)
+    is_open = not end and (own.is_planned or (is_open and not errors and log.times.is_empty))
     return LogSummary(
         log=log,
         delegate=own,
@@ -183,7 +190,7 @@ def summary_of(log: DeviceLog) -> LogSummary:
         errors=errors,
         cause=_cause(log, (own, *others), errors, end),
         npu=stages,
-        is_cut=is_open and not log.has(Event.MEASURED, Event.CRASH),
+        is_cut=is_open and not log.has(Event.MEASURED, *CRASHES),
     )
 
 
@@ -194,21 +201,36 @@ def _with_end(
     last = max([0, *[replacement.place for replacement in log.replacements]])
     errors = log.statements_of(Event.LOAD_ERROR, Event.BENCHMARK_FAILED)
     failed = [error for error in errors if max(error.places, default=last) >= last]
+    unprepared = [error for error in log.statements_of(Event.NODE_ERROR) if not is_while_running(error)]
+    failed += [error for error in unprepared if max(error.places, default=0) >= last and not _is_of_delegate(error.values["op"])]
     if any(re.search(r"nterpreter\b", error.line) for error in failed):
         made = [delegate for delegate in (own, *others) if delegate.outcome == MADE]
         idle = [delegate for delegate in made if not (delegate.name and find_delegate(delegate.name).is_applied_by_default)]
         if len(idle) == 1:
             own, *rest = [replace(item, outcome=FAILED) if item is idle[0] else item for item in (own, *others)]
             return own, tuple(rest), ""
-    if log.statements_of(Event.CRASH) and own.outcome != CRASHED:
+    if log.has(*CRASHES) and own.outcome != CRASHED:
         return own, others, CRASHED
     stopped = [error.values["op"] for error in log.statements_of(Event.NODE_ERROR) if is_while_running(error)]
     if own.outcome == NOT_LOADED and stopped:
         return replace(own, outcome=UNKNOWN), others, RUN_FAILED
     is_applied = own.outcome in (WHOLE, PART, NONE, APPLIED_TO, MADE) and not own.failed_running
-    if is_applied and stopped and not any(is_kernel(op) or other_name(op) for op in stopped):
+    if is_applied and stopped and not any(map(_is_of_delegate, stopped)):
         return own, others, RUN_FAILED
-    return own, others, NOT_RUN if failed and is_applied else ""
+    if failed and is_applied:
+        return own, others, NOT_RUN
+    last = max([1, last, *[place for error in log.errors for place in error.places[:1]]])
+    has_failed = own.outcome in (FAILED, NOT_CREATED)
+    ends = {FELL_BACK: has_failed, EXCEPTION: has_failed or is_applied}
+    return own, others, next((end for end, fits in ends.items() if fits and _last_place(log, end) >= last), "")
+
+
+def _is_of_delegate(op: str) -> bool:
+    return is_kernel(op) or bool(other_name(op))
+
+
+def _last_place(log: DeviceLog, kind: str) -> int:
+    return max([place for statement in log.statements_of(kind) for place in statement.places], default=0)
 
 
 def _in_order(log: DeviceLog, own: LogDelegate, others: tuple[LogDelegate, ...]) -> tuple[LogDelegate, tuple[LogDelegate, ...]]:
@@ -230,7 +252,7 @@ def _names(log: DeviceLog, delegate: LogDelegate) -> set[str]:
 def _cause(log: DeviceLog, delegates: Sequence[LogDelegate], errors: Sequence[ExplainedError], end: str) -> str:
     outcomes = (FAILED, NOT_CREATED, NOT_LOADED, NOT_COMPILED_FOR)
     has_failed = bool(end) or any(delegate.failed_running or delegate.outcome in outcomes for delegate in delegates)
-    cause = cause_of(errors) if has_failed or any(error.kind == Event.CRASH for error in errors) else None
+    cause = cause_of(errors) if has_failed or any(error.kind in CRASHES for error in errors) else None
     refused = [statement.line for statement in log.statements_of(Event.OPERATOR_REFUSED) if "name" in statement.values]
     if cause is not None and cause.kind == Event.KERNEL_ERROR and refused:
         return refused[-1]  # old delegates fail at the first operator that they refuse
@@ -264,11 +286,21 @@ def _simulated_delegate(log: DeviceLog, delegate: Delegate) -> LogDelegate:
         # Some delegates, such as Apple's, have several kernels.
         name = next((replacement.kernel for replacement in log.replacements if replacement.kernel in delegate.kernel_names), "")
         name = "" if name == delegate.kernel_name else name
+    name = name or _interface(log, delegate, names)
     if not name and delegate.log.chip and not chip_names(log.chips):
         name = f"if the chip is an {delegate.log.chip}; the log does not show the chip"
     title = f"{delegate.name} ({name})" if name else delegate.name
-    plans = outcome in (WHOLE, PART) and is_planned(log, names, counts)
+    prints = delegate.log.prints_kernels and any(line.kernel == delegate.kernel_name for line in log.replacements)
+    plans = outcome in (WHOLE, PART) and is_planned(log, names, counts, prints_kernels=prints)
     return with_failed_run(log, names, LogDelegate(delegate.name, title, outcome, counts, is_planned=plans))
+
+
+def _interface(log: DeviceLog, delegate: Delegate, names: set[str]) -> str:
+    """Return the graphics interface that a delegate uses, or "". The delegate for Metal names it when it is created."""
+    used = [line.values["interface"] for line in statements_by(log, names, Event.INTERFACE_USED) if "interface" in line.values]
+    own = {plain_name(name) for name in (delegate.name, delegate.provider_name, delegate.kernel_name)}
+    made = [name for name in log.created if plain_name(name) in names - own]
+    return next(iter([*used[-1:], *made]), "")
 
 
 def _unsimulated_delegate(log: DeviceLog) -> LogDelegate:
@@ -281,7 +313,7 @@ def _unsimulated_delegate(log: DeviceLog) -> LogDelegate:
     known = other_name(name)
     # Different lines may use different names for the same delegate.
     same = [same_name for same_name in others if known and other_name(same_name) == known]
-    names = {plain_name(plain) for plain in (name, *same, *(["external"] if name else []))}
+    names = {plain_name(plain) for plain in (name, *same, *(_ANY_PROVIDER if name else ()))}
     counts, outcome = counts_and_outcome(log, names, is_requested=bool(name))
     if outcome == UNKNOWN and log.statements_of(Event.BUILTIN_ERROR, Event.CUSTOM_ERROR, Event.LOAD_ERROR, Event.NODE_ERROR):
         outcome = NOT_LOADED
@@ -294,6 +326,10 @@ def _unsimulated_delegate(log: DeviceLog) -> LogDelegate:
     if outcome in (UNKNOWN, REQUESTED) and log.statements_of(Event.COMPILED_PART):
         outcome = COMPILED_FOR
     return with_failed_run(log, names, LogDelegate("", _title(name), outcome, counts))
+
+
+_ANY_PROVIDER = ("external", "stable")
+"""The names that benchmark_model gives to delegates from libraries, as plain names."""
 
 
 def _title(name: str) -> str:
@@ -321,6 +357,8 @@ def _other_delegates(log: DeviceLog, delegate: Delegate | None, own: LogDelegate
         counted |= {count.line for count in counts}
         if counts:
             yield LogDelegate("", _title(name), outcome_of(log, counts) or REQUESTED, counts)
+        elif plain_name(name) in _ANY_PROVIDER:
+            continue
         elif other_name(name) not in known and outcome_without_counts(log, {plain_name(name)}) == MADE:
             yield LogDelegate("", _title(name), MADE, ())
         elif own.name and DISPATCH not in seen and DISPATCH in plain_name(name) and has_failed_dispatch:

@@ -74,6 +74,7 @@ class Event:
     OTHER_ERROR, PLAIN_ERROR, UNSURE_ERROR, COMPILER_ERROR = "other-error", "plain-error", "unsure-error", "compiler-error"
     LIBRARY_ERROR, FLEX_ERROR, VENDOR_ERROR, RUNTIME_ERROR = "library-error", "flex-error", "vendor-error", "runtime-error"
     CRASH, BENCHMARK_FAILED, LOAD_ERROR, WARNED = "crash", "benchmark-failed", "load-error", "warned"
+    EXCEPTION, FELL_BACK, NPU_DONE = "exception", "fell-back", "npu-done"
     CREATED, NOT_CREATED, NOT_APPLIED, APPLIED, RESTORED = "created", "not-created", "not-applied", "applied", "restored"
     COMPILED, COMPILED_PART, LIBRARY, LITERT = "compiled", "compiled-part", "library", "litert"
     PLUGINS_APPLIED = "plugins-applied"
@@ -114,3 +115,4 @@ def kinds_with(trait: str) -> tuple[str, ...]:
 
 
 ERRORS = frozenset(kinds_with("is_error"))
+CRASHES = kinds_with("is_crash")

@@ -61,7 +61,12 @@ def test_code_names_only_kinds_and_traits_of_the_table():
     traits = {trait for kind in KINDS.values() for trait in kind.traits}
     explained = pkgutil.get_data("delegate_sim.device.parse", "kinds.tsv").decode()
     assert [trait for trait in traits if f"#   {trait}: " not in explained] == []
-    used = {*re.findall(r'kinds_with\("(\w+)"\)', SOURCES), *re.findall(r'"(\w+)" (?:not )?in KINDS', SOURCES), "is_error"}
+    used = {
+        *re.findall(r'kinds_with\("(\w+)"\)', SOURCES),
+        *re.findall(r'"(\w+)" (?:not )?in KINDS', SOURCES),
+        "is_error",
+        "is_crash",
+    }
     assert used == traits
 
 

@@ -232,7 +232,7 @@ CASES = {
         "edgetpu",
         "not-created",
         errors=("library-error",),
-        words="nothing is applied",
+        words="created no delegate",
     ),
     "the Edge TPU's compiler": Case(
         "Number of operations that will run on Edge TPU: 64\nNumber of operations that will run on CPU: 2\n"

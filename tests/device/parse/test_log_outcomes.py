@@ -339,10 +339,12 @@ def test_all_delegates_are_reverted_together():
         (LIST, True),
         (f"{LIST}I/tflite: Created 1 GPU delegate kernels.\n", False),
         (f"{LIST}Inference timings in us: Init: 9, Inference (avg): 7\n", False),
-        (WHOLE, False),
+        (WHOLE, True),
+        (f"{WHOLE}Created 1 GPU delegate kernels.\n", False),
+        (WHOLE.replace("TfLiteGpuDelegateV2", "TfLiteXNNPackDelegate"), False),
         (f"{WHOLE}Failed to build program executable - x\n", True),
         (f"{WHOLE}Failed to build program executable - x\nFalling back to OpenGL\nInitialized OpenGL-based API.\n", False),
-        (f"Failed to build program executable - x\n{WHOLE}", False),
+        (f"Failed to build program executable - x\n{WHOLE}Created 1 GPU delegate kernels.\n", False),
     ],
 )
 def test_counts_before_the_kernels_are_a_plan(text, is_planned):
