@@ -187,7 +187,7 @@ class Partitions:
             return None
         if form not in self._accepted:
             lowered = self.build(subset)
-            if not (lowered.has_failed or lowered.lines):
+            if not lowered.has_failed:
                 self._accepted.add(form, (tuple(lowered.operations.values()), lowered.required))
             return lowered
         operations, required = self._accepted[form]

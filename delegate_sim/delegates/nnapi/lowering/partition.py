@@ -35,7 +35,8 @@ class LoweredPartition:
 
     ``failure`` is the delegate's own failure, or None. ``calls`` are the calls that the runtime rejects. The build continues
     after a rejected call, so ``failure`` may occur after the first rejected call. After a failure, ``operations`` and ``model``
-    are incomplete. ``required`` is the NNAPI version that the model needs, or None if the model is not finished.
+    are incomplete. ``required`` is the NNAPI version that the
+    model needs, or None if the model is not finished.
     """
 
     operations: Mapping[int, tuple[str, ...]]
