@@ -3,7 +3,8 @@
 Source: ``NNAPIOpBuilder`` and ``NnapiMappingContext`` (``delegates/nnapi/nnapi_delegate.cc``).
 
 In some places, the delegate ignores a failure to add a tensor and treats the tensor as mapped. This builder does the same. Unlike
-the delegate, this builder continues after a rejected call, so that every rejected call is reported.
+the delegate, this builder continues after a rejected call, so that every rejected call is reported. Without a simulated runtime,
+no NNAPI model is built.
 """
 
 from __future__ import annotations
