@@ -20,6 +20,7 @@ OPERATIONS: dict[int, OperationRule] = {
     code: rule for rule in (*arithmetic.RULES, *layers.RULES, *shapes.RULES) for code in rule.operations
 }
 
+
 _CODES = frozenset(OperationType)
 
 

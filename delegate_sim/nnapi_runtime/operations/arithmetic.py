@@ -171,10 +171,12 @@ RULES = (
     ),
 )
 
+
 # Inputs of IF: condition, then-model, else-model, and inputs of the branches.
 # Inputs of WHILE: condition model, body model, and inputs of the loop.
 IF_THEN, IF_ELSE, IF_FIRST_INPUT = 1, 2, 3
 WHILE_CONDITION, WHILE_BODY, WHILE_FIRST_INPUT = 0, 1, 2
+
 _LEVEL = 4
 
 

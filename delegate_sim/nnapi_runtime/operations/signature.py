@@ -19,6 +19,7 @@ from ..refusal import RULES, Call, OneOf, OperandPart, refuse
 from ..types import AndroidRelease, OperandType, OperationType, Version, type_of
 
 T = OperandType
+
 QUANT8: frozenset[int] = frozenset({T.TENSOR_QUANT8_ASYMM, T.TENSOR_QUANT8_ASYMM_SIGNED})
 
 

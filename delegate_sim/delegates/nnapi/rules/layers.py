@@ -75,6 +75,7 @@ def _groups(node: NodeView) -> str | None:
 
 
 _NO_DILATION = check(OPERAND_VALUE, "dilation 1", _dilation, "use NNAPI 1.2").when(below_level("1.2"))
+
 _MAX_WINDOW = 256
 
 

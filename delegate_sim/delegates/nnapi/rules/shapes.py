@@ -59,6 +59,7 @@ def _nonzero_crops(node: NodeView) -> str | None:
 
 
 _REFLECT, _SYMMETRIC = 0, 1
+
 _REFLECT, _SYMMETRIC = 0, 1
 
 
@@ -67,6 +68,7 @@ def _unknown_mirror_mode(node: NodeView) -> bool:
 
 
 _HAS_ELEMENTS = has_elements(INPUT).from_source(SOURCE.with_symbol("HasZeroes"))
+
 _INDICES = ("INT32", "INT64")
 
 

@@ -14,7 +14,6 @@ from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import find_delegate
 from delegate_sim.errors import DelegateSimError
 from delegate_sim.graph.analysis_cache import AnalysisCache
-from delegate_sim.graph.partition import partition
 from delegate_sim.model.reader import load
 from delegate_sim.prepare.preparation import prepare
 from delegate_sim.releases.catalogue import NEWEST
@@ -63,45 +62,6 @@ def built(model):
         model.inputs,
         model.outputs,
     )
-
-
-def forms_of_partitions(*outputs_of):
-    """Return the form of the whole graph that each function makes, as one partition."""
-    forms = []
-    for make in outputs_of:
-        sketch = Sketch()
-        graph = sketch.finish(make(sketch))
-        (subset,) = partition(graph, graph.execution_plan)
-        forms.append(partition_form(graph, subset))
-    return forms
-
-
-def test_partitions_that_are_connected_in_another_way_have_another_form():
-    def squared(sketch):
-        source = sketch.node("ABS", [sketch.input()])
-        return sketch.node("MUL", [source, source])
-
-    def multiplied(sketch):
-        return sketch.node("MUL", [sketch.node("ABS", [sketch.input()]), sketch.input()])
-
-    one, other = forms_of_partitions(squared, multiplied)
-    assert one is not None
-    assert other is not None
-    assert [entry[2:] for entry in one[:2]] != [entry[2:] for entry in other[:2]]
-
-
-def test_a_large_partition_and_a_lowering_that_reads_the_graph_have_no_form():
-    def long(sketch):
-        result = sketch.input()
-        for _ in range(65):
-            result = sketch.node("ABS", [result])
-        return result
-
-    def reading(sketch):
-        shape, weights = sketch.constant("INT32", (4,)), sketch.constant("FLOAT32", (2, 2, 2, 2))
-        return sketch.node("TRANSPOSE_CONV", [shape, weights, sketch.input((1, 2, 2, 2))])
-
-    assert forms_of_partitions(long, reading) == [None, None]
 
 
 def assert_equal_when_built(content, level):
