@@ -86,6 +86,22 @@ def _is_large_int64(node: NodeView, tensor: Tensor) -> bool:
     return tensor.is_constant and tensor.type == "INT64" and not _fits_int32(node, tensor)
 
 
+def _add_batch_to_space(builder: PartitionBuilder, node: LoweredNode) -> None:
+    """Lower BATCH_TO_SPACE_ND without the crops, because NNAPI does not crop."""
+    for position in range(len(node.inputs)):
+        if position != 2:
+            builder.add_input(node, position)
+    builder.finish(node)
+
+
+def _add_expand_dims(builder: PartitionBuilder, node: LoweredNode) -> None:
+    for position in range(len(node.inputs)):
+        if position != 1:
+            builder.add_input(node, position)
+    builder.add_int(first_integer(node.view, 1))
+    builder.finish(node)
+
+
 def _add_reshape(builder: PartitionBuilder, node: LoweredNode) -> None:
     builder.add_inputs(node)
     if len(node.inputs) == 1:
@@ -185,7 +201,7 @@ RULES: Rules[NnapiTarget] = {
             _nonzero_crops,
             "crop with a SLICE after the node instead",
         ),
-        add=with_scalars(without=2),  # NNAPI does not crop
+        add=_add_batch_to_space,
     ),
     "DEPTH_TO_SPACE": int8_operator(type_in(INPUT, FLOAT_QUANT8), add=_BLOCK_SIZE),
     "EXPAND_DIMS": int8_operator(
@@ -193,7 +209,7 @@ RULES: Rules[NnapiTarget] = {
         min_level("1.2"),
         type_in(INPUT, FLOAT16_QUANT8_INT32),
         constant_int32(operand(1, "axis")),
-        add=with_scalars(lambda node: [first_integer(node.view, 1)], without=1),
+        add=_add_expand_dims,
     ),
     "RESHAPE": int8_operator(
         op_version(1),
