@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from ...graph.forms import FormTable, forms_of
 from ...graph.graph import Graph
 from ...graph.partition import Subset, partition
-from ...nnapi_runtime.builder import OnCall, ignore_call
+from ...nnapi_runtime.builder import ModelBuilder
 from ...nnapi_runtime.types import Version
 from ...nnapi_runtime.types import feature_level as level_of
 from ...refusal import Refusal
@@ -20,6 +20,7 @@ from ...releases.catalogue import NEWEST, Release
 from ...rules.rule import Reason
 from ..decision import Decision, Float16Remapping, take_supported
 from ..options import OptionValues
+from .lowering.builder import ModelMaker
 from .lowering.operands import COMPILATION, refused_at
 from .lowering.partition import LoweredPartition, lower_partition, node_of, partition_form
 from .options import (
@@ -49,6 +50,12 @@ if TYPE_CHECKING:
     from ...nnapi_runtime.compilation import Compilation
     from ..driver import Driver
     from .device_profile import ProfiledDevice
+
+
+def model_maker(options: OptionValues) -> ModelMaker | None:
+    """Return a function that creates NNAPI model builders, or None if no runtime is simulated."""
+    android, level = android_of(options), level_of(runtime_level(options))
+    return None if android is None else lambda note: ModelBuilder(android, level, note)
 
 
 class DriverAnswers:
@@ -128,7 +135,7 @@ class DriverAnswers:
     def _left_out(self, lowered: LoweredPartition) -> frozenset[int]:
         if self._devices is None and (lowered.required is None or lowered.required.fits(self._version)):
             return frozenset()
-        if not lowered.is_finished:
+        if lowered.model is None or not lowered.is_finished:
             return frozenset()
         left_out = self._not_taken.get(id(lowered))
         if left_out is None:
@@ -147,18 +154,19 @@ _Accepted: TypeAlias = tuple[tuple[tuple[str, ...], ...], Version | None]
 class Partitions:
     """The partitions of a graph with certain options. Each NNAPI model is built when it is first needed."""
 
-    def __init__(self, graph: Graph, options: OptionValues, release: Release) -> None:
+    def __init__(self, graph: Graph, options: OptionValues, release: Release, make_model: ModelMaker | None = None) -> None:
         self.graph = graph
         self.options = options
         self.release = release
         self._kept: dict[int, LoweredPartition] = {}
         levels = mapping_level(options), runtime_level(options), android_of(options)
-        key = *levels, options["allow_dynamic_dimensions"], options["allow_fp16"], release
+        key = *levels, options["allow_dynamic_dimensions"], options["allow_fp16"], release, make_model
         self._lowered = graph.results.get("partitions", key, dict[tuple[Subset, frozenset[int]], LoweredPartition])
         """Lowered partitions, which all simulations share whose options make no difference to the NNAPI models.
 
         The key is a pair: the partition, and the nodes of the partition that are assumed to be supported.
         """
+        self._make_model = make_model or model_maker(options)
         shared = forms_of(graph.shared, graph.model), key
         self._accepted = graph.shared.get("accepted partitions", shared, FormTable[Hashable, _Accepted])
         """The NNAPI operations of each node, and the needed version, of the partitions without a failure by form."""
@@ -194,8 +202,8 @@ class Partitions:
         named = dict(zip(subset.nodes, operations, strict=True))
         return LoweredPartition(named, lambda: self.build(subset).build(), required=required)
 
-    def build(self, subset: Subset, on_call: OnCall = ignore_call) -> LoweredPartition:
-        """Build the NNAPI model of a partition, even if it was built before. ``on_call`` gets each call to NNAPI."""
+    def build(self, subset: Subset) -> LoweredPartition:
+        """Build the NNAPI model of a partition, even if it was built before."""
         return lower_partition(
             self.graph,
             subset.nodes,
@@ -204,10 +212,9 @@ class Partitions:
             target_feature_level=mapping_level(self.options),
             runtime_feature_level=runtime_level(self.options),
             release=self.release,
-            android=android_of(self.options),
+            make_model=self._make_model,
             allows_dynamic=self.options["allow_dynamic_dimensions"],
             is_relaxed=self.options["allow_fp16"],
-            on_call=on_call,
         )
 
     def failure(

@@ -77,7 +77,7 @@ def _refused_operand(call: Refusal, node: int, graph: Graph, lowered: LoweredPar
     if call.tensor is not None:
         return _named(graph, call.tensor), call.tensor
     part, model = call.operand, lowered.model
-    if not isinstance(part, OperandPart):
+    if not isinstance(part, OperandPart) or model is None:
         return str(part), None
     operations = [
         operation

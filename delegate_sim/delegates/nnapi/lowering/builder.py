@@ -10,15 +10,14 @@ no NNAPI model is built.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ....graph.graph import Graph
 from ....model.model import Allocation, Node, Tensor
-from ....nnapi_runtime.builder import ModelBuilder, OnCall, ignore_call
-from ....nnapi_runtime.types import MAX_FEATURE_LEVEL, AndroidRelease, OperandType, OperationType
-from ....nnapi_runtime.types import feature_level as level_of
+from ....nnapi_runtime.builder import ModelBuilder
+from ....nnapi_runtime.types import OperandType, OperationType
 from ....refusal import Refusal, Refused
 from ..target import QUANTIZED_TYPES, kernel_failure
 from .operands import (
@@ -57,11 +56,14 @@ def kernel_error(code: str, node: int | None, tensor: Tensor | None = None, **va
     return Refused(kernel_failure(code, node, tensor, **values))
 
 
+ModelMaker: TypeAlias = Callable[[Callable[[Refusal], None]], ModelBuilder]
+"""A function that creates an NNAPI model builder. The builder reports rejected calls to the function in the argument."""
+
+
 class PartitionBuilder:
     """The NNAPI model of a partition while it is built.
 
     Operands have the same indices as in the real delegate. ``inputs`` and ``outputs`` have the operands of the next operation.
-    If ``android`` is None, no runtime is simulated, and every call succeeds. ``on_call`` gets every call.
     """
 
     def __init__(
@@ -69,9 +71,8 @@ class PartitionBuilder:
         graph: Graph,
         target_feature_level: int,
         runtime_feature_level: int,
-        android: AndroidRelease | None = None,
+        make_model: ModelMaker | None = None,
         allows_dynamic: bool = False,
-        on_call: OnCall = ignore_call,
     ) -> None:
         self.graph = graph
         self.target_feature_level = target_feature_level
@@ -100,18 +101,14 @@ class PartitionBuilder:
         """Lines that the delegate prints before the first rejected call."""
         self.node = -1
         """The node that the delegate looked up last."""
-        self.has_runtime = android is not None
-        release = android or AndroidRelease.ANDROID_13
-        level = level_of(runtime_feature_level) if self.has_runtime else MAX_FEATURE_LEVEL[release]
-        self.model = ModelBuilder(release, level, self._note, on_call)
+        self.model = None if make_model is None else make_model(self._note)
         self.operand_count = 0
         """The number of operands that the delegate has added."""
         self._at: tuple[Site, Tensor | None, str] = (OPERATION, None, "")
 
     def _note(self, refusal: Refusal) -> None:
-        if self.has_runtime:
-            site, tensor, operation = self._at
-            self.refused.append(refused_at(site, refusal, self.node, tensor, operation))
+        site, tensor, operation = self._at
+        self.refused.append(refused_at(site, refusal, self.node, tensor, operation))
 
     def _new_index(self) -> int:
         self.operand_count += 1
@@ -169,43 +166,25 @@ class PartitionBuilder:
             if not self.refused:
                 self.lines.append(_TYPE_LINE.format(type=tensor.type))
             raise kernel_error("nnapi-tensor-type", node, tensor)
-        self._add_operand_of(operand, tensor, flags, is_hybrid)
+        if self.model is not None:
+            self._add_operand_of(self.model, operand, tensor, flags, is_hybrid)
         return operand
 
-    def _add_operand_of(self, own: int, tensor: Tensor, flags: int, is_hybrid: bool) -> None:
+    def _add_operand_of(self, model: ModelBuilder, own: int, tensor: Tensor, flags: int, is_hybrid: bool) -> None:
         if tensor.type == "FLOAT32" and tensor.shape and not self.allows_dynamic and tensor.allocation is not Allocation.CONSTANT:
             # Most operands are FLOAT32 tensors, and flags do not change FLOAT32 tensors.
-            self._add(TENSOR, _TENSOR_FLOAT32, tensor.shape, tensor=tensor)
+            self._at = (TENSOR, tensor, "")
+            model.add_operand(_TENSOR_FLOAT32, tensor.shape)
             return
         given = operand_type(tensor, flags, is_hybrid, self.allows_dynamic)
-        self._add(TENSOR, given.code, given.dimensions, given.scale, given.zero_point, tensor=tensor)
+        self._at = (TENSOR, tensor, "")
+        model.add_operand(given.code, given.dimensions, given.scale, given.zero_point)
         if given.channels is not None:
             self._at = (TENSOR_CHANNELS, tensor, "")
-            self.model.set_channel_quantization(own, *given.channels)
+            model.set_channel_quantization(own, *given.channels)
         if tensor.is_constant:
             self._at = (given.value_site, tensor, "")
-            self.model.set_value(own, given.length)
-
-    def _add(
-        self,
-        site: Site,
-        code: int,
-        dimensions: Sequence[int] = (),
-        scale: float = 0.0,
-        zero_point: int = 0,
-        has_pointer: bool = False,
-        tensor: Tensor | None = None,
-    ) -> None:
-        self._at = (site, tensor, "")
-        self.model.add_operand(code, dimensions, scale, zero_point, has_pointer)
-
-    def _set_value(self, site: Site, length: int | None, value: bytes | None = None) -> None:
-        """Set the value of the last input of the next operation. ``length`` is None for an omitted operand."""
-        self._at = (site, None, "")
-        if length is None:
-            self.model.omit(self.inputs[-1])
-        else:
-            self.model.set_value(self.inputs[-1], length, value)
+            model.set_value(own, given.length)
 
     # Operands that are not tensors of the graph
 
@@ -232,18 +211,31 @@ class PartitionBuilder:
                 self.add_int(value)
 
     def _scalar(self, code: int, value: bytes) -> None:
-        self.inputs.append(self._new_index())
-        self._add(SCALAR, code)
-        self._set_value(SCALAR_VALUE, len(value), value)
+        own = self._new_index()
+        self.inputs.append(own)
+        if self.model is None:
+            return
+        self._at = (SCALAR, None, "")
+        self.model.add_operand(code)
+        self._at = (SCALAR_VALUE, None, "")
+        self.model.set_value(own, len(value), value)
 
     def add_vector(self, count: int, code: int = _TENSOR_INT32, size: int = 4, scale: float = 0.0, is_null: bool = False) -> None:
         """Add a vector of ``count`` elements of ``size`` bytes (``AddVectorOperand``).
 
         If ``is_null``, the pointer to the values is null.
         """
-        self.inputs.append(self._new_index())
-        self._add(VECTOR, code, (count,), scale)
-        self._set_value(VECTOR_VALUE, None if is_null else count * size)
+        own = self._new_index()
+        self.inputs.append(own)
+        if self.model is None:
+            return
+        self._at = (VECTOR, None, "")
+        self.model.add_operand(code, (count,), scale, 0)
+        self._at = (VECTOR_VALUE, None, "")
+        if is_null:
+            self.model.omit(own)
+        else:
+            self.model.set_value(own, count * size)
 
     def leave_out(self, code: int = _TENSOR_FLOAT32, scale: float = 0.0) -> None:
         """Add a vector without elements for an omitted operand (``AddVector...Operand``)."""
@@ -251,9 +243,14 @@ class PartitionBuilder:
 
     def add_constant(self, code: int, dimensions: Sequence[int], length: int, scale: float = 0.0, zero_point: int = 0) -> None:
         """Add a constant of ``length`` bytes that is not a tensor of the graph (``AddNewInputConstantTensor``)."""
-        self.inputs.append(self._new_index())
-        self._add(NEW_CONSTANT, code, dimensions, scale, zero_point, has_pointer=True)
-        self._set_value(NEW_CONSTANT_VALUE, length)
+        own = self._new_index()
+        self.inputs.append(own)
+        if self.model is None:
+            return
+        self._at = (NEW_CONSTANT, None, "")
+        self.model.add_operand(code, dimensions, scale, zero_point, has_pointer=True)
+        self._at = (NEW_CONSTANT_VALUE, None, "")
+        self.model.set_value(own, length)
 
     def add_result(
         self, code: int, dimensions: Sequence[int], scale: float = 0.0, zero_point: int = 0, has_pointer: bool = True
@@ -261,7 +258,9 @@ class PartitionBuilder:
         """Add a result that is not a tensor of the graph and return its NNAPI operand (``AddAdditionalOutputTensor``)."""
         own = self._new_index()
         self.outputs.append(own)
-        self._add(RESULT, code, dimensions, scale, zero_point, has_pointer)
+        if self.model is not None:
+            self._at = (RESULT, None, "")
+            self.model.add_operand(code, dimensions, scale, zero_point, has_pointer)
         return own
 
     def add_state(self, node: LoweredNode, position: int, code: int = _TENSOR_FLOAT32, has_quantization: bool = False) -> None:
@@ -281,7 +280,9 @@ class PartitionBuilder:
         """
         if tensor.element_count != 1:
             raise kernel_error("nnapi-scalar-value", node.index, tensor, found=tensor.element_count)
-        self._add(SCALAR_TENSOR, code, tensor=tensor)
+        if self.model is not None:
+            self._at = (SCALAR_TENSOR, tensor, "")
+            self.model.add_operand(code)
         operand = self.mapped.get(tensor.index)
         if operand is None:
             operand = self.mapped[tensor.index] = self._new_index()
@@ -320,8 +321,9 @@ class PartitionBuilder:
 
     def _operation(self, node: int, operation: str, inputs: Sequence[int], outputs: Sequence[int]) -> None:
         self.operations.setdefault(node, []).append(operation)
-        self._at = (OPERATION, None, operation)
-        self.model.add_operation(_OPERATIONS[operation], inputs, outputs, node)
+        if self.model is not None:
+            self._at = (OPERATION, None, operation)
+            self.model.add_operation(_OPERATIONS[operation], inputs, outputs, node)
 
     def add_dequantized_weights(self, node: LoweredNode, positions: Iterable[int]) -> None:
         """Dequantize a node's quantized weights if the activations are float (``AddDequantizeOperatorsWhereNeeded``)."""
@@ -341,7 +343,9 @@ class PartitionBuilder:
         source = self.mapped.get(index, -1)
         result = self.dequantized.get((source, wanted))
         if result is None:
-            self._add(DEQUANTIZED, _TENSOR_FLOAT32, self.graph.tensor(index).shape, has_pointer=True)
+            if self.model is not None:
+                self._at = (DEQUANTIZED, None, "")
+                self.model.add_operand(_TENSOR_FLOAT32, self.graph.tensor(index).shape, has_pointer=True)
             result = self.dequantized[source, wanted] = self._new_index()
             self._operation(node.index, "DEQUANTIZE", (source,), (result,))
         if position < len(self.inputs):

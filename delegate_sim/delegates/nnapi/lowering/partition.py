@@ -13,13 +13,13 @@ from ....graph.forms import node_forms
 from ....graph.graph import Graph
 from ....graph.partition import Subset
 from ....model.model import Node
-from ....nnapi_runtime.builder import ModelBuilder, OnCall, ignore_call
+from ....nnapi_runtime.builder import ModelBuilder
 from ....nnapi_runtime.model import NnOperation
-from ....nnapi_runtime.types import AndroidRelease, Version
+from ....nnapi_runtime.types import Version
 from ....refusal import Refusal, Refused
 from ....releases.catalogue import NEWEST, Release, parse_release
 from ..rules import find_operator
-from .builder import PartitionBuilder, kernel_error
+from .builder import ModelMaker, PartitionBuilder, kernel_error
 from .operands import BOUNDARY, FINISH, refused_at
 from .operator import NnapiOperator
 
@@ -54,8 +54,8 @@ class LoweredPartition:
         return self.build()
 
     @property
-    def model(self) -> ModelBuilder:
-        """The NNAPI model; incomplete after a failure."""
+    def model(self) -> ModelBuilder | None:
+        """The NNAPI model; incomplete after a failure. None if no runtime is simulated."""
         return self._builder.model
 
     @property
@@ -93,18 +93,17 @@ def lower_partition(
     target_feature_level: int,
     runtime_feature_level: int,
     release: Release = NEWEST,
-    android: AndroidRelease | None = None,
+    make_model: ModelMaker | None = None,
     allows_dynamic: bool = False,
     is_relaxed: bool = False,
-    on_call: OnCall = ignore_call,
 ) -> LoweredPartition:
     """Build the NNAPI model of a partition (``NNAPIDelegateKernel::Init``).
 
     ``nodes`` are the indices of the partition's supported nodes in running order. ``inputs`` and ``outputs`` are the tensors
     that cross the partition's boundary. ``target_feature_level`` is the runtime's feature level or the target devices' feature
-    level, whichever is lower. If ``android`` is None, no runtime is simulated. ``on_call`` gets each call to NNAPI.
+    level, whichever is lower. ``make_model`` creates an empty NNAPI model. If ``make_model`` is None, no NNAPI model is built.
     """
-    partition = PartitionBuilder(graph, target_feature_level, runtime_feature_level, android, allows_dynamic, on_call)
+    partition = PartitionBuilder(graph, target_feature_level, runtime_feature_level, make_model, allows_dynamic)
     failure, required = None, None
     try:
         known = [index for index in nodes if index not in graph.assumed]
@@ -112,8 +111,8 @@ def lower_partition(
         # A node that is assumed to be supported has unknown NNAPI operands.
         if len(known) == len(nodes):
             inputs, outputs = tuple(inputs), tuple(outputs)
-            if not partition.refused:
-                required = _finish(partition, inputs, outputs, is_relaxed)
+            if partition.model is not None and not partition.refused:
+                required = _finish(partition, partition.model, inputs, outputs, is_relaxed)
             if not partition.refused and release.is_at_least(EMPTY_POOLS_FAIL):
                 _check_pools(partition, inputs, outputs)
     except Refused as error:
@@ -139,12 +138,14 @@ def partition_form(graph: Graph, subset: Subset) -> Hashable:
     return *key, tuple(map(places.get, subset.inputs)), tuple(map(places.get, subset.outputs))
 
 
-def _finish(partition: PartitionBuilder, inputs: Sequence[int], outputs: Sequence[int], is_relaxed: bool) -> Version | None:
+def _finish(
+    partition: PartitionBuilder, model: ModelBuilder, inputs: Sequence[int], outputs: Sequence[int], is_relaxed: bool
+) -> Version | None:
     """Identify the NNAPI model's inputs and outputs, and return the NNAPI version that the model needs (``BuildGraph``).
 
-    If the runtime rejects the model, or if no runtime is simulated, return None.
+    If the runtime rejects the model, return None.
     """
-    tensors, mapped, model = partition.graph.tensors, partition.mapped, partition.model
+    tensors, mapped = partition.graph.tensors, partition.mapped
     given = [mapped[index] for index in inputs if index in mapped and not tensors[index].is_constant]
     results = [mapped[index] for index in outputs if index in mapped]
     # The real delegate reserves space for every tensor, so even an empty list has a pointer.
@@ -154,11 +155,9 @@ def _finish(partition: PartitionBuilder, inputs: Sequence[int], outputs: Sequenc
         model.identify_inputs_and_outputs(given, [*results, *partition.state_outputs], pointers)
         model.relax_to_float16(is_relaxed)
         site = FINISH
-        required = model.check()
-        return required if partition.has_runtime else None
+        return model.check()
     except Refused as refused:
-        if partition.has_runtime:
-            partition.refused.append(refused_at(site, refused.refusal, None))
+        partition.refused.append(refused_at(site, refused.refusal, None))
         return None
 
 
