@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 from ..foundation.float32 import float32
 from ..refusal import Refusal, Refused
-from .model import NnModel, NnOperation, check_level, check_model, own_version, run_order, writes_before_reads
+from .model import RUN_ORDER, NnModel, NnOperation, check_level, check_model, own_version, run_order, writes_before_reads
 from .operands import (
     MAX_COPIED_BYTES,
     ChannelQuantization,
@@ -21,7 +21,7 @@ from .operands import (
     check_value,
 )
 from .operations import OPERATIONS
-from .refusal import Call, refuse
+from .refusal import Call, refuse, rule
 from .types import MAX_FEATURE_LEVEL, AndroidRelease, ResultCode, Version
 
 DEFAULTS_DROPPED_SINCE = AndroidRelease.ANDROID_11
@@ -39,6 +39,11 @@ def without_default_inputs(operation: NnOperation, operands: Sequence[NnOperand]
         return operation
     count = optional.count_needed(inputs)
     return operation if count == len(inputs) else operation._replace(inputs=operation.inputs[:count])
+
+
+OPERAND_INDEX = rule("operand-index")
+BOUNDARY_POINTER = rule("model-boundary-pointers")
+BOUNDARY_OPERAND = rule("model-boundary-operand")
 
 
 class ModelBuilder:
@@ -137,7 +142,7 @@ class ModelBuilder:
         for subject, listed, has_pointer in zip(("inputs", "outputs"), (inputs, outputs), pointers, strict=True):
             if not listed:
                 code = ResultCode.BAD_DATA if has_pointer else ResultCode.UNEXPECTED_NULL
-                refuse("model-boundary-pointers", Call.IDENTIFY, subject, "none", "at least 1", code)
+                refuse(BOUNDARY_POINTER, Call.IDENTIFY, subject, "none", "at least 1", code)
         self._check_indices((*inputs, *outputs), Call.IDENTIFY)
         # A rejected call keeps the changes that it made before it was rejected.
         self.inputs = list(inputs)
@@ -170,9 +175,7 @@ class ModelBuilder:
     def _check(self, operations: Sequence[NnOperation]) -> Version:
         if len(operations) < len(self.operations):
             stuck = sorted({one.index for one in self.operations} - {one.index for one in operations})
-            refuse(
-                "model-run-order", Call.FINISH_MODEL, f"operation {stuck[0]}", "an input that is never written", "no such input"
-            )
+            refuse(RUN_ORDER, Call.FINISH_MODEL, f"operation {stuck[0]}", "an input that is never written", "no such input")
         required = check_model(self.operands, operations, self.inputs, self.outputs, self.android)
         check_level(required, self.feature_level)
         return required
@@ -195,17 +198,13 @@ class ModelBuilder:
         count = len(self.operands)
         for index in indices:
             if not 0 <= index < count:
-                refuse("operand-index", call, "operand index", index, f"less than {count}")
+                refuse(OPERAND_INDEX, call, "operand index", index, f"less than {count}")
 
     def _set_lifetimes(self, indices: Sequence[int], lifetime: Lifetime) -> None:
         for index in indices:
             operand = self.operands[index]
             if operand.lifetime != Lifetime.TEMPORARY:
                 refuse(
-                    "model-boundary-operand",
-                    Call.IDENTIFY,
-                    f"operand {index}",
-                    operand.lifetime.value,
-                    "no value, and only one listing",
+                    BOUNDARY_OPERAND, Call.IDENTIFY, f"operand {index}", operand.lifetime.value, "no value, and only one listing"
                 )
             operand.lifetime = lifetime
