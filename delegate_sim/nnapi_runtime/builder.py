@@ -6,10 +6,11 @@ Upstream: runtime/ModelBuilder.cpp, also getNumTrailingArgumentsToRemove.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 
 from ..foundation.float32 import float32
 from ..refusal import Refusal, Refused
-from .model import RUN_ORDER, NnModel, NnOperation, check_level, check_model, own_version, run_order, writes_before_reads
+from .model import RUN_ORDER, NnModel, NnOperation, check_level, check_model, combine, own_version, run_order, writes_before_reads
 from .operands import (
     MAX_COPIED_BYTES,
     ChannelQuantization,
@@ -19,6 +20,7 @@ from .operands import (
     check_no_value,
     check_operand_type,
     check_value,
+    operand_version,
 )
 from .operations import OPERATIONS
 from .refusal import Call, refuse, rule
@@ -130,6 +132,16 @@ class ModelBuilder:
         if self._check_call(self._check_indices, (*inputs, *outputs), Call.ADD_OPERATION):
             self._check_call(own_version, operation, self.operands, self.android)
         self.operations.append(operation)
+
+    def copy_operand(self, operand: NnOperand) -> None:
+        """Add an operand with the same properties and the same value."""
+        self.operands.append(copy(operand))
+
+    @property
+    def version(self) -> Version:
+        """The version that the operands and operations added so far need. Raise Refused if one was rejected."""
+        own = [own_version(operation, self.operands, self.android) for operation in self.operations]
+        return combine([*own, *map(operand_version, self.operands)])
 
     def identify_inputs_and_outputs(
         self, inputs: Sequence[int], outputs: Sequence[int], pointers: tuple[bool, bool] = (False, False)

@@ -65,6 +65,12 @@ class NnOperand:
     submodel: NnModel | None = None
 
     @property
+    def properties(self) -> tuple[object, ...]:
+        """The type, the shape, the quantization and the origin of the value."""
+        channel = None if self.channels is None else self.channels.dimension
+        return self.type, self.dimensions, self.scale, self.zero_point, channel, self.lifetime
+
+    @property
     def rank(self) -> int:
         """Number of dimensions, or 0 for a scalar and for a tensor of unknown rank."""
         return len(self.dimensions)

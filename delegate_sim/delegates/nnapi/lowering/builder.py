@@ -10,13 +10,14 @@ no NNAPI model is built.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ....graph.graph import Graph
 from ....model.model import Allocation, Node, Tensor
 from ....nnapi_runtime.builder import ModelBuilder
+from ....nnapi_runtime.operands import NnOperand
 from ....nnapi_runtime.types import OperandType, OperationType
 from ....refusal import Refusal, Refused
 from ..target import QUANTIZED_TYPES, kernel_failure
@@ -86,6 +87,8 @@ class PartitionBuilder:
 
         The key has the quantized operand (-1 if unmapped) and the requested type.
         """
+        self.dequantized_types: dict[int, tuple[str, ...]] = {}
+        """The requested types of each dequantized operand."""
         self.state_tensors: list[int] = []
         """State tensors. NNAPI returns their new values as outputs."""
         self.state_outputs: list[int] = []
@@ -346,10 +349,26 @@ class PartitionBuilder:
             if self.model is not None:
                 self._at = (DEQUANTIZED, None, "")
                 self.model.add_operand(_TENSOR_FLOAT32, self.graph.tensor(index).shape, has_pointer=True)
-            result = self.dequantized[source, wanted] = self._new_index()
+            result = self._new_index()
+            self.note_dequantized(source, wanted, result)
             self._operation(node.index, "DEQUANTIZE", (source,), (result,))
         if position < len(self.inputs):
             self.inputs[position] = result
+
+    def note_dequantized(self, source: int, wanted: str, result: int) -> None:
+        """Record the operand with the result of a new DEQUANTIZE."""
+        self.dequantized[source, wanted] = result
+        self.dequantized_types[source] = (*self.dequantized_types.get(source, ()), wanted)
+
+    def adopt(self, tensor: int, operand: NnOperand, dequantized: Iterable[tuple[str, NnOperand]]) -> Iterator[int]:
+        """Map a tensor to a copy of an operand, and yield the operands with dequantized values of the tensor."""
+        assert self.model is not None
+        own = self.mapped[tensor] = self._new_index()
+        self.model.copy_operand(operand)
+        for wanted, result in dequantized:
+            self.note_dequantized(own, wanted, self._new_index())
+            self.model.copy_operand(result)
+            yield self.dequantized[own, wanted]
 
     def append_reshape(self, node: LoweredNode, intermediate: int) -> None:
         """Add a RESHAPE from an intermediate result to the node's result (``AppendReshape``)."""
@@ -357,3 +376,15 @@ class PartitionBuilder:
         self.add_vector(node.view.output(0).rank)
         self.add_output(node, 0, SIGNED)
         self.add_operation(node, "RESHAPE")
+
+
+def empty_pool(tensors: Sequence[Tensor], inputs: Iterable[int], outputs: Iterable[int]) -> str | None:
+    """Return the name of the memory pool with 0 bytes, "input" or "output", or None if both pools have bytes.
+
+    The output pool also has space for unmapped outputs. Type conversion and padding are ignored, because neither can change a
+    size to 0.
+    """
+    for side, indices in (("input", inputs), ("output", outputs)):
+        if not any(tensors[index].byte_size for index in indices):
+            return side
+    return None

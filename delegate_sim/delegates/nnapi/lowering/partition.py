@@ -19,7 +19,7 @@ from ....nnapi_runtime.types import Version
 from ....refusal import Refusal, Refused
 from ....releases.catalogue import NEWEST, Release, parse_release
 from ..rules import find_operator
-from .builder import ModelMaker, PartitionBuilder, kernel_error
+from .builder import ModelMaker, PartitionBuilder, empty_pool, kernel_error
 from .operands import BOUNDARY, FINISH, refused_at
 from .operator import NnapiOperator
 
@@ -188,12 +188,8 @@ def _add_nodes(partition: PartitionBuilder, nodes: Sequence[Node]) -> None:
 
 
 def _check_pools(partition: PartitionBuilder, inputs: Iterable[int], outputs: Iterable[int]) -> None:
-    """Raise Refused if a memory pool has 0 bytes. The output pool also has space for unmapped outputs.
-
-    Type conversion and padding are ignored, because neither can change a size to 0.
-    """
     tensors = partition.graph.tensors
     sources = [index for index in inputs if index in partition.mapped and not tensors[index].is_constant]
-    for side, indices in (("input", sources), ("output", [*outputs, *partition.state_tensors])):
-        if not any(tensors[index].byte_size for index in indices):
-            raise kernel_error("nnapi-empty-pool", None, side=side)
+    side = empty_pool(tensors, sources, [*outputs, *partition.state_tensors])
+    if side is not None:
+        raise kernel_error("nnapi-empty-pool", None, side=side)
