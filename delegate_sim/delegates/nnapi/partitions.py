@@ -5,11 +5,10 @@ Source: ``GetOperationsSupportedByTargetNnApiDevices`` (``delegates/nnapi/nnapi_
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
-from ...graph.forms import FormTable, forms_of
 from ...graph.graph import Graph
 from ...graph.partition import Subset, partition
 from ...nnapi_runtime.builder import ModelBuilder
@@ -22,7 +21,7 @@ from ..decision import Decision, Float16Remapping, take_supported
 from ..options import OptionValues
 from .lowering.builder import ModelMaker
 from .lowering.operands import COMPILATION, refused_at
-from .lowering.partition import LoweredPartition, lower_partition, node_of, partition_form
+from .lowering.partition import LoweredPartition, PartitionCheck, checked_partition, lower_partition, node_of
 from .options import (
     android_of,
     asks_driver,
@@ -148,9 +147,6 @@ class DriverAnswers:
         return left_out
 
 
-_Accepted: TypeAlias = tuple[tuple[tuple[str, ...], ...], Version | None]
-
-
 class Partitions:
     """The partitions of a graph with certain options. Each NNAPI model is built when it is first needed."""
 
@@ -167,9 +163,10 @@ class Partitions:
         The key is a pair: the partition, and the nodes of the partition that are assumed to be supported.
         """
         self._make_model = make_model or model_maker(options)
-        shared = forms_of(graph.shared, graph.model), key
-        self._accepted = graph.shared.get("accepted partitions", shared, FormTable[Hashable, _Accepted])
-        """The NNAPI operations of each node, and the needed version, of the partitions without a failure by form."""
+        # A given function makes models with calls of their own.
+        self._check = None
+        if self._make_model is not None and make_model is None:
+            self._check = PartitionCheck(graph, *levels[:2], self._make_model, options["allow_dynamic_dimensions"])
         self.answers = DriverAnswers(graph, options)
         self._compiled: dict[tuple[int, ...], Compilation | None] = {}
 
@@ -185,22 +182,10 @@ class Partitions:
         key = subset, self.graph.assumed.intersection(subset.nodes)
         lowered = self._kept.get(subset.nodes[0]) or self._lowered.get(key)
         if lowered is None:
-            lowered = self._lowered[key] = self._alike(subset) or self.build(subset)
+            if self._check is not None:
+                lowered = checked_partition(self._check, self.graph, subset, self.release, self.build)
+            lowered = self._lowered[key] = lowered or self.build(subset)
         return lowered
-
-    def _alike(self, subset: Subset) -> LoweredPartition | None:
-        """Return the NNAPI model of a partition if it is accepted like another partition of the same form."""
-        form = partition_form(self.graph, subset)
-        if form is None:
-            return None
-        if form not in self._accepted:
-            lowered = self.build(subset)
-            if not lowered.has_failed:
-                self._accepted.add(form, (tuple(lowered.operations.values()), lowered.required))
-            return lowered
-        operations, required = self._accepted[form]
-        named = dict(zip(subset.nodes, operations, strict=True))
-        return LoweredPartition(named, lambda: self.build(subset).build(), required=required)
 
     def build(self, subset: Subset) -> LoweredPartition:
         """Build the NNAPI model of a partition, even if it was built before."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from delegate_sim.delegates.nnapi.lowering.partition import partition_form
+from delegate_sim.delegates.nnapi.lowering.partition import checked_partition
 from delegate_sim.delegates.nnapi.partitions import Partitions, supported_nodes
 from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import find_delegate
@@ -72,13 +72,17 @@ def assert_equal_when_built(content, level):
         decision, _ = supported_nodes(graph, options, NEWEST)
         partitions = Partitions(decision.graph, options, NEWEST)
         for subset in [subset for subset in decision.candidates if subset.is_delegated]:
-            lowered, alone = partitions.lowered(subset), partitions.build(subset)
+            lowered = partitions.lowered(subset)
+            known, partitions._check = partitions._check, None
+            alone = partitions.build(subset)
+            partitions._check = known
             assert (lowered.failure, lowered.calls, lowered.lines) == (alone.failure, alone.calls, alone.lines)
             assert (lowered.required, dict(lowered.operations)) == (alone.required, dict(alone.operations))
             if alone.model is not None and not alone.calls:
                 assert built(lowered.model) == built(alone.model)
                 assert lowered.tensors == alone.tensors
-            count += partition_form(decision.graph, subset) is not None
+            checked = known and checked_partition(known, decision.graph, subset, NEWEST, partitions.build)
+            count += checked is not None
     return count
 
 
