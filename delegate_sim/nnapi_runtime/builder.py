@@ -6,11 +6,11 @@ Upstream: runtime/ModelBuilder.cpp, also getNumTrailingArgumentsToRemove.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from copy import copy
 
 from ..foundation.float32 import float32
 from ..refusal import Refusal, Refused
-from .model import NnModel, NnOperation, check_level, check_model, own_version, run_order, writes_before_reads
+from .model import RUN_ORDER, NnModel, NnOperation, check_level, check_model, combine, own_version, run_order, writes_before_reads
 from .operands import (
     MAX_COPIED_BYTES,
     ChannelQuantization,
@@ -20,9 +20,10 @@ from .operands import (
     check_no_value,
     check_operand_type,
     check_value,
+    operand_version,
 )
 from .operations import OPERATIONS
-from .refusal import Call, refuse
+from .refusal import Call, refuse, rule
 from .types import MAX_FEATURE_LEVEL, AndroidRelease, ResultCode, Version
 
 DEFAULTS_DROPPED_SINCE = AndroidRelease.ANDROID_11
@@ -42,15 +43,9 @@ def without_default_inputs(operation: NnOperation, operands: Sequence[NnOperand]
     return operation if count == len(inputs) else operation._replace(inputs=operation.inputs[:count])
 
 
-OnCall: TypeAlias = Callable[[str, int | None, bool | None], None]
-"""A function that gets each call: its name, the index of the operand or operation, and the value of a setting."""
-
-
-def ignore_call(function: str, subject: int | None, value: bool | None) -> None:
-    """Do nothing with a call."""
-
-
-RELAX = "ANeuralNetworksModel_relaxComputationFloat32toFloat16"
+OPERAND_INDEX = rule("operand-index")
+BOUNDARY_POINTER = rule("model-boundary-pointers")
+BOUNDARY_OPERAND = rule("model-boundary-operand")
 
 
 class ModelBuilder:
@@ -66,9 +61,7 @@ class ModelBuilder:
         android: AndroidRelease = AndroidRelease.ANDROID_13,
         feature_level: int | None = None,
         on_refusal: Callable[[Refusal], None] | None = None,
-        on_call: OnCall = ignore_call,
     ) -> None:
-        self._on_call = on_call
         self._on_refusal = on_refusal
         self.android = android
         self.feature_level = MAX_FEATURE_LEVEL[android] if feature_level is None else feature_level
@@ -86,7 +79,6 @@ class ModelBuilder:
 
         If ``has_pointer`` is True, the pointer to the dimensions is not null, even if there are no dimensions.
         """
-        self._on_call(Call.ADD_OPERAND.value, len(self.operands), None)
         operand = NnOperand(code, tuple(dimensions), float32(scale) if scale else 0.0, zero_point)
         self._check_call(check_operand_type, operand, has_pointer)
         self.operands.append(operand)
@@ -94,7 +86,6 @@ class ModelBuilder:
 
     def set_channel_quantization(self, index: int, dimension: int, scales: Sequence[float], repeats: int = 1) -> None:
         """Set the channel scales of a TENSOR_QUANT8_SYMM_PER_CHANNEL operand: ``scales``, repeated ``repeats`` times."""
-        self._on_call(Call.SET_CHANNEL_QUANTIZATION.value, index, None)
         operand = self._operand(index, Call.SET_CHANNEL_QUANTIZATION)
         if operand is None:
             return
@@ -107,7 +98,6 @@ class ModelBuilder:
 
         ``value`` is needed only for scalars, because a scalar may have the default value of an optional input.
         """
-        self._on_call(Call.SET_VALUE.value, index, None)
         operand = self._operand(index, Call.SET_VALUE)
         if operand is None:
             return
@@ -118,7 +108,6 @@ class ModelBuilder:
 
     def omit(self, index: int, length: int = 0) -> None:
         """Mark an operand as omitted by setting its value to a null pointer."""
-        self._on_call(Call.SET_VALUE.value, index, None)
         operand = self._operand(index, Call.SET_VALUE)
         check_no_value(length)
         if operand is not None:
@@ -139,11 +128,20 @@ class ModelBuilder:
 
     def add_operation(self, code: int, inputs: Sequence[int], outputs: Sequence[int], tag: int | None = None) -> None:
         """Add an operation. ``tag`` is a number that identifies the operation for the caller."""
-        self._on_call(Call.ADD_OPERATION.value, len(self.operations), None)
         operation = NnOperation(code, tuple(inputs), tuple(outputs), len(self.operations), tag)
         if self._check_call(self._check_indices, (*inputs, *outputs), Call.ADD_OPERATION):
             self._check_call(own_version, operation, self.operands, self.android)
         self.operations.append(operation)
+
+    def copy_operand(self, operand: NnOperand) -> None:
+        """Add an operand with the same properties and the same value."""
+        self.operands.append(copy(operand))
+
+    @property
+    def version(self) -> Version:
+        """The version that the operands and operations added so far need. Raise Refused if one was rejected."""
+        own = [own_version(operation, self.operands, self.android) for operation in self.operations]
+        return combine([*own, *map(operand_version, self.operands)])
 
     def identify_inputs_and_outputs(
         self, inputs: Sequence[int], outputs: Sequence[int], pointers: tuple[bool, bool] = (False, False)
@@ -153,11 +151,10 @@ class ModelBuilder:
         ``pointers`` has a flag for each of the two lists. If the flag is True, the pointer to the list is not null, even if the
         list is empty.
         """
-        self._on_call(Call.IDENTIFY.value, None, None)
         for subject, listed, has_pointer in zip(("inputs", "outputs"), (inputs, outputs), pointers, strict=True):
             if not listed:
                 code = ResultCode.BAD_DATA if has_pointer else ResultCode.UNEXPECTED_NULL
-                refuse("model-boundary-pointers", Call.IDENTIFY, subject, "none", "at least 1", code)
+                refuse(BOUNDARY_POINTER, Call.IDENTIFY, subject, "none", "at least 1", code)
         self._check_indices((*inputs, *outputs), Call.IDENTIFY)
         # A rejected call keeps the changes that it made before it was rejected.
         self.inputs = list(inputs)
@@ -167,12 +164,10 @@ class ModelBuilder:
 
     def relax_to_float16(self, allow: bool = True) -> None:
         """Allow or forbid float16 precision in FLOAT32 operations."""
-        self._on_call(RELAX, None, allow)
         self._relaxed = allow
 
     def check(self) -> Version:
         """Check the whole model and return the version that the model needs."""
-        self._on_call(Call.FINISH_MODEL.value, None, None)
         return self._check(self.operations if writes_before_reads(self.operands, self.operations) else self._run_order())
 
     def finish(self) -> NnModel:
@@ -192,9 +187,7 @@ class ModelBuilder:
     def _check(self, operations: Sequence[NnOperation]) -> Version:
         if len(operations) < len(self.operations):
             stuck = sorted({one.index for one in self.operations} - {one.index for one in operations})
-            refuse(
-                "model-run-order", Call.FINISH_MODEL, f"operation {stuck[0]}", "an input that is never written", "no such input"
-            )
+            refuse(RUN_ORDER, Call.FINISH_MODEL, f"operation {stuck[0]}", "an input that is never written", "no such input")
         required = check_model(self.operands, operations, self.inputs, self.outputs, self.android)
         check_level(required, self.feature_level)
         return required
@@ -217,17 +210,13 @@ class ModelBuilder:
         count = len(self.operands)
         for index in indices:
             if not 0 <= index < count:
-                refuse("operand-index", call, "operand index", index, f"less than {count}")
+                refuse(OPERAND_INDEX, call, "operand index", index, f"less than {count}")
 
     def _set_lifetimes(self, indices: Sequence[int], lifetime: Lifetime) -> None:
         for index in indices:
             operand = self.operands[index]
             if operand.lifetime != Lifetime.TEMPORARY:
                 refuse(
-                    "model-boundary-operand",
-                    Call.IDENTIFY,
-                    f"operand {index}",
-                    operand.lifetime.value,
-                    "no value, and only one listing",
+                    BOUNDARY_OPERAND, Call.IDENTIFY, f"operand {index}", operand.lifetime.value, "no value, and only one listing"
                 )
             operand.lifetime = lifetime

@@ -37,7 +37,7 @@ def compile_partition(options: OptionValues, rejected: Rejected, lowered: Lowere
     If the options specify target devices, NNAPI uses only these devices. Otherwise, NNAPI uses all devices and its own CPU
     implementation. If compilation for the devices then fails, the CPU implementation takes over.
     """
-    if not lowered.is_finished:
+    if lowered.model is None or not lowered.is_finished:
         return None
     model = lowered.model.finish()
     cpu = cpu_device(model.android)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -16,9 +16,13 @@ from ...foundation.columns import schema_of
 from ...foundation.limits import bounded
 from ...graph.graph import Graph
 from ...graph.partition import Subset
+from ...nnapi_runtime.builder import ModelBuilder
 from ...nnapi_runtime.model import NnModel, NnOperation
 from ...nnapi_runtime.operands import NnOperand
-from ...nnapi_runtime.types import OperandType, OperationType, type_of
+from ...nnapi_runtime.refusal import Call
+from ...nnapi_runtime.types import MAX_FEATURE_LEVEL, AndroidRelease, OperandType, OperationType, Version, type_of
+from ...nnapi_runtime.types import feature_level as level_of
+from ...refusal import Refusal
 from ...releases.catalogue import NEWEST, Release
 from ..decision import Decision
 from ..driver import (
@@ -37,7 +41,7 @@ from ..driver_profile import toml_string, toml_strings
 from ..options import OptionValues
 from .device_profile import MOST_DEVICES, RELAXED_SCALAR, RELAXED_TENSOR, input_signature
 from .lowering.partition import node_of
-from .options import asks_driver, device_level
+from .options import android_of, asks_driver, device_level, runtime_level
 from .partitions import Partitions, is_all_or_nothing, supported_nodes
 from .rules import driver_operations
 from .target import DRIVER, REFERENCE_DEVICE
@@ -74,7 +78,7 @@ def stage_operations(decision: Decision, subsets: Sequence[Subset]) -> Iterator[
         return
     for subset in subsets:
         lowered = decision.findings.lowered(subset)
-        if subset.is_delegated and lowered.is_finished:
+        if subset.is_delegated and lowered.model is not None and lowered.is_finished:
             model = lowered.model.finish()
             yield tuple([_stage_operation(model, operation) for operation in model.operations])
 
@@ -117,15 +121,74 @@ def profile_text(devices: Sequence[DeviceTraits], options: Mapping[str, Any]) ->
     return "\n".join(lines) + "\n"
 
 
+_RELAX = "ANeuralNetworksModel_relaxComputationFloat32toFloat16"
+
+
+class _Recorder(ModelBuilder):
+    def __init__(self, android: AndroidRelease, feature_level: int, on_refusal: Callable[[Refusal], None]) -> None:
+        super().__init__(android, feature_level, on_refusal)
+        self.calls: list[LoweredCall] = []
+
+    def _call(self, function: str, subject: int | None = None, value: bool | None = None) -> None:
+        self.calls.append(LoweredCall(function, subject, value))
+
+    def add_operand(
+        self, code: int, dimensions: Sequence[int] = (), scale: float = 0.0, zero_point: int = 0, has_pointer: bool = False
+    ) -> int:
+        self._call(Call.ADD_OPERAND.value, len(self.operands))
+        return super().add_operand(code, dimensions, scale, zero_point, has_pointer)
+
+    def set_channel_quantization(self, index: int, dimension: int, scales: Sequence[float], repeats: int = 1) -> None:
+        self._call(Call.SET_CHANNEL_QUANTIZATION.value, index)
+        super().set_channel_quantization(index, dimension, scales, repeats)
+
+    def set_value(self, index: int, length: int, value: bytes | None = None) -> None:
+        self._call(Call.SET_VALUE.value, index)
+        super().set_value(index, length, value)
+
+    def omit(self, index: int, length: int = 0) -> None:
+        self._call(Call.SET_VALUE.value, index)
+        super().omit(index, length)
+
+    def add_operation(self, code: int, inputs: Sequence[int], outputs: Sequence[int], tag: int | None = None) -> None:
+        self._call(Call.ADD_OPERATION.value, len(self.operations))
+        super().add_operation(code, inputs, outputs, tag)
+
+    def identify_inputs_and_outputs(
+        self, inputs: Sequence[int], outputs: Sequence[int], pointers: tuple[bool, bool] = (False, False)
+    ) -> None:
+        self._call(Call.IDENTIFY.value)
+        super().identify_inputs_and_outputs(inputs, outputs, pointers)
+
+    def relax_to_float16(self, allow: bool = True) -> None:
+        self._call(_RELAX, value=allow)
+        super().relax_to_float16(allow)
+
+    def check(self) -> Version:
+        self._call(Call.FINISH_MODEL.value)
+        return super().check()
+
+    def finish(self) -> NnModel:
+        raise NotImplementedError("a recorded model is not compiled")
+
+
 def lowered_models(graph: Graph, subsets: Sequence[Subset], options: OptionValues, release: Release) -> Iterator[LoweredModel]:
     """Yield the NNAPI model of each partition, with the rejected calls if a runtime is simulated."""
-    partitions = Partitions(graph, options, release)
+    android = android_of(options)
+    newest = AndroidRelease.ANDROID_13
+    level = level_of(runtime_level(options)) if android is not None else MAX_FEATURE_LEVEL[newest]
+    made: list[_Recorder] = []
+
+    def make_model(note: Callable[[Refusal], None]) -> ModelBuilder:
+        made.append(_Recorder(android or newest, level, note if android is not None else lambda _: None))
+        return made[-1]
+
     for subset in subsets:
-        calls: list[LoweredCall] = []
-        lowered = partitions.build(subset, lambda *call, calls=calls: calls.append(LoweredCall(*call)))
-        model, tensors = lowered.model, {operand: tensor for tensor, operand in lowered.tensors.items()}
+        lowered = Partitions(graph, options, release, make_model).build(subset)
+        model, tensors = made[-1], {operand: tensor for tensor, operand in lowered.tensors.items()}
         # A rejected call that is about the whole model counts for the last node.
-        refused = [call if call.node is not None else replace(call, node=subset.nodes[-1]) for call in lowered.calls]
+        refused = lowered.calls if android is not None else ()
+        calls = [call if call.node is not None else replace(call, node=subset.nodes[-1]) for call in refused]
         yield LoweredModel(
             graph.index,
             subset.nodes,
@@ -133,8 +196,8 @@ def lowered_models(graph: Graph, subsets: Sequence[Subset], options: OptionValue
             tuple(map(_operation, model.operations)),
             tuple(model.inputs),
             tuple(model.outputs),
-            tuple(calls),
-            (*refused, *([] if lowered.failure is None else [lowered.failure])),
+            tuple(model.calls),
+            (*calls, *([] if lowered.failure is None else [lowered.failure])),
         )
 
 

@@ -5,14 +5,13 @@ Source: ``GetOperationsSupportedByTargetNnApiDevices`` (``delegates/nnapi/nnapi_
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
-from ...graph.forms import FormTable, forms_of
 from ...graph.graph import Graph
 from ...graph.partition import Subset, partition
-from ...nnapi_runtime.builder import OnCall, ignore_call
+from ...nnapi_runtime.builder import ModelBuilder
 from ...nnapi_runtime.types import Version
 from ...nnapi_runtime.types import feature_level as level_of
 from ...refusal import Refusal
@@ -20,8 +19,9 @@ from ...releases.catalogue import NEWEST, Release
 from ...rules.rule import Reason
 from ..decision import Decision, Float16Remapping, take_supported
 from ..options import OptionValues
+from .lowering.builder import ModelMaker
 from .lowering.operands import COMPILATION, refused_at
-from .lowering.partition import LoweredPartition, lower_partition, node_of, partition_form
+from .lowering.partition import LoweredPartition, PartitionCheck, checked_partition, lower_partition, node_of
 from .options import (
     android_of,
     asks_driver,
@@ -49,6 +49,12 @@ if TYPE_CHECKING:
     from ...nnapi_runtime.compilation import Compilation
     from ..driver import Driver
     from .device_profile import ProfiledDevice
+
+
+def model_maker(options: OptionValues) -> ModelMaker | None:
+    """Return a function that creates NNAPI model builders, or None if no runtime is simulated."""
+    android, level = android_of(options), level_of(runtime_level(options))
+    return None if android is None else lambda note: ModelBuilder(android, level, note)
 
 
 class DriverAnswers:
@@ -128,7 +134,7 @@ class DriverAnswers:
     def _left_out(self, lowered: LoweredPartition) -> frozenset[int]:
         if self._devices is None and (lowered.required is None or lowered.required.fits(self._version)):
             return frozenset()
-        if not lowered.is_finished:
+        if lowered.model is None or not lowered.is_finished:
             return frozenset()
         left_out = self._not_taken.get(id(lowered))
         if left_out is None:
@@ -141,27 +147,26 @@ class DriverAnswers:
         return left_out
 
 
-_Accepted: TypeAlias = tuple[tuple[tuple[str, ...], ...], Version | None]
-
-
 class Partitions:
     """The partitions of a graph with certain options. Each NNAPI model is built when it is first needed."""
 
-    def __init__(self, graph: Graph, options: OptionValues, release: Release) -> None:
+    def __init__(self, graph: Graph, options: OptionValues, release: Release, make_model: ModelMaker | None = None) -> None:
         self.graph = graph
         self.options = options
         self.release = release
         self._kept: dict[int, LoweredPartition] = {}
         levels = mapping_level(options), runtime_level(options), android_of(options)
-        key = *levels, options["allow_dynamic_dimensions"], options["allow_fp16"], release
+        key = *levels, options["allow_dynamic_dimensions"], options["allow_fp16"], release, make_model
         self._lowered = graph.results.get("partitions", key, dict[tuple[Subset, frozenset[int]], LoweredPartition])
         """Lowered partitions, which all simulations share whose options make no difference to the NNAPI models.
 
         The key is a pair: the partition, and the nodes of the partition that are assumed to be supported.
         """
-        shared = forms_of(graph.shared, graph.model), key
-        self._accepted = graph.shared.get("accepted partitions", shared, FormTable[Hashable, _Accepted])
-        """The NNAPI operations of each node, and the needed version, of the partitions without a failure by form."""
+        self._make_model = make_model or model_maker(options)
+        # A given function makes models with calls of their own.
+        self._check = None
+        if self._make_model is not None and make_model is None:
+            self._check = PartitionCheck(graph, *levels[:2], self._make_model, options["allow_dynamic_dimensions"])
         self.answers = DriverAnswers(graph, options)
         self._compiled: dict[tuple[int, ...], Compilation | None] = {}
 
@@ -177,25 +182,13 @@ class Partitions:
         key = subset, self.graph.assumed.intersection(subset.nodes)
         lowered = self._kept.get(subset.nodes[0]) or self._lowered.get(key)
         if lowered is None:
-            lowered = self._lowered[key] = self._alike(subset) or self.build(subset)
+            if self._check is not None:
+                lowered = checked_partition(self._check, self.graph, subset, self.release, self.build)
+            lowered = self._lowered[key] = lowered or self.build(subset)
         return lowered
 
-    def _alike(self, subset: Subset) -> LoweredPartition | None:
-        """Return the NNAPI model of a partition if it is accepted like another partition of the same form."""
-        form = partition_form(self.graph, subset)
-        if form is None:
-            return None
-        if form not in self._accepted:
-            lowered = self.build(subset)
-            if not (lowered.has_failed or lowered.lines):
-                self._accepted.add(form, (tuple(lowered.operations.values()), lowered.required))
-            return lowered
-        operations, required = self._accepted[form]
-        named = dict(zip(subset.nodes, operations, strict=True))
-        return LoweredPartition(named, lambda: self.build(subset).build(), required=required)
-
-    def build(self, subset: Subset, on_call: OnCall = ignore_call) -> LoweredPartition:
-        """Build the NNAPI model of a partition, even if it was built before. ``on_call`` gets each call to NNAPI."""
+    def build(self, subset: Subset) -> LoweredPartition:
+        """Build the NNAPI model of a partition, even if it was built before."""
         return lower_partition(
             self.graph,
             subset.nodes,
@@ -204,10 +197,9 @@ class Partitions:
             target_feature_level=mapping_level(self.options),
             runtime_feature_level=runtime_level(self.options),
             release=self.release,
-            android=android_of(self.options),
+            make_model=self._make_model,
             allows_dynamic=self.options["allow_dynamic_dimensions"],
             is_relaxed=self.options["allow_fp16"],
-            on_call=on_call,
         )
 
     def failure(

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ...foundation.converter_attributes import DENSE_PER_TENSOR
 from ...graph.graph import Graph
+from ...nnapi_runtime.operands import OPERAND_ZERO_POINT
 from ...nnapi_runtime.refusal import RULES, OperandPart, Rule
 from ...nnapi_runtime.types import OperandType, OperationType
 from ...refusal import Refusal, Stage
@@ -35,8 +36,8 @@ def _words() -> Iterator[tuple[Rule, Mapping[str, str]]]:
     for code, words in by_rule.items():
         yield RULES[code], by_concern[words] if isinstance(words, str) else words
     for rule in RULES.values():
-        if rule.concern and rule.code not in by_rule:
-            yield rule, by_concern[rule.concern]
+        if rule.concern is not None and rule.code not in by_rule:
+            yield rule, by_concern[rule.concern.value]
 
 
 KINDS: Mapping[str, Kind] = {PREFIX + rule.code: _kind(rule, words) for rule, words in _words()}
@@ -60,7 +61,7 @@ def change_for(call: Refusal) -> str:
             f"quantize fully to int8 with a representative data set, or keep the weights of {operation or 'the node'} in float; "
             "NNAPI accepts per-channel weights only with 8-bit activations"
         )
-    if call.code == "operand-zero-point" and call.needed.type in _SYMMETRIC:
+    if call.code == OPERAND_ZERO_POINT.code and call.needed.type in _SYMMETRIC:
         return "use feature level 30 (Android 11) or newer; from this level on, INT8 tensors may have a zero point"
     if operation in _MOVES and kind.problem is Problem.TYPE:
         return (
@@ -77,7 +78,7 @@ def _refused_operand(call: Refusal, node: int, graph: Graph, lowered: LoweredPar
     if call.tensor is not None:
         return _named(graph, call.tensor), call.tensor
     part, model = call.operand, lowered.model
-    if not isinstance(part, OperandPart):
+    if not isinstance(part, OperandPart) or model is None:
         return str(part), None
     operations = [
         operation

@@ -3,21 +3,22 @@
 Source: ``NNAPIOpBuilder`` and ``NnapiMappingContext`` (``delegates/nnapi/nnapi_delegate.cc``).
 
 In some places, the delegate ignores a failure to add a tensor and treats the tensor as mapped. This builder does the same. Unlike
-the delegate, this builder continues after a rejected call, so that every rejected call is reported.
+the delegate, this builder continues after a rejected call, so that every rejected call is reported. Without a simulated runtime,
+no NNAPI model is built.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ....graph.graph import Graph
 from ....model.model import Allocation, Node, Tensor
-from ....nnapi_runtime.builder import ModelBuilder, OnCall, ignore_call
-from ....nnapi_runtime.types import MAX_FEATURE_LEVEL, AndroidRelease, OperandType, OperationType
-from ....nnapi_runtime.types import feature_level as level_of
+from ....nnapi_runtime.builder import ModelBuilder
+from ....nnapi_runtime.operands import NnOperand
+from ....nnapi_runtime.types import OperandType, OperationType
 from ....refusal import Refusal, Refused
 from ..target import QUANTIZED_TYPES, kernel_failure
 from .operands import (
@@ -56,11 +57,14 @@ def kernel_error(code: str, node: int | None, tensor: Tensor | None = None, **va
     return Refused(kernel_failure(code, node, tensor, **values))
 
 
+ModelMaker: TypeAlias = Callable[[Callable[[Refusal], None]], ModelBuilder]
+"""A function that creates an NNAPI model builder. The builder reports rejected calls to the function in the argument."""
+
+
 class PartitionBuilder:
     """The NNAPI model of a partition while it is built.
 
     Operands have the same indices as in the real delegate. ``inputs`` and ``outputs`` have the operands of the next operation.
-    If ``android`` is None, no runtime is simulated, and every call succeeds. ``on_call`` gets every call.
     """
 
     def __init__(
@@ -68,9 +72,8 @@ class PartitionBuilder:
         graph: Graph,
         target_feature_level: int,
         runtime_feature_level: int,
-        android: AndroidRelease | None = None,
+        make_model: ModelMaker | None = None,
         allows_dynamic: bool = False,
-        on_call: OnCall = ignore_call,
     ) -> None:
         self.graph = graph
         self.target_feature_level = target_feature_level
@@ -84,6 +87,8 @@ class PartitionBuilder:
 
         The key has the quantized operand (-1 if unmapped) and the requested type.
         """
+        self.dequantized_types: dict[int, tuple[str, ...]] = {}
+        """The requested types of each dequantized operand."""
         self.state_tensors: list[int] = []
         """State tensors. NNAPI returns their new values as outputs."""
         self.state_outputs: list[int] = []
@@ -99,18 +104,14 @@ class PartitionBuilder:
         """Lines that the delegate prints before the first rejected call."""
         self.node = -1
         """The node that the delegate looked up last."""
-        self.has_runtime = android is not None
-        release = android or AndroidRelease.ANDROID_13
-        level = level_of(runtime_feature_level) if self.has_runtime else MAX_FEATURE_LEVEL[release]
-        self.model = ModelBuilder(release, level, self._note, on_call)
+        self.model = None if make_model is None else make_model(self._note)
         self.operand_count = 0
         """The number of operands that the delegate has added."""
         self._at: tuple[Site, Tensor | None, str] = (OPERATION, None, "")
 
     def _note(self, refusal: Refusal) -> None:
-        if self.has_runtime:
-            site, tensor, operation = self._at
-            self.refused.append(refused_at(site, refusal, self.node, tensor, operation))
+        site, tensor, operation = self._at
+        self.refused.append(refused_at(site, refusal, self.node, tensor, operation))
 
     def _new_index(self) -> int:
         self.operand_count += 1
@@ -168,43 +169,25 @@ class PartitionBuilder:
             if not self.refused:
                 self.lines.append(_TYPE_LINE.format(type=tensor.type))
             raise kernel_error("nnapi-tensor-type", node, tensor)
-        self._add_operand_of(operand, tensor, flags, is_hybrid)
+        if self.model is not None:
+            self._add_operand_of(self.model, operand, tensor, flags, is_hybrid)
         return operand
 
-    def _add_operand_of(self, own: int, tensor: Tensor, flags: int, is_hybrid: bool) -> None:
+    def _add_operand_of(self, model: ModelBuilder, own: int, tensor: Tensor, flags: int, is_hybrid: bool) -> None:
         if tensor.type == "FLOAT32" and tensor.shape and not self.allows_dynamic and tensor.allocation is not Allocation.CONSTANT:
             # Most operands are FLOAT32 tensors, and flags do not change FLOAT32 tensors.
-            self._add(TENSOR, _TENSOR_FLOAT32, tensor.shape, tensor=tensor)
+            self._at = (TENSOR, tensor, "")
+            model.add_operand(_TENSOR_FLOAT32, tensor.shape)
             return
         given = operand_type(tensor, flags, is_hybrid, self.allows_dynamic)
-        self._add(TENSOR, given.code, given.dimensions, given.scale, given.zero_point, tensor=tensor)
+        self._at = (TENSOR, tensor, "")
+        model.add_operand(given.code, given.dimensions, given.scale, given.zero_point)
         if given.channels is not None:
             self._at = (TENSOR_CHANNELS, tensor, "")
-            self.model.set_channel_quantization(own, *given.channels)
+            model.set_channel_quantization(own, *given.channels)
         if tensor.is_constant:
             self._at = (given.value_site, tensor, "")
-            self.model.set_value(own, given.length)
-
-    def _add(
-        self,
-        site: Site,
-        code: int,
-        dimensions: Sequence[int] = (),
-        scale: float = 0.0,
-        zero_point: int = 0,
-        has_pointer: bool = False,
-        tensor: Tensor | None = None,
-    ) -> None:
-        self._at = (site, tensor, "")
-        self.model.add_operand(code, dimensions, scale, zero_point, has_pointer)
-
-    def _set_value(self, site: Site, length: int | None, value: bytes | None = None) -> None:
-        """Set the value of the last input of the next operation. ``length`` is None for an omitted operand."""
-        self._at = (site, None, "")
-        if length is None:
-            self.model.omit(self.inputs[-1])
-        else:
-            self.model.set_value(self.inputs[-1], length, value)
+            model.set_value(own, given.length)
 
     # Operands that are not tensors of the graph
 
@@ -231,18 +214,31 @@ class PartitionBuilder:
                 self.add_int(value)
 
     def _scalar(self, code: int, value: bytes) -> None:
-        self.inputs.append(self._new_index())
-        self._add(SCALAR, code)
-        self._set_value(SCALAR_VALUE, len(value), value)
+        own = self._new_index()
+        self.inputs.append(own)
+        if self.model is None:
+            return
+        self._at = (SCALAR, None, "")
+        self.model.add_operand(code)
+        self._at = (SCALAR_VALUE, None, "")
+        self.model.set_value(own, len(value), value)
 
     def add_vector(self, count: int, code: int = _TENSOR_INT32, size: int = 4, scale: float = 0.0, is_null: bool = False) -> None:
         """Add a vector of ``count`` elements of ``size`` bytes (``AddVectorOperand``).
 
         If ``is_null``, the pointer to the values is null.
         """
-        self.inputs.append(self._new_index())
-        self._add(VECTOR, code, (count,), scale)
-        self._set_value(VECTOR_VALUE, None if is_null else count * size)
+        own = self._new_index()
+        self.inputs.append(own)
+        if self.model is None:
+            return
+        self._at = (VECTOR, None, "")
+        self.model.add_operand(code, (count,), scale, 0)
+        self._at = (VECTOR_VALUE, None, "")
+        if is_null:
+            self.model.omit(own)
+        else:
+            self.model.set_value(own, count * size)
 
     def leave_out(self, code: int = _TENSOR_FLOAT32, scale: float = 0.0) -> None:
         """Add a vector without elements for an omitted operand (``AddVector...Operand``)."""
@@ -250,9 +246,14 @@ class PartitionBuilder:
 
     def add_constant(self, code: int, dimensions: Sequence[int], length: int, scale: float = 0.0, zero_point: int = 0) -> None:
         """Add a constant of ``length`` bytes that is not a tensor of the graph (``AddNewInputConstantTensor``)."""
-        self.inputs.append(self._new_index())
-        self._add(NEW_CONSTANT, code, dimensions, scale, zero_point, has_pointer=True)
-        self._set_value(NEW_CONSTANT_VALUE, length)
+        own = self._new_index()
+        self.inputs.append(own)
+        if self.model is None:
+            return
+        self._at = (NEW_CONSTANT, None, "")
+        self.model.add_operand(code, dimensions, scale, zero_point, has_pointer=True)
+        self._at = (NEW_CONSTANT_VALUE, None, "")
+        self.model.set_value(own, length)
 
     def add_result(
         self, code: int, dimensions: Sequence[int], scale: float = 0.0, zero_point: int = 0, has_pointer: bool = True
@@ -260,7 +261,9 @@ class PartitionBuilder:
         """Add a result that is not a tensor of the graph and return its NNAPI operand (``AddAdditionalOutputTensor``)."""
         own = self._new_index()
         self.outputs.append(own)
-        self._add(RESULT, code, dimensions, scale, zero_point, has_pointer)
+        if self.model is not None:
+            self._at = (RESULT, None, "")
+            self.model.add_operand(code, dimensions, scale, zero_point, has_pointer)
         return own
 
     def add_state(self, node: LoweredNode, position: int, code: int = _TENSOR_FLOAT32, has_quantization: bool = False) -> None:
@@ -280,7 +283,9 @@ class PartitionBuilder:
         """
         if tensor.element_count != 1:
             raise kernel_error("nnapi-scalar-value", node.index, tensor, found=tensor.element_count)
-        self._add(SCALAR_TENSOR, code, tensor=tensor)
+        if self.model is not None:
+            self._at = (SCALAR_TENSOR, tensor, "")
+            self.model.add_operand(code)
         operand = self.mapped.get(tensor.index)
         if operand is None:
             operand = self.mapped[tensor.index] = self._new_index()
@@ -319,8 +324,9 @@ class PartitionBuilder:
 
     def _operation(self, node: int, operation: str, inputs: Sequence[int], outputs: Sequence[int]) -> None:
         self.operations.setdefault(node, []).append(operation)
-        self._at = (OPERATION, None, operation)
-        self.model.add_operation(_OPERATIONS[operation], inputs, outputs, node)
+        if self.model is not None:
+            self._at = (OPERATION, None, operation)
+            self.model.add_operation(_OPERATIONS[operation], inputs, outputs, node)
 
     def add_dequantized_weights(self, node: LoweredNode, positions: Iterable[int]) -> None:
         """Dequantize a node's quantized weights if the activations are float (``AddDequantizeOperatorsWhereNeeded``)."""
@@ -340,11 +346,29 @@ class PartitionBuilder:
         source = self.mapped.get(index, -1)
         result = self.dequantized.get((source, wanted))
         if result is None:
-            self._add(DEQUANTIZED, _TENSOR_FLOAT32, self.graph.tensor(index).shape, has_pointer=True)
-            result = self.dequantized[source, wanted] = self._new_index()
+            if self.model is not None:
+                self._at = (DEQUANTIZED, None, "")
+                self.model.add_operand(_TENSOR_FLOAT32, self.graph.tensor(index).shape, has_pointer=True)
+            result = self._new_index()
+            self.note_dequantized(source, wanted, result)
             self._operation(node.index, "DEQUANTIZE", (source,), (result,))
         if position < len(self.inputs):
             self.inputs[position] = result
+
+    def note_dequantized(self, source: int, wanted: str, result: int) -> None:
+        """Record the operand with the result of a new DEQUANTIZE."""
+        self.dequantized[source, wanted] = result
+        self.dequantized_types[source] = (*self.dequantized_types.get(source, ()), wanted)
+
+    def adopt(self, tensor: int, operand: NnOperand, dequantized: Iterable[tuple[str, NnOperand]]) -> Iterator[int]:
+        """Map a tensor to a copy of an operand, and yield the operands with dequantized values of the tensor."""
+        assert self.model is not None
+        own = self.mapped[tensor] = self._new_index()
+        self.model.copy_operand(operand)
+        for wanted, result in dequantized:
+            self.note_dequantized(own, wanted, self._new_index())
+            self.model.copy_operand(result)
+            yield self.dequantized[own, wanted]
 
     def append_reshape(self, node: LoweredNode, intermediate: int) -> None:
         """Add a RESHAPE from an intermediate result to the node's result (``AppendReshape``)."""
@@ -352,3 +376,15 @@ class PartitionBuilder:
         self.add_vector(node.view.output(0).rank)
         self.add_output(node, 0, SIGNED)
         self.add_operation(node, "RESHAPE")
+
+
+def empty_pool(tensors: Sequence[Tensor], inputs: Iterable[int], outputs: Iterable[int]) -> str | None:
+    """Return the name of the memory pool with 0 bytes, "input" or "output", or None if both pools have bytes.
+
+    The output pool also has space for unmapped outputs. Type conversion and padding are ignored, because neither can change a
+    size to 0.
+    """
+    for side, indices in (("input", inputs), ("output", outputs)):
+        if not any(tensors[index].byte_size for index in indices):
+            return side
+    return None

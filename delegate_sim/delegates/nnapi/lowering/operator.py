@@ -86,20 +86,11 @@ def add_plain(builder: PartitionBuilder, node: LoweredNode) -> None:
     builder.finish(node)
 
 
-def with_scalars(
-    scalars: Callable[[LoweredNode], Iterable[bool | int | float]] = lambda _: (),
-    inputs: slice = slice(None),
-    without: int | None = None,
-) -> Step:
-    """Return a step for an NNAPI operation with a node's operands in order, and then scalars: BOOL, INT32 or FLOAT32.
-
-    Only the operands in ``inputs`` are added, and the operand at position ``without`` is left out.
-    """
+def with_scalars(scalars: Callable[[LoweredNode], Iterable[bool | int | float]]) -> Step:
+    """Return a step for an NNAPI operation with the node's operands in order, and then scalars: BOOL, INT32 or FLOAT32."""
 
     def add(builder: PartitionBuilder, node: LoweredNode) -> None:
-        for position in range(len(node.inputs))[inputs]:
-            if position != without:
-                builder.add_input(node, position)
+        builder.add_inputs(node)
         builder.add_scalars(*scalars(node))
         builder.finish(node)
 

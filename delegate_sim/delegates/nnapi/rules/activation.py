@@ -55,6 +55,8 @@ from ..target import (
 )
 
 _T = OperandType
+
+
 _POSITIVE_SCALE = "quantize with a representative data set, so that the scale is above 0"
 
 

@@ -52,6 +52,8 @@ from ..target import (
 )
 
 _T = OperandType
+
+
 _MAX_RANK = 4
 
 
@@ -80,6 +82,7 @@ def _fused_with_int32(node: NodeView) -> str | None:
 
 
 _RANKS = check(RANK, f"inputs 0 and 1 of rank at most {_MAX_RANK}", _large_rank, by_reshape("fold dimensions with RESHAPE"))
+
 _NO_ACTIVATION_OF_INT32 = check(ACTIVATION, "no fused activation if the operands are INT32", _fused_with_int32)
 
 

@@ -73,6 +73,7 @@ _FULL_KERNEL = where(
 )
 
 _FLOAT_WEIGHTS = typed(operand(1, "weight tensor"), FLOAT, hint=in_code("keep the weights in float"))
+
 (_FLOAT_WEIGHTS_IF_ANY,) = where(lambda node: len(node.inputs) >= 2, "if there is one", _FLOAT_WEIGHTS)
 
 
@@ -134,7 +135,9 @@ def _add_basic_lstm(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 _SYMMETRIC_WEIGHTS = frozenset({1, 5, 16})
+
 _BIASES = frozenset({12, 13, 14, 15, 17})
+
 _SIGNED_OPERANDS = frozenset({0, 18})
 
 

@@ -59,6 +59,7 @@ def _nonzero_crops(node: NodeView) -> str | None:
 
 
 _REFLECT, _SYMMETRIC = 0, 1
+
 _REFLECT, _SYMMETRIC = 0, 1
 
 
@@ -67,6 +68,7 @@ def _unknown_mirror_mode(node: NodeView) -> bool:
 
 
 _HAS_ELEMENTS = has_elements(INPUT).from_source(SOURCE.with_symbol("HasZeroes"))
+
 _INDICES = ("INT32", "INT64")
 
 
@@ -82,6 +84,22 @@ def _fills_scalar(node: NodeView) -> bool:
 
 def _is_large_int64(node: NodeView, tensor: Tensor) -> bool:
     return tensor.is_constant and tensor.type == "INT64" and not _fits_int32(node, tensor)
+
+
+def _add_batch_to_space(builder: PartitionBuilder, node: LoweredNode) -> None:
+    """Lower BATCH_TO_SPACE_ND without the crops, because NNAPI does not crop."""
+    for position in range(len(node.inputs)):
+        if position != 2:
+            builder.add_input(node, position)
+    builder.finish(node)
+
+
+def _add_expand_dims(builder: PartitionBuilder, node: LoweredNode) -> None:
+    for position in range(len(node.inputs)):
+        if position != 1:
+            builder.add_input(node, position)
+    builder.add_int(first_integer(node.view, 1))
+    builder.finish(node)
 
 
 def _add_reshape(builder: PartitionBuilder, node: LoweredNode) -> None:
@@ -183,7 +201,7 @@ RULES: Rules[NnapiTarget] = {
             _nonzero_crops,
             "crop with a SLICE after the node instead",
         ),
-        add=with_scalars(without=2),  # NNAPI does not crop
+        add=_add_batch_to_space,
     ),
     "DEPTH_TO_SPACE": int8_operator(type_in(INPUT, FLOAT_QUANT8), add=_BLOCK_SIZE),
     "EXPAND_DIMS": int8_operator(
@@ -191,7 +209,7 @@ RULES: Rules[NnapiTarget] = {
         min_level("1.2"),
         type_in(INPUT, FLOAT16_QUANT8_INT32),
         constant_int32(operand(1, "axis")),
-        add=with_scalars(lambda node: [first_integer(node.view, 1)], without=1),
+        add=_add_expand_dims,
     ),
     "RESHAPE": int8_operator(
         op_version(1),

@@ -8,13 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from delegate_sim.delegates.nnapi.lowering.partition import partition_form
+from delegate_sim.delegates.nnapi.lowering.partition import checked_partition
 from delegate_sim.delegates.nnapi.partitions import Partitions, supported_nodes
 from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import find_delegate
 from delegate_sim.errors import DelegateSimError
 from delegate_sim.graph.analysis_cache import AnalysisCache
-from delegate_sim.graph.partition import partition
 from delegate_sim.model.reader import load
 from delegate_sim.prepare.preparation import prepare
 from delegate_sim.releases.catalogue import NEWEST
@@ -65,45 +64,6 @@ def built(model):
     )
 
 
-def forms_of_partitions(*outputs_of):
-    """Return the form of the whole graph that each function makes, as one partition."""
-    forms = []
-    for make in outputs_of:
-        sketch = Sketch()
-        graph = sketch.finish(make(sketch))
-        (subset,) = partition(graph, graph.execution_plan)
-        forms.append(partition_form(graph, subset))
-    return forms
-
-
-def test_partitions_that_are_connected_in_another_way_have_another_form():
-    def squared(sketch):
-        source = sketch.node("ABS", [sketch.input()])
-        return sketch.node("MUL", [source, source])
-
-    def multiplied(sketch):
-        return sketch.node("MUL", [sketch.node("ABS", [sketch.input()]), sketch.input()])
-
-    one, other = forms_of_partitions(squared, multiplied)
-    assert one is not None
-    assert other is not None
-    assert [entry[2:] for entry in one[:2]] != [entry[2:] for entry in other[:2]]
-
-
-def test_a_large_partition_and_a_lowering_that_reads_the_graph_have_no_form():
-    def long(sketch):
-        result = sketch.input()
-        for _ in range(65):
-            result = sketch.node("ABS", [result])
-        return result
-
-    def reading(sketch):
-        shape, weights = sketch.constant("INT32", (4,)), sketch.constant("FLOAT32", (2, 2, 2, 2))
-        return sketch.node("TRANSPOSE_CONV", [shape, weights, sketch.input((1, 2, 2, 2))])
-
-    assert forms_of_partitions(long, reading) == [None, None]
-
-
 def assert_equal_when_built(content, level):
     """Compare each partition with the same partition without anything known about forms. Return the number of partitions."""
     delegate, count = find_delegate("nnapi"), 0
@@ -112,13 +72,17 @@ def assert_equal_when_built(content, level):
         decision, _ = supported_nodes(graph, options, NEWEST)
         partitions = Partitions(decision.graph, options, NEWEST)
         for subset in [subset for subset in decision.candidates if subset.is_delegated]:
-            lowered, alone = partitions.lowered(subset), partitions.build(subset)
+            lowered = partitions.lowered(subset)
+            known, partitions._check = partitions._check, None
+            alone = partitions.build(subset)
+            partitions._check = known
             assert (lowered.failure, lowered.calls, lowered.lines) == (alone.failure, alone.calls, alone.lines)
             assert (lowered.required, dict(lowered.operations)) == (alone.required, dict(alone.operations))
             if alone.model is not None and not alone.calls:
                 assert built(lowered.model) == built(alone.model)
                 assert lowered.tensors == alone.tensors
-            count += partition_form(decision.graph, subset) is not None
+            checked = known and checked_partition(known, decision.graph, subset, NEWEST, partitions.build)
+            count += checked is not None
     return count
 
 
