@@ -122,7 +122,7 @@ def _summary(summary: LogSummary, columns: int, verbose: bool) -> Iterator[Line]
     yield from fact("release", _release(summary), columns)
     for title, values in (
         ("accelerators", registered_accelerators(summary.log)),
-        ("devices", [device + _REFERENCE * device.endswith("-reference") for device in summary.log.available_devices]),
+        ("device list", [_described(device) for device in summary.log.available_devices]),
         ("chip", chip_names(summary.log.chips)),
         ("chosen devices", [f"{name(d)} {n:,}" for d, n in summary.log.chosen_devices.items()]),
     ):
@@ -162,6 +162,10 @@ def _refusals(summary: LogSummary, columns: int) -> Iterator[Line]:
     default = find_delegate(APPLIED_BY_DEFAULT)
     if any(op == f"{OTHER_KERNEL}{default.kernel_name}" for op, *_ in summary.refusals):
         yield from paragraph(f"{default.display_name}{_APPLIED_FIRST}", columns, "      ", "      ")
+
+
+def _described(device: str) -> str:
+    return f"{device}{_REFERENCE}" if device.endswith("-reference") else device
 
 
 def _origin(components: Sequence[str]) -> str:

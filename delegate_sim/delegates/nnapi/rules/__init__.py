@@ -34,8 +34,8 @@ RULES: RuleBook[NnapiTarget] = RuleBook(
 
 def find_operator(op: str) -> NnapiOperator | None:
     """Return an operator with its rule and its lowering, or None if the delegate does not have the operator."""
-    found = RULES.rule_of(op)
-    return found if isinstance(found, NnapiOperator) else None
+    rule = RULES.rule_of(op)
+    return rule if isinstance(rule, NnapiOperator) else None
 
 
 @functools.cache
