@@ -26,6 +26,11 @@ class Visit:
         if not request.url.startswith((self.address, f"blob:{self.address}", "data:")):
             self.outside.append(request.url)
 
+    @property
+    def worker(self):
+        """The worker that runs: a replaced one, which stands before it, may still be ending."""
+        return self.page.workers[-1]
+
     def start(self, fragment=""):
         self.page.goto(self.address + fragment)
         self.page.wait_for_selector("body.ready", timeout=90_000)

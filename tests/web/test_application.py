@@ -334,7 +334,7 @@ def test_numpy_is_loaded_from_the_host_of_the_page(application, tmp_path, system
         assert not [path for path in requests if "numpy" in path]
         opened.choose(MODELS / "slicing.tflite")
         opened.idle()
-        assert opened.page.workers[0].evaluate("'numpy' in pyodide.loadedPackages")
+        assert opened.worker.evaluate("'numpy' in pyodide.loadedPackages")
         assert opened.outside == []
         context.close()
 
@@ -375,7 +375,7 @@ def test_a_canceled_simulation_ends_and_the_page_goes_on(opened):
     opened.choose(BLOCK)
     opened.idle()
     page = opened.page
-    page.workers[0].evaluate("setTimeout(() => { for (;;); }, 0); 0")
+    opened.worker.evaluate("setTimeout(() => { for (;;); }, 0); 0")
     page.click("#tab-diagnose")
     page.locator("#panel").scroll_into_view_if_needed()
     assert page.evaluate("document.getElementById('cancel').getBoundingClientRect().top >= 0")
@@ -389,12 +389,12 @@ def test_a_canceled_simulation_ends_and_the_page_goes_on(opened):
 def test_a_canceled_first_simulation_can_be_started_again(opened):
     page = opened.page
     opened.idle()
-    page.workers[0].evaluate("setTimeout(() => { for (;;); }, 0); 0")
+    opened.worker.evaluate("setTimeout(() => { for (;;); }, 0); 0")
     opened.choose(BLOCK)
     page.click("#cancel")
     opened.choose(MOBILENET)
     opened.idle()
-    page.workers[-1].evaluate("setTimeout(() => { for (;;); }, 0); 0")  # the canceled one may still be ending
+    opened.worker.evaluate("setTimeout(() => { for (;;); }, 0); 0")
     page.select_option("#android", "10")
     page.click("#cancel")
     page.get_by_role("button", name="Simulate all targets").click()
@@ -409,11 +409,11 @@ def test_a_worker_out_of_memory_is_replaced_and_the_page_goes_on(opened):
     opened.choose(BLOCK)
     opened.idle()
     page = opened.page
-    assert page.workers[0].evaluate("""() => {
+    assert opened.worker.evaluate("""() => {
       try { pyodide.runPython("bytearray(1_900_000_000)"); } catch (fault) { return String(fault).includes("MemoryError"); }
     }""")
     # What breaks Pyodide itself, and not only a command, ends the worker.
-    page.workers[0].evaluate("() => { pyodide.toPy = () => { throw new RangeError('out of memory'); }; }")
+    opened.worker.evaluate("() => { pyodide.toPy = () => { throw new RangeError('out of memory'); }; }")
     page.click("#tab-diagnose")
     page.get_by_text("needs more memory than this page may use").wait_for()
     page.click("#tab-diagnose")
@@ -428,11 +428,11 @@ def test_a_large_file_is_read_by_slices(opened, tmp_path):
         file.truncate(500 << 20)
     memory = "pyodide._module.HEAP8.length"
     opened.idle()
-    before = opened.page.workers[0].evaluate(memory)
+    before = opened.worker.evaluate(memory)
     opened.choose(path)
     opened.idle()
     assert "98.4 %" in opened.page.inner_text("#headline")
-    assert opened.page.workers[0].evaluate(memory) - before < 100_000_000
+    assert opened.worker.evaluate(memory) - before < 100_000_000
 
 
 def test_a_link_restores_the_target_and_its_options(opened):

@@ -58,7 +58,7 @@ def test_no_request_leaves_the_page_and_it_works_without_a_network(visit, host, 
     assert opened.wrong == []
 
     with served(tmp_path) as (outside, reached):
-        (worker,) = page.workers
+        worker = opened.worker
         assert tries(worker, f"{outside}x.js") == []
         assert tries(page, f"{outside}x.js", "fetch", "a request", "a socket", "a module") == []
         assert tries(frame, f"{outside}x.js", "fetch", "a request", "a socket", "a module") == []
@@ -70,7 +70,7 @@ def test_no_request_leaves_the_page_and_it_works_without_a_network(visit, host, 
     # The page's own server is there, but its service worker answers only for the files of the page.
     opened.start()
     before = len(host[1])
-    assert tries(page.workers[0], f"{host[0]}stolen?secret") == []
+    assert tries(opened.worker, f"{host[0]}stolen?secret") == []
     opened.context.set_offline(True)
     opened.start()
     opened.choose(MODELS / "mobilenet_block.tflite")
