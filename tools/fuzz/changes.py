@@ -189,7 +189,9 @@ def _with_value(generator: random.Random, data: Any) -> Any:
         if choice < 0.05:
             del data[key]
         elif choice < 0.15 and isinstance(data, list):
-            data[key:key] = [data[key]] * generator.choice((1, 10, 1_000))
+            times, text = generator.choice((1, 10, 1_000)), json.dumps(data[key])
+            if times * len(text) <= LARGEST:
+                data[key:key] = [json.loads(text) for _ in range(times)]
         elif choice < 0.15 and isinstance(data, dict):
             data[generator.choice(_WORDS)] = data.pop(key)
         else:
