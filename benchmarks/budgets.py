@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -32,6 +33,27 @@ _IMPORTS = "import numpy, click"
 _TARGETS = tuple(name for name in DELEGATE_NAMES if not name.startswith("npu-"))
 _FEW, _MANY = 25_000, 100_000
 _SHAPE = (1, 4)
+
+
+class Command(NamedTuple):
+    """The words of a command, in which {} is the model, and the seconds that it may take."""
+
+    words: tuple[str, ...]
+    budget: float
+
+
+_COMMANDS = (
+    Command(("analyze", "{}", "--delegate", "nnapi"), 0.5),
+    Command(("analyze", "{}"), 0.8),
+    Command(("diagnose", "{}"), 0.8),
+    Command(("fix", "--plan", "{}"), 1.5),
+    Command(("report", "{}", "-o", "{}.html", "--force"), 3.0),
+    Command(("releases", "{}"), 0.8),
+)
+_CHECK = "`check` of two such models on three targets"
+_CHECKED = ("first.tflite", "second.tflite")
+_MODELS = "models = ['*.tflite']\n"
+_CONFIGURATION = _MODELS + "".join(f"[targets.{name}]\ndelegate = '{name}'\n" for name in ("nnapi", "gpu", "xnnpack"))
 _ANALYZE_ALL = """
 import json, sys, time
 import delegate_sim
@@ -46,44 +68,6 @@ for name in names:
 print(json.dumps(time.process_time() - start))
 """
 
-
-_REPORT = """
-import json, sys
-import delegate_sim
-print(json.dumps(delegate_sim.analyze(sys.argv[1], "nnapi", defaults="benchmark").to_dict()))
-"""
-
-
-class Slow(NamedTuple):
-    """A command on a model of the corpora, and the seconds that it took at commit 05372e2.
-
-    ``simulations`` is the number of simulations that ``fix`` made then; 0 for a command that does not tell the number.
-    """
-
-    command: str
-    corpus: str
-    model: str
-    before: float
-    simulations: int = 0
-
-
-_SLOWEST = (
-    Slow("diagnose", "torch", "timm_xcit_nano_12_p16_224.f32.dyn4hr.tflite", 2.39),
-    Slow("diagnose", "torch", "timm_xcit_nano_12_p16_224.f32.dyn4b64.tflite", 1.68),
-    Slow("diagnose", "torch", "timm_xcit_nano_12_p16_224.f32.dyn2.tflite", 1.67),
-    Slow("diagnose", "torch", "timm_xcit_nano_12_p16_224.f32.s8.tflite", 1.61),
-    Slow("diagnose", "torch", "timm_xcit_nano_12_p16_224.f32.fp16.tflite", 1.36),
-    Slow("fix", "torch", "timm_xcit_nano_12_p16_224.f32.s8.tflite", 4.23, 41),
-    Slow("fix", "torch", "timm_xcit_nano_12_p16_224.f32.dyn8.tflite", 1.89, 28),
-    Slow("fix", "torch", "timm_xcit_nano_12_p16_224.f32.dyn4hr.tflite", 1.63, 31),
-    Slow("fix", "torch", "timm_xcit_nano_12_p16_224.f32.fp16.tflite", 1.41, 23),
-    Slow("fix", "keras", "distilbert_batch8.dyn_unfold.tf215.tflite", 1.35, 10),
-)
-"""The five models that each command took longest for."""
-_SLOW_OPTIONS = {"diagnose": ("--delegate", "nnapi"), "fix": ("--for", "nnapi", "--plan")}
-_IMPORTS_BEFORE = 0.0967
-"""Seconds that ``_IMPORTS`` took at the same time."""
-_GROWTH = 1.5
 _PAGE = """\
 # What commands cost
 
@@ -94,24 +78,9 @@ the least and the most. One import is `python -c '{imports}'`, which took {unit}
 `mobilenet` has 31 nodes, the DistilBERT 3,224. A chain of equal nodes repeats one RELU; in one of different nodes each ADD has
 a constant of its own. A chain is loaded once and analyzed for {target_count} targets in one process.
 
-Some commands do more than at commit 05372e2, where `analyze` simulated a model once. The function of the Python API, whose report
-has every node and reason, still does, and has the budget that `analyze` had for the DistilBERT. The command makes a second
-simulation, for the result with the defaults of the delegate's API. Its hints have the simulated result of each change that they
-offer, so it makes 12 simulations of the DistilBERT. For both reasons, `diagnose` makes 17 of them in place of 10.
-
 | what | measured | value | budget | met |
 |---|---|---:|---:|---|
 {rows}
-
-## The slowest models
-
-`diagnose MODEL --delegate nnapi` and `fix MODEL --for nnapi --plan`, each on the five models of the corpora that it took longest
-for at commit 05372e2. There one import took {unit_before}. The value is how much longer they take now, counted in imports. For
-`fix`, which tries more passes than at that commit, it is how much longer each simulation takes.
-
-| what | before | measured | simulations | value | budget | met |
-|---|---:|---|---|---:|---:|---|
-{slow_rows}
 """
 
 
@@ -169,37 +138,40 @@ def _cpu_seconds(command: Sequence[str]) -> float:
 def command_rows(folder: Path, runs: int, program: str, imports: Sequence[str]) -> list[Row]:
     """Measure commands on two models of the corpora."""
     mobilenet, distilbert = (str(extract(folder, *model)) for model in (_MOBILENET, _DISTILBERT))
-    unit, first, report, second, overview, diagnose, releases = measure(
+    for copy in _CHECKED:
+        shutil.copy(distilbert, folder / copy)
+    configuration = folder / "delegate-sim.toml"
+    configuration.write_text(_CONFIGURATION, encoding="utf-8")
+    check = (program, "check", "--config", str(configuration))
+    _cpu_seconds([*check, "--update"])
+    unit, first, *others = measure(
         runs,
         imports,
-        [program, "analyze", mobilenet, "--delegate", "nnapi"],
-        [sys.executable, "-c", _REPORT, distilbert],
-        [program, "analyze", distilbert, "--delegate", "nnapi"],
-        [program, "analyze", distilbert],
-        [program, "diagnose", distilbert],
-        [program, "releases", distilbert],
+        (program, "analyze", mobilenet, "--delegate", "nnapi"),
+        *((program, *(word.format(distilbert) for word in command.words)) for command in _COMMANDS),
+        check,
     )
-    return [
-        Row(("`analyze mobilenet --delegate nnapi`", first.text()), first.median / unit.median, 1.7, " imports"),
-        Row(('`analyze("DistilBERT", "nnapi").to_dict()`', report.text()), report.median / unit.median, 3.3, " imports"),
-        Row(("`analyze DistilBERT --delegate nnapi`", second.text()), second.median / unit.median, 19.5, " imports"),
-        Row((f"`analyze DistilBERT`, {len(DELEGATE_NAMES)} targets", overview.text()), overview.median, 1.2, " s"),
-        Row(("`diagnose DistilBERT`", diagnose.text()), diagnose.median, 3.7, " s"),
-        Row(("`releases DistilBERT`", releases.text()), releases.median, 1.5, " s"),
-    ]
+    rows = [Row(("`analyze mobilenet --delegate nnapi`", first.text()), first.median / unit.median, 2.0, " imports")]
+    names = (
+        *(f"`{' '.join(command.words).replace('{}', 'DistilBERT')}`" for command in _COMMANDS),
+        "`check` of two such models on three targets",
+    )
+    budgets = (*(command.budget for command in _COMMANDS), 3.0)
+    rows += [Row((name, now.text()), now.median, budget, " s") for name, now, budget in zip(names, others, budgets, strict=True)]
+    return rows
 
 
 def chain_rows(folder: Path, runs: int) -> list[Row]:
     """Measure graphs of many nodes: microseconds a node and target, and how these grow with the graph."""
     rows = []
-    for kind, is_different in (("equal", False), ("different", True)):
+    for kind, is_different, budget in (("equal", False, 5.0), ("different", True, 20.0)):
         for count in (_FEW, _MANY):
             write_chain(folder / f"{kind}{count}.tflite", count, is_different=is_different)
         few, many = (analyze_all(runs, folder / f"{kind}{count}.tflite") for count in (_FEW, _MANY))
         scale_few, scale_many = (1e6 / (count * len(_TARGETS)) for count in (_FEW, _MANY))
         value = scale_many * many.median
         growth = value / (scale_few * few.median)
-        rows.append(Row((f"{_MANY:,} {kind} nodes, for each node and target", many.text(scale_many, "us")), value, 30, " us"))
+        rows.append(Row((f"{_MANY:,} {kind} nodes, for each node and target", many.text(scale_many, "us")), value, budget, " us"))
         rows.append(Row((f"the same for {_FEW:,} nodes, and the ratio", few.text(scale_few, "us")), growth, 1.2))
     return rows
 
@@ -227,26 +199,6 @@ def analyze_all(runs: int, model: Path) -> Sample:
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
     outputs = [subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True).stdout for _ in range(runs)]
     return Sample(tuple(json.loads(output) for output in outputs))
-
-
-def slow_rows(folder: Path, runs: int, program: str, imports: Sequence[str]) -> list[Row]:
-    """Measure the slowest models of the corpora against what they took before."""
-    rows = []
-    for command, corpus, model, before, simulations in _SLOWEST:
-        line = [program, command, str(extract(folder, corpus, model)), *_SLOW_OPTIONS[command]]
-        unit, now = measure(runs, imports, line)
-        value, counts = now.median / unit.median / (before / _IMPORTS_BEFORE), ""
-        if simulations:
-            more = count_simulations(line)
-            value, counts = value * simulations / more, f"{simulations} before, {more} now"
-        rows.append(Row((f"`{command}` of {model}", f"{before:.3g} s", now.text(), counts), value, _GROWTH))
-    return rows
-
-
-def count_simulations(fix: Sequence[str]) -> int:
-    """Return the number of simulations that a ``fix`` command makes."""
-    result = subprocess.run([*fix, "--format", "json"], stdout=subprocess.PIPE, check=False)
-    return int(json.loads(result.stdout)["simulations"])
 
 
 def extract(folder: Path, corpus: str, name: str) -> Path:
@@ -277,15 +229,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         (unit,) = measure(given.runs, imports)
         rows = command_rows(folder, given.runs, program, imports) if has_models else []
         rows += chain_rows(folder, given.long_runs)
-        slow = slow_rows(folder, given.long_runs, program, imports) if has_models else []
     page = _PAGE.format(
         machine=described(),
         imports=_IMPORTS,
         unit=unit.text(),
-        unit_before=f"{_IMPORTS_BEFORE:.3g} s",
         target_count=len(_TARGETS),
         rows="\n".join(row.text() for row in rows),
-        slow_rows="\n".join(row.text() for row in slow),
     )
     if given.write:
         _TABLE.write_text(page, encoding="utf-8")
