@@ -179,7 +179,8 @@ def coverage(runs: Sequence[Run]) -> Coverage:
         is_only = sum(measure(run).outcome == TAKEN for run in ranked) == 1
         whole = f"all nodes ({measures.nodes:,})" if measures.delegated_nodes == measures.nodes else "nodes" if is_only else ""
         ranking = ranking_text(len(ranked) - len(wrong) - len(ahead), len(leaders), whole)
-    text = _verdict(first, measures) if len(leaders) == 1 else _shared_verdict(leaders, measures)
+    runs_all = not place and bool(ranking) and measures.delegated_nodes == measures.nodes
+    text = _shared_verdict(leaders, measures) if runs_all or len(leaders) > 1 else _verdict(first, measures)
     if ranking and len(leaders) == 1 and text.startswith(name := subject(first.target)):
         text = _name_in_list(first.target) + text.removeprefix(name)
     text = text.replace("The ", "the ", 1) if ranking and text.startswith("The ") else text

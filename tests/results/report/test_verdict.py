@@ -119,7 +119,7 @@ def test_the_coverage_verdict_names_what_is_not_compared():
         (
             "quantized_block",
             ("nnapi", "coreml"),
-            "1 of 2 targets runs all nodes (7): NNAPI on Android 13 (deprecated since Android 15) runs all nodes (7) in 1 kernel",
+            "1 of 2 targets runs all nodes (7): NNAPI on Android 13 (deprecated since Android 15)",
         ),
         ("transformer_block", ("hexagon", "xnnpack"), "Hexagon runs no node. XNNPACK runs 88.8 % of nodes "),
         ("transformer_block", ("hexagon", "xnnpack", "gpu"), "1 of 2 targets runs nodes: GPU runs 98.4 % "),

@@ -10,9 +10,8 @@ from fixtures.builder import ModelBuilder
 from tests.support.delegates.xnnpack_number_cases import square
 
 MIXED = """\
-1 of 10 targets runs all nodes (4): ML Drift runs all nodes (4) in 1 kernel. A share is not speed; not ranked: Arm NN's
-  delegate (the CPU), XNNPACK (the CPU), NPU plugins (they only select nodes) and the Edge TPU's delegate (not compiled
-  yet)
+1 of 10 targets runs all nodes (4): ML Drift. A share is not speed; not ranked: Arm NN's delegate (the CPU), XNNPACK
+  (the CPU), NPU plugins (they only select nodes) and the Edge TPU's delegate (not compiled yet)
 4 nodes, each delegate on its own, on litert-2.3, benchmark_model's defaults
   delegate         delegated  multiply-adds  partitions  kernels  boundary bytes  main blocker
   Most devices
