@@ -82,6 +82,9 @@ class Folding:
                 if tensors[index].is_dynamic:
                     tensors[index].allocation = Allocation.ARENA
                     tensors[index].shape = tensors[index].source.shape
+        else:
+            for index in results:
+                tensors[index].source = tensors[index].source._replace(shape_signature=None)
         if is_dynamic or not self.dynamic.isdisjoint(node.node.inputs):
             self.dynamic.update(results)
 

@@ -91,6 +91,22 @@ def test_the_batch():
     assert changed.tensors[source].shape == (8, 4)
 
 
+@pytest.mark.parametrize("op", ["RELU", "SLICE"])
+def test_sizes_behind_an_operator_are_known(op):
+    """SLICE leaves its result open if the operand's shape in the file is open."""
+    builder = ModelBuilder()
+    layers = Layers(builder.subgraph())
+    x = layers.node("NEG", (layers.input("FLOAT32", 1, 4, signature=(-1, 4)),), signature=(-1, 4))
+    begin, size = (layers.constant("INT32", values) for values in ([0, 0], [-1, 4]))
+    taken = layers.node(op, (x, begin, size) if op == "SLICE" else (x,), signature=(-1, 4))
+    layers.node("SHAPE", (taken,), "INT32", (2,), options={"out_type": 2})
+    layers.node("ABS", (taken,), signature=(-1, 4))
+    layers.finish()
+    changed = changed_model(load(builder.bytes()), HypotheticalChanges(batch=8)).subgraphs[0]
+    assert [node.op for node in changed.nodes] == ["NEG", op, "ABS"]
+    assert changed.tensors[changed.nodes[-1].outputs[0]].shape == (8, 4)
+
+
 def test_the_batch_is_that_of_the_first_subgraph():
     builder = ModelBuilder()
     for name in ("main", "other"):

@@ -170,8 +170,8 @@ PASSES: tuple[Pass, ...] = (
 )
 
 
-_DILATED = frozenset({"SPACE_TO_BATCH_ND", "BATCH_TO_SPACE_ND", "CONV_2D", "DEPTHWISE_CONV_2D"})
 _LAYERS = ("CONV_2D", "DEPTHWISE_CONV_2D")
+_DILATED = _SHAPES | {"SPACE_TO_BATCH_ND", "BATCH_TO_SPACE_ND", *_LAYERS}
 _WEIGHTS: Mapping[str, str] = {"FLOAT32": "FLOAT32", "INT8": "INT8", "UINT8": "UINT8", "INT16": "INT8"}
 """The type of the weights for each type of the operand. With other types, the kernel quantizes each batch by itself."""
 _IMAGE_RANK = 4
@@ -191,23 +191,55 @@ class _DilatedAxis(NamedTuple):
         return (self.begin, self.end) == (self.span // 2, self.span - self.span // 2)
 
 
+class _Dilation(NamedTuple):
+    """The nodes of a dilated convolution. Around a convolution of rows, one reshape adds a dimension, and another removes it."""
+
+    spread: Node
+    before: Node | None
+    layer: Node
+    after: Node | None
+    joined: Node
+
+    def added_dimension(self, work: Work) -> int | None:
+        """Return the dimension of size 1 that the reshapes add, 0 without reshapes, or None if they do anything else."""
+        if self.before is None or self.after is None:
+            return 0 if self.before is self.after else None
+        pairs = [
+            (work.output(self.spread).shape, work.output(self.before).shape),
+            (work.output(self.after).shape, work.output(self.layer).shape),
+        ]
+        return next(
+            (place for place in (1, 2) if all(_with_dimension(shape, place) == image for shape, image in pairs)),
+            None,
+        )
+
+
+def _with_dimension(shape: Sequence[int], place: int) -> tuple[int, ...]:
+    """Return a shape with one more dimension of size 1. ``place`` 0 adds none."""
+    return (*shape[:place], *([1] if place else []), *shape[place:])
+
+
 def _is_moved_only(before: Tensor, after: Tensor) -> bool:
-    return before.rank == after.rank == _IMAGE_RANK and (before.type, before.scale, before.zero_point) == (
+    return before.rank == after.rank and (before.type, before.scale, before.zero_point) == (
         after.type,
         after.scale,
         after.zero_point,
     )
 
 
-def _axes(work: Work, spread: Node, layer: Node, joined: Node) -> list[_DilatedAxis] | None:
-    """Return both spatial axes, or None if the three nodes are no dilated convolution."""
-    numbers = [work.integers(work.input(node, position)) for node in (spread, joined) for position in (1, 2)]
+def _axes(work: Work, chain: _Dilation, added: int) -> list[_DilatedAxis] | None:
+    """Return both spatial axes, or None if the nodes are no dilated convolution."""
+    numbers = [work.integers(work.input(node, position)) for node in (chain.spread, chain.joined) for position in (1, 2)]
     if any(values is None for values in numbers):
         return None
     blocks, paddings, joined_blocks, crops = [values.reshape(-1).tolist() for values in numbers if values is not None]
+    if added:
+        at = added - 1
+        blocks, joined_blocks = ([*values[:at], 1, *values[at:]] for values in (blocks, joined_blocks))
+        paddings, crops = ([*values[: 2 * at], 0, 0, *values[2 * at :]] for values in (paddings, crops))
     if blocks != joined_blocks or [len(blocks), len(paddings), len(crops)] != [2, 4, 4] or min(blocks) < 1:
         return None
-    options, windows = work.options(layer), work.input(layer, 1).shape[1:3]
+    options, windows = work.options(chain.layer), work.input(chain.layer, 1).shape[1:3]
     if (options.stride_h, options.stride_w) != (1, 1):
         return None
     is_same = options.padding == schema.enum_values("Padding")["SAME"]
@@ -218,34 +250,45 @@ def _axes(work: Work, spread: Node, layer: Node, joined: Node) -> list[_DilatedA
         begin = paddings[2 * place] + block * (inner // 2) - crops[2 * place]
         end = paddings[2 * place + 1] + block * (inner - inner // 2) - crops[2 * place + 1]
         axes.append(_DilatedAxis(max(own, 1) * block, begin, end, max(own, 1) * block * taps))
-    source, target = work.input(spread, 0), work.output(joined)
-    for axis, size, result in zip(axes, source.shape[1:3], target.shape[1:3], strict=True):
+    sizes = [_with_dimension(tensor.shape, added)[1:3] for tensor in (work.input(chain.spread, 0), work.output(chain.joined))]
+    for axis, size, result in zip(axes, *sizes, strict=True):
         if min(axis.begin, axis.end) < 0 or size + axis.begin + axis.end - axis.span != result:
             return None
     return axes
 
 
-def _dilated_nodes(work: Work, spread: Node, layer: Node, joined: Node) -> Sequence[Node] | None:
-    source, weights, target = work.input(spread, 0), work.input(layer, 1), work.output(joined)
-    is_plain = _is_moved_only(source, work.output(spread)) and _is_moved_only(work.output(layer), target)
-    if not is_plain or source.is_constant or weights.rank != _IMAGE_RANK or _WEIGHTS.get(source.type) != weights.type:
+def _dilated_nodes(work: Work, chain: _Dilation) -> Sequence[Node] | None:
+    source, weights, target = work.input(chain.spread, 0), work.input(chain.layer, 1), work.output(chain.joined)
+    added = chain.added_dimension(work)
+    is_plain = _is_moved_only(source, work.output(chain.spread)) and _is_moved_only(work.input(chain.joined, 0), target)
+    if added is None or not is_plain or source.is_constant or weights.rank != _IMAGE_RANK:
         return None
-    axes = _axes(work, spread, layer, joined)
+    if source.rank != _IMAGE_RANK - bool(added) or _WEIGHTS.get(source.type) != weights.type:
+        return None
+    axes = _axes(work, chain, added)
     if axes is None:
         return None
-    nodes, image = [], source.index
     is_same = all(axis.is_same for axis in axes)
-    if not is_same and any(axis.begin or axis.end for axis in axes):
-        if work.is_open(source):
-            return None
-        height, width = [size + axis.begin + axis.end for size, axis in zip(source.shape[1:3], axes, strict=True)]
-        image = work.result(source, "padded", (source.shape[0], height, width, source.shape[3]))
+    is_padded = not is_same and any(axis.begin or axis.end for axis in axes)
+    if (added or is_padded) and work.is_open(source, target):
+        return None
+    nodes, image, result = [], source.index, target.index
+    batch, height, width, depth = _with_dimension(source.shape, added)
+    if added:
+        image = work.result(source, "image", (batch, height, width, depth))
+        result = work.result(target, "image", _with_dimension(target.shape, added))
+        nodes.append(work.reshape(source.index, image))
+    if is_padded:
+        height, width = [size + axis.begin + axis.end for size, axis in zip((height, width), axes, strict=True)]
+        padded = work.result(source, "padded", (batch, height, width, depth))
         sizes = [[0, 0], *[[axis.begin, axis.end] for axis in axes], [0, 0]]
-        nodes.append(work.node("PAD", [source.index, work.constant(f"{source.name}/paddings", "INT32", sizes)], [image]))
-    whole = layer._replace(index=-1, inputs=(image, *layer.inputs[1:]), outputs=joined.outputs)
+        nodes.append(work.node("PAD", [image, work.constant(f"{source.name}/paddings", "INT32", sizes)], [padded]))
+        image = padded
+    whole = chain.layer._replace(index=-1, inputs=(image, *chain.layer.inputs[1:]), outputs=(result,))
     padding = schema.enum_values("Padding")["SAME" if is_same else "VALID"]
     dilations = {"dilation_h_factor": axes[0].dilation, "dilation_w_factor": axes[1].dilation}
-    return [*nodes, work.editor.with_options(whole, padding=padding, **dilations)]
+    nodes.append(work.editor.with_options(whole, padding=padding, **dilations))
+    return [*nodes, work.reshape(result, target.index)] if added else nodes
 
 
 def _dilate(work: Work) -> None:
@@ -255,18 +298,29 @@ def _dilate(work: Work) -> None:
     readers = Counter([index for _, node in editor.nodes for index in node.inputs])
     replaced: dict[int, Sequence[Node]] = {}
     unread = set()
+
+    def writer(index: int) -> tuple[int, Node | None, Node | None]:
+        """Return the index and node of the writer before a reshape, and the reshape, or None."""
+        origin, node = writers.get(index, (-1, None))
+        if node is None or node.op not in _SHAPES:
+            return origin, node, None
+        return *writers.get(node.inputs[0], (-1, None)), node
+
     for origin, joined in whole:
-        if joined.op != "BATCH_TO_SPACE_ND" or readers[joined.inputs[0]] != 1 or joined.inputs[0] in editor.outputs:
+        if joined.op != "BATCH_TO_SPACE_ND":
             continue
-        layer_origin, layer = writers.get(joined.inputs[0], (-1, None))
-        spread_origin, spread = writers.get(layer.inputs[0], (-1, None)) if layer is not None else (-1, None)
-        if layer is None or spread is None or layer.op not in _LAYERS or spread.op != "SPACE_TO_BATCH_ND":
+        layer_origin, layer, after = writer(joined.inputs[0])
+        between = {joined.inputs[0], *(after.inputs[:1] if after is not None else ())}
+        if layer is None or layer.op not in _LAYERS or any(readers[index] != 1 or index in editor.outputs for index in between):
+            continue
+        spread_origin, spread, before = writer(layer.inputs[0])
+        if spread is None or spread.op != "SPACE_TO_BATCH_ND":
             continue
         if any(work.is_chosen(place) for place in (origin, layer_origin, spread_origin)):
-            nodes = _dilated_nodes(work, spread, layer, joined)
+            nodes = _dilated_nodes(work, _Dilation(spread, before, layer, after, joined))
             if nodes is not None:
                 replaced[joined.outputs[0]] = nodes
-                unread.add(layer.outputs[0])
+                unread.add(joined.inputs[0])
     nodes_after = []
     for origin, node in editor.nodes:
         new = replaced.get(node.outputs[0]) if node.op == "BATCH_TO_SPACE_ND" and node.outputs else None

@@ -469,41 +469,54 @@ def _positions(sketch: Sketch, ends: Sequence[int], shape: Sequence[int]) -> Ske
 
 
 def _spread(sketch: Sketch) -> None:
-    """A convolution between SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND, with any paddings that the blocks divide."""
+    """A convolution between SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND, with any paddings that the blocks divide.
+
+    A convolution of rows has reshapes around it, which add a dimension before or after the rows.
+    """
     block, taps, depth = sketch.choice((2, 3)), sketch.choice((1, 3)), sketch.choice((1, 2))
-    batch, height, width = sketch.choice((1, 2)), sketch.number(5, 8), sketch.number(5, 8)
+    batch, added = sketch.choice((1, 2)), sketch.choice((None, None, 0, 1))
     is_same, is_depthwise = sketch.chance(2), sketch.chance(2)
-    paddings, crops, spread, joined = [], [], [], []
-    for size in (height, width):
-        begin, end, crop = sketch.number(0, 3), sketch.number(0, 3), sketch.choice((0, 0, 1))
+    paddings, crops, sizes, spread, joined = [], [], [], [], []
+    for _ in range(2 if added is None else 1):
+        size, begin, end, crop = sketch.number(5, 8), sketch.number(0, 3), sketch.number(0, 3), sketch.choice((0, 0, 1))
         end += -(size + begin + end) % block
         spread.append((size + begin + end) // block)
         full = block * (spread[-1] if is_same else spread[-1] - taps + 1)
         crop = crop if full > crop + 1 else 0
+        sizes.append(size)
         paddings.append([begin, end])
         crops.append([0, crop])
         joined.append(full - crop)
         if full < 1:
             return
-    image = _floats(sketch, batch, height, width, depth)
-    blocks = sketch.constant("INT32", (2,), [block, block])
-    batches = batch * block * block
-    sketch.node(
-        "SPACE_TO_BATCH_ND", [image, blocks, sketch.constant("INT32", (2, 2), paddings)], "FLOAT32", (batches, *spread, depth)
-    )
-    shape = (1, taps, taps, depth) if is_depthwise else (depth, taps, taps, depth)
+    axes = len(sizes)
+    image = _floats(sketch, batch, *sizes, depth)
+    blocks = sketch.constant("INT32", (axes,), [block] * axes)
+    batches = batch * block**axes
+    operands = [image, blocks, sketch.constant("INT32", (axes, 2), paddings)]
+    sketch.node("SPACE_TO_BATCH_ND", operands, "FLOAT32", (batches, *spread, depth))
+    inner = [size if is_same else size - taps + 1 for size in spread]
+    window = [taps] * axes
+    if added is not None:
+        for values in (spread, inner, window):
+            values.insert(added, 1)
+        _reshaped(sketch, (batches, *spread, depth))
+    shape = (1 if is_depthwise else depth, *window, depth)
     operands = [sketch.last(), sketch.constant("FLOAT32", shape, _values(sketch, shape)), sketch.constant("FLOAT32", (depth,))]
     options = {"padding": 0 if is_same else 1, "stride_h": 1, "stride_w": 1, "dilation_h_factor": 1, "dilation_w_factor": 1}
-    inner = tuple(size if is_same else size - taps + 1 for size in spread)
     op = "DEPTHWISE_CONV_2D" if is_depthwise else "CONV_2D"
     options = {**options, "depth_multiplier": 1} if is_depthwise else options
     sketch.node(op, operands, "FLOAT32", (batches, *inner, depth), options)
-    sketch.node(
-        "BATCH_TO_SPACE_ND",
-        [sketch.last(), blocks, sketch.constant("INT32", (2, 2), crops)],
-        "FLOAT32",
-        (batch, *joined, depth),
-    )
+    if added is not None:
+        del inner[added]
+        _reshaped(sketch, (batches, *inner, depth))
+    operands = [sketch.last(), blocks, sketch.constant("INT32", (axes, 2), crops)]
+    sketch.node("BATCH_TO_SPACE_ND", operands, "FLOAT32", (batch, *joined, depth))
+
+
+def _reshaped(sketch: Sketch, shape: tuple[int, ...]) -> None:
+    operands = [sketch.last(), sketch.constant("INT32", (len(shape),), shape)]
+    sketch.node("RESHAPE", operands, "FLOAT32", shape, {"new_shape": shape})
 
 
 MAKERS: Mapping[str, Maker] = MappingProxyType(
