@@ -171,7 +171,7 @@ PASSES: tuple[Pass, ...] = (
 
 
 _LAYERS = ("CONV_2D", "DEPTHWISE_CONV_2D")
-_DILATED = _SHAPES | {"SPACE_TO_BATCH_ND", "BATCH_TO_SPACE_ND", *_LAYERS}
+_DILATED = frozenset({"SPACE_TO_BATCH_ND", "BATCH_TO_SPACE_ND", *_LAYERS})
 _WEIGHTS: Mapping[str, str] = {"FLOAT32": "FLOAT32", "INT8": "INT8", "UINT8": "UINT8", "INT16": "INT8"}
 """The type of the weights for each type of the operand. With other types, the kernel quantizes each batch by itself."""
 _IMAGE_RANK = 4
@@ -293,7 +293,8 @@ def _dilated_nodes(work: Work, chain: _Dilation) -> Sequence[Node] | None:
 
 def _dilate(work: Work) -> None:
     editor = work.editor
-    whole = [(origin, node) for origin, node in editor.nodes if node.op in _DILATED and not node.is_custom and is_whole(node)]
+    ops = _DILATED | _SHAPES
+    whole = [(origin, node) for origin, node in editor.nodes if node.op in ops and not node.is_custom and is_whole(node)]
     writers = {node.outputs[0]: (origin, node) for origin, node in whole if len(node.outputs) == 1}
     readers = Counter([index for _, node in editor.nodes for index in node.inputs])
     replaced: dict[int, Sequence[Node]] = {}

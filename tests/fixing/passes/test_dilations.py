@@ -10,6 +10,7 @@ from delegate_sim.fixing.applying import apply_pass, start
 from delegate_sim.fixing.passes.catalogue import PASSES
 from delegate_sim.fixing.search import search, try_shapes
 from fixtures.builder import ModelBuilder
+from fixtures.layers import Layers
 from tests.support.fixing.targets import target
 
 SAME, VALID = 0, 1
@@ -82,6 +83,38 @@ def test_three_nodes_become_a_dilated_convolution(given, ops, padding):
     options = model.options(nodes[-1])
     block = given.get("block", 2)
     assert (options.padding, options.dilation_h_factor, options.dilation_w_factor) == (padding, block, block)
+
+
+def rows(added, *, op="EXPAND_DIMS", is_open=False):
+    """Return a model with a convolution of rows of 3 taps, in which EXPAND_DIMS adds the dimension ``added``."""
+    builder = ModelBuilder()
+    layers = Layers(builder.subgraph())
+    x = layers.input("FLOAT32", 1, 8, DEPTH, signature=(-1, 8, DEPTH) if is_open else None)
+    block, paddings, crops = (layers.constant("INT32", values) for values in ([2], [[2, 2]], [[0, 0]]))
+    spread = layers.node("SPACE_TO_BATCH_ND", (x, block, paddings), "FLOAT32", (2, 6, DEPTH))
+    image, result = ([2, *([1, size] if added == 1 else [size, 1]), DEPTH] for size in (6, 4))
+    expanded = layers.node(op, (spread, layers.constant("INT32", [added])), "FLOAT32", image)
+    weights = layers.weights("FLOAT32", DEPTH, *([1, 3] if added == 1 else [3, 1]), DEPTH)
+    options = {"padding": VALID, "stride_h": 1, "stride_w": 1, "dilation_h_factor": 1, "dilation_w_factor": 1}
+    layer = layers.node("CONV_2D", (expanded, weights, layers.weights("FLOAT32", DEPTH)), "FLOAT32", result, options=options)
+    squeezed = layers.node("SQUEEZE", (layer,), "FLOAT32", (2, 4, DEPTH), options={"squeeze_dims": [added]})
+    layers.node("BATCH_TO_SPACE_ND", (squeezed, block, crops), "FLOAT32", (1, 8, DEPTH))
+    layers.finish()
+    return load(builder.bytes())
+
+
+@pytest.mark.parametrize(("added", "dilations"), [(1, (1, 2)), (2, (2, 1))], ids=["before the rows", "after the rows"])
+def test_a_convolution_of_rows_gets_one_dimension_more(added, dilations):
+    model = rewritten(rows(added))
+    nodes = model.subgraphs[0].nodes
+    assert [node.op for node in nodes] == ["RESHAPE", "CONV_2D", "RESHAPE"]
+    options = model.options(nodes[1])
+    assert (options.padding, options.dilation_h_factor, options.dilation_w_factor) == (SAME, *dilations)
+
+
+def test_rows_of_an_open_batch_and_other_nodes_between_stay():
+    assert rewritten(rows(1, is_open=True)) is None
+    assert rewritten(rows(1, op="REVERSE_V2")) is None
 
 
 @pytest.mark.parametrize(
