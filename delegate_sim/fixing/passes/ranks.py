@@ -261,6 +261,20 @@ def _select_of_rank_4(work: Work, node: Node) -> Sequence[Node] | None:
     return lowered(work, node, shapes, [_as_image(target.shape, 1)], keeps_rank=True)
 
 
+def _concatenation_of_rank_4(work: Work, node: Node) -> Sequence[Node] | None:
+    """Return a CONCATENATION with constants of two or three dimensions, such as a class token, as one with four dimensions."""
+    operands = [work.tensor(index) for index in node.inputs]
+    target = work.output(node)
+    if not 1 < target.rank < MOST or work.is_open(*operands, target) or not any(operand.is_constant for operand in operands):
+        return None
+    if any(operand.rank != target.rank for operand in operands):
+        return None
+    axis = work.options(node).axis % target.rank
+    shapes = {place: _as_image(operand.shape, 1) for place, operand in enumerate(operands)}
+    moved = axis + MOST - target.rank if axis else 0
+    return lowered(work, node, shapes, [_as_image(target.shape, 1)], keeps_rank=True, axis=moved)
+
+
 def _as_image(axes: Sequence[_Axis], single: _Axis) -> list[_Axis]:
     """Return dimensions with dimensions of size 1, ``single``, after the first. GPU delegates arrange dimensions in this way."""
     return [axes[0], *[single] * (MOST - len(axes)), *axes[1:]]
@@ -378,6 +392,7 @@ _ROWS: Mapping[str, NodeRewrite] = {
 }
 
 _RAISED: Mapping[str, NodeRewrite] = {
+    "CONCATENATION": _concatenation_of_rank_4,
     "SELECT": _select_of_rank_4,
     "SELECT_V2": _select_of_rank_4,
     "SLICE": _slice_of_rank_4,

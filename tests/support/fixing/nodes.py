@@ -287,8 +287,11 @@ def _strided(sketch: Sketch) -> None:
 
 
 def _raised(sketch: Sketch) -> None:
-    """A slice or selection of up to three dimensions."""
-    op = sketch.choice(("SELECT", "SELECT_V2", "SLICE", "STRIDED_SLICE", "STRIDED_SLICE"))
+    """A slice, selection or concatenation with a constant of up to three dimensions."""
+    op = sketch.choice(("CONCATENATION", "SELECT", "SELECT_V2", "SLICE", "STRIDED_SLICE", "STRIDED_SLICE"))
+    if op == "CONCATENATION":
+        _with_token(sketch)
+        return
     if op.startswith("SELECT"):
         _selection(sketch, op)
         return
@@ -301,6 +304,15 @@ def _raised(sketch: Sketch) -> None:
     options = {"end_mask": sketch.choice((0, 1)), "shrink_axis_mask": int(shrinks)} if op == "STRIDED_SLICE" else {}
     inputs = [operand, *[sketch.constant("INT32", (len(row),), row) for row in rows]]
     sketch.node(op, inputs, operand.type, taken[1:] if shrinks else taken, options, quantization=operand.quantization)
+
+
+def _with_token(sketch: Sketch) -> None:
+    shape = sketch.choice(((2, 3), (2, 3, 4)))
+    axis = sketch.number(0, len(shape) - 1)
+    token, result = ((*shape[:axis], size, *shape[axis + 1 :]) for size in (1, shape[axis] + 1))
+    operands = [sketch.constant("FLOAT32", token, _values(sketch, token)), _floats(sketch, *shape)]
+    operands = operands[:: sketch.choice((1, -1))]
+    sketch.node("CONCATENATION", operands, "FLOAT32", result, {"axis": axis - sketch.choice((0, len(shape)))})
 
 
 def _selection(sketch: Sketch, op: str) -> None:
