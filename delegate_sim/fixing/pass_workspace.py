@@ -236,8 +236,8 @@ class Work:
             nodes += [(origin, node)] if replacement is None else [(-1, new) for new in replacement]
         self.editor.nodes = nodes
 
-    def fold_each(self, op: str, fold: Callable[[int, Node], tuple[Tensor, WorkCount] | None]) -> None:
-        """Replace nodes of the operator ``op`` by constants. Nodes that write outputs of the graph stay.
+    def fold_each(self, ops: Collection[str], fold: Callable[[int, Node], tuple[Tensor, WorkCount] | None]) -> None:
+        """Replace nodes that have an operator in ``ops`` by constants. Nodes that write outputs of the graph stay.
 
         ``fold`` gets the index of the node before the pass, and the node. It returns the constant, and a function that returns
         the elements. It returns None if the node stays.
@@ -245,7 +245,7 @@ class Work:
         remaining = []
         outputs = frozenset(self.editor.outputs)
         for origin, node in self.editor.nodes:
-            is_offered = node.op == op and not node.is_custom and node.outputs and node.outputs[0] not in outputs
+            is_offered = node.op in ops and not node.is_custom and node.outputs and node.outputs[0] not in outputs
             folded = fold(origin, node) if is_offered else None
             if folded is None:
                 remaining.append((origin, node))

@@ -106,6 +106,11 @@ def _floored(function: str) -> Callable[[Array, Array], Array]:
     return divide
 
 
+def _selected(condition: Array, left: Array, right: Array) -> Array:
+    """Return the selection of SELECT, whose condition may also select rows, or everything."""
+    return np.where(condition.reshape(*condition.shape, *[1] * (left.ndim - condition.ndim)), left, right)
+
+
 def _strided_slice(options: Options, operands: Sequence[Array]) -> Array:
     source, begin, end, strides = operands[0], *[_ints(operand) for operand in operands[1:4]]
     index: list[Any] = []
@@ -202,7 +207,7 @@ _EVALUATORS: Mapping[str, _Evaluator] = {
     "REDUCE_PROD": _reduced("prod"),
     "RESHAPE": lambda options, operands: operands[0].reshape(_ints(operands[1]) if len(operands) > 1 else options.new_shape),
     "RSQRT": _elementwise(lambda source: 1 / np.sqrt(source), 1),
-    "SELECT": _elementwise("where", 3),
+    "SELECT": _elementwise(_selected, 3),
     "SELECT_V2": _elementwise("where", 3),
     "SLICE": _slice,
     "SQRT": _elementwise("sqrt", 1),

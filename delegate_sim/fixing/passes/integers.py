@@ -257,7 +257,7 @@ def _fold_casts(work: Work) -> None:
         tensor = target._replace(allocation=Allocation.CONSTANT, shape=source.shape, shape_signature=None)
         return None if compute is None else (tensor, compute)
 
-    work.fold_each("CAST", fold)
+    work.fold_each({"CAST"}, fold)
 
 
 def _cast_values(work: Work, source: Tensor, kind: str) -> WorkCount | None:

@@ -11,6 +11,7 @@ from ...graph.forms import FormTable, node_forms
 from ...graph.graph import file_graphs
 from ...hypothetical.model_editing import version_of
 from ...model.model import Allocation, Node, Tensor
+from ...prepare.constants import evaluate
 from ..pass_workspace import Work, WorkCount
 from .base import Exactness, Pass, graph_pass, node_pass
 
@@ -57,34 +58,60 @@ def _widen_constants(work: Work, types: Collection[str]) -> None:
         tensor = work.output(node)._replace(allocation=Allocation.CONSTANT, shape=source.shape)
         return None if compute is None else (tensor, compute)
 
-    work.fold_each("DEQUANTIZE", fold)
+    work.fold_each({"DEQUANTIZE"}, fold)
 
 
-_BROADCASTS = ("BROADCAST_TO", "FILL")
+_MOVES = """
+BROADCAST_TO CONCATENATION EXPAND_DIMS FILL GATHER PACK RESHAPE SELECT SELECT_V2 SLICE SQUEEZE STRIDED_SLICE TILE TRANSPOSE
+"""
+_SIMPLE = "ABS ADD CAST EQUAL GREATER GREATER_EQUAL LESS LESS_EQUAL LOGICAL_AND LOGICAL_NOT LOGICAL_OR MUL NEG NOT_EQUAL SUB"
+_COMPUTED = frozenset(f"{_MOVES} {_SIMPLE}".split())
+"""Operators whose results for constants do not depend on the kernel."""
+_COMPUTED_TYPES = frozenset({"BOOL", "FLOAT32", "INT8", "INT16", "INT32", "INT64", "UINT8"})
+_MOST_COMPUTED = 1 << 22
+"""Elements that one pass computes at most."""
 
 
-def _broadcast_constants(work: Work) -> None:
+def _compute_constants(work: Work) -> None:
+    left = _MOST_COMPUTED
+
     def fold(origin: int, node: Node) -> tuple[Tensor, WorkCount] | None:
+        nonlocal left
         target = work.output(node)
-        is_chosen = work.is_chosen(origin) and len(node.outputs) == 1
-        source = work.input(node, 1 if node.op == "FILL" else 0)
-        compute = _broadcast(source, target, work) if is_chosen else None
-        return None if compute is None else (target._replace(allocation=Allocation.CONSTANT), compute)
+        if not work.is_chosen(origin) or not _is_computable(work, node) or target.element_count > left:
+            return None
+        operands = [work.later(work.tensor(index))() for index in node.inputs]
+        values = evaluate(node.op, work.options(node), operands, [target.type])
+        if values is None or values[0].shape != target.shape:
+            return None
+        left -= target.element_count
+        return target._replace(allocation=Allocation.CONSTANT), lambda: np.ascontiguousarray(values[0])
 
-    for op in _BROADCASTS:
-        work.fold_each(op, fold)
+    work.fold_each(_COMPUTED, fold)
 
 
-def _broadcast(source: Tensor, target: Tensor, work: Work) -> WorkCount | None:
-    fits = source.rank <= target.rank and all(
-        own in (1, size) for own, size in zip(source.shape, target.shape[target.rank - source.rank :], strict=True)
-    )
-    if not fits or source.is_per_channel or not work.has_elements(source) or source.type != target.type:
-        return None
-    if work.is_open(target) or target.rank > MOST_ARRAY_DIMENSIONS or is_above_limit(target.element_count):
-        return None
-    read, shape = work.later(source), target.shape
-    return lambda: np.ascontiguousarray(np.broadcast_to(read(), shape))  # bounded: is_above_limit
+def _is_computable(work: Work, node: Node) -> bool:
+    operands, target = [work.tensor(index) for index in node.inputs], work.output(node)
+    if len(node.outputs) != 1 or work.is_open(target) or not all(map(work.has_elements, operands)):
+        return False
+    if not {tensor.type for tensor in (*operands, target)} <= _COMPUTED_TYPES:
+        return False
+    if target.rank > MOST_ARRAY_DIMENSIONS or is_above_limit(sum([tensor.element_count for tensor in (*operands, target)])):
+        return False
+    moved = [tensor for tensor in operands if tensor.type == target.type]
+    if node.op in _MOVES.split():
+        own = target.scale, target.zero_point
+        is_exact = not any(tensor.is_per_channel or (tensor.scale, tensor.zero_point) != own for tensor in moved)
+    else:
+        is_exact = all(tensor.quantization is None for tensor in (*operands, target))
+    options = work.options(node)
+    if node.op == "CAST":
+        return is_exact and (operands[0].type != "FLOAT32" or target.type == "FLOAT32")
+    if node.op == "GATHER" and is_exact:
+        table, places = operands[0], work.later(operands[1])()
+        size = table.shape[options.axis % table.rank] if table.rank else 0
+        return bool(((places >= 0) & (places < size)).all())
+    return is_exact and not getattr(options, "fused_activation_function", 0)
 
 
 _HYBRID: Mapping[str, int] = {"BATCH_MATMUL": 1, "CONV_2D": 1, "DEPTHWISE_CONV_2D": 1, "FULLY_CONNECTED": 1, "TRANSPOSE_CONV": 1}
@@ -238,7 +265,7 @@ _dequantize_constants = functools.partial(_widen_constants, types=("INT8", "UINT
 
 PASSES: tuple[Pass, ...] = (
     graph_pass("composites-inlined", Exactness.EXACT, _inline_composites, {"STABLEHLO_COMPOSITE"}),
-    graph_pass("broadcasts-of-constants", Exactness.EXACT, _broadcast_constants, _BROADCASTS),
+    graph_pass("nodes-of-constants", Exactness.EXACT, _compute_constants, _COMPUTED),
     graph_pass("own-versions", Exactness.EXACT, _own_versions),
     graph_pass("float16-widened", Exactness.EXACT, _widen_float16, {"DEQUANTIZE"}, is_for_all=True),
     graph_pass("constants-dequantized", Exactness.EXACT, _dequantize_constants, {"DEQUANTIZE"}, is_for_all=True),

@@ -332,18 +332,40 @@ def _broadcast(sketch: Sketch) -> None:
     sketch.node("BROADCAST_TO", [operand, sizes], operand.type, (2, 3, 4), {}, quantization=operand.quantization, version=2)
 
 
-def _broadcast_constant(sketch: Sketch) -> None:
-    """The result is read by another node, since an output stays as it is."""
-    shape = sketch.choice(((1, 4), (3, 1), (4,), (1,)))
-    operand = sketch.constant("FLOAT32", shape, _values(sketch, shape))
-    sizes = sketch.constant("INT32", (3,), (2, 3, 4))
-    other = _floats(sketch, 2, 3, 4)
-    if sketch.chance(3):
-        value = sketch.constant("FLOAT32", (), sketch.choice((0.0, -1.5)))
-        sketch.node("FILL", [sizes, value], "FLOAT32", (2, 3, 4), {})
+def _of_constants(sketch: Sketch) -> None:
+    """Nodes that read only constants; another node reads the last result, since an output stays as it is."""
+    shape = (2, 3, 4)
+    kind = sketch.choice(("FLOAT32", "INT32"))
+    parts, shapes = [], []
+    for _ in range(2):
+        own = sketch.choice((shape, (1, 4), (3, 1), (4,)))
+        shapes.append(own)
+        values = np.asarray(_values(sketch, own))
+        parts.append(sketch.constant(kind, own, values if kind == "FLOAT32" else values.astype(np.int32)))
+    way, made = sketch.number(0, 4), shape
+    if way == 0:
+        sketch.node("FILL", [sketch.constant("INT32", (3,), shape), sketch.constant(kind, (), 3)], kind, shape, {})
+    elif way == 1:
+        sketch.node("BROADCAST_TO", [parts[0], sketch.constant("INT32", (3,), shape)], kind, shape, {}, version=2)
+    elif way == 2:
+        made = np.broadcast_shapes(*shapes)
+        sketch.node(sketch.choice(("LESS", "NOT_EQUAL")), parts, "BOOL", made, {})
+        sketch.node("SELECT_V2", [sketch.last(), *parts], kind, made, {})
+    elif way == 3:
+        table, places = sketch.constant(kind, (5, 4), np.arange(20)), sketch.constant("INT32", (2, 3), [[4, 0, 1], [2, 2, 3]])
+        sketch.node("GATHER", [table, places], kind, shape, {"axis": 0})
     else:
-        sketch.node("BROADCAST_TO", [operand, sizes], "FLOAT32", (2, 3, 4), {}, version=2)
-    sketch.node("ADD", [other, sketch.last()], "FLOAT32", (2, 3, 4), {})
+        turned = sketch.constant(kind, (4, 2, 3), np.arange(24).reshape(4, 2, 3))
+        sketch.node("TRANSPOSE", [turned, sketch.constant("INT32", (3,), [1, 2, 0])], kind, shape, {})
+    sketch.node(
+        sketch.choice(("ADD", "SUB")),
+        [sketch.last(), parts[1]],
+        kind,
+        np.broadcast_shapes(made, shapes[1]),
+        {},
+    )
+    other = _floats(sketch, *shape) if kind == "FLOAT32" else sketch.input_of(kind, shape)
+    sketch.node("ADD", [other, sketch.last()], kind, shape, {})
 
 
 def _flat_indices(sketch: Sketch) -> None:
@@ -577,7 +599,7 @@ MAKERS: Mapping[str, Maker] = MappingProxyType(
         "composites-inlined": _composite,
         "broadcast-as-tile": _broadcast,
         "broadcast-as-mul": _broadcast,
-        "broadcasts-of-constants": _broadcast_constant,
+        "nodes-of-constants": _of_constants,
         "gather-of-flat-indices": _flat_indices,
         "broadcast-as-concatenation": _broadcast,
         "gather-without-batches": _batches,
