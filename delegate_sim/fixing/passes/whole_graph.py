@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ...foundation.late_numpy import MOST_ARRAY_DIMENSIONS, np
 from ...foundation.limits import is_above_limit
@@ -14,6 +15,12 @@ from ...model.model import Allocation, Node, Tensor
 from ...prepare.constants import evaluate
 from ..pass_workspace import Work, WorkCount
 from .base import Exactness, Pass, graph_pass, node_pass
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+_PACKED: Mapping[str, int] = {"INT4": 4, "INT2": 2}
+"""The types with several elements in a byte, and the bits of an element."""
 
 
 def _own_versions(work: Work) -> None:
@@ -51,10 +58,34 @@ def widened(source: Tensor, read: WorkCount) -> WorkCount | None:
     return lambda: (scales * (read().astype(np.int64) - zeros.reshape(axis))).astype(np.float32)
 
 
+def unpacked(work: Work, tensor: Tensor) -> WorkCount | None:
+    """Return a function that reads elements of 4 or 2 bits as INT8. Return None for other tensors."""
+    bits = _PACKED.get(tensor.type)
+    if bits is None or tensor.data is None or tensor.sparsity is not None or tensor.rank > MOST_ARRAY_DIMENSIONS:
+        return None
+    (offset, size), count, content = tensor.data, tensor.element_count, work.model.content
+    if size != -(-count * bits // 8):
+        return None
+
+    def read() -> npt.NDArray[Any]:
+        """The first element has the lowest bits of a byte."""
+        stored = np.frombuffer(bytes(content[offset : offset + size]), np.uint8)
+        shifts = np.arange(8 - bits, -1, -bits, dtype=np.uint8)
+        highest = (stored[:, np.newaxis] << shifts).astype(np.int8)
+        return (highest >> (8 - bits)).reshape(-1)[:count].reshape(tensor.shape)
+
+    return read
+
+
+def _elements(work: Work, tensor: Tensor) -> WorkCount | None:
+    return work.later(tensor) if work.has_elements(tensor) else unpacked(work, tensor)
+
+
 def _widen_constants(work: Work, types: Collection[str]) -> None:
     def fold(_origin: int, node: Node) -> tuple[Tensor, WorkCount] | None:
         source = work.input(node, 0)
-        compute = widened(source, work.later(source)) if source.type in types and work.has_elements(source) else None
+        read = _elements(work, source) if source.type in types else None
+        compute = None if read is None else widened(source, read)
         tensor = work.output(node)._replace(allocation=Allocation.CONSTANT, shape=source.shape)
         return None if compute is None else (tensor, compute)
 
@@ -120,15 +151,24 @@ _HYBRID: Mapping[str, int] = {"BATCH_MATMUL": 1, "CONV_2D": 1, "DEPTHWISE_CONV_2
 def _widen_weights(work: Work, node: Node) -> Sequence[Node] | None:
     position = _HYBRID[node.op]
     weights, target = work.input(node, position), work.output(node)
-    if target.type != "FLOAT32" or weights.type not in ("INT8", "UINT8") or not work.has_elements(weights):
-        return None
-    compute = widened(weights, work.later(weights))
+    is_read = weights.type in ("INT8", "UINT8", "INT4") or node.op == "FULLY_CONNECTED"
+    read = _elements(work, weights) if is_read else None
+    compute = None if read is None or target.type != "FLOAT32" else widened(weights, read)
     if compute is None:
         return None
     wide = work.computed(f"{weights.name}/float", "FLOAT32", weights.shape, compute)
     inputs = (*node.inputs[:position], wide, *node.inputs[position + 1 :])
     changed = work.editor.with_options(node._replace(inputs=inputs), asymmetric_quantize_inputs=False)
     return [changed]
+
+
+def _unpack_weights(work: Work, node: Node) -> Sequence[Node] | None:
+    weights = work.input(node, 1)
+    read = unpacked(work, weights)
+    if read is None or weights.quantization is None or not weights.quantization.is_affine:
+        return None
+    wide = work.computed(f"{weights.name}/int8", "INT8", weights.shape, read, weights.quantization)
+    return [node._replace(inputs=(node.inputs[0], wide, *node.inputs[2:]))]
 
 
 def _cancel(work: Work) -> None:
@@ -261,7 +301,7 @@ def _copy_outputs(work: Work) -> None:
 
 
 _widen_float16 = functools.partial(_widen_constants, types=("FLOAT16",))
-_dequantize_constants = functools.partial(_widen_constants, types=("INT8", "UINT8", "INT16"))
+_dequantize_constants = functools.partial(_widen_constants, types=("INT8", "UINT8", "INT16", "INT4"))
 
 PASSES: tuple[Pass, ...] = (
     graph_pass("composites-inlined", Exactness.EXACT, _inline_composites, {"STABLEHLO_COMPOSITE"}),
@@ -273,6 +313,7 @@ PASSES: tuple[Pass, ...] = (
 
 LAST: tuple[Pass, ...] = (
     graph_pass("pairs-that-cancel", Exactness.EXACT, _cancel, {"TRANSPOSE", "RESHAPE", "QUANTIZE"}, is_for_all=True),
+    node_pass("weights-in-int8", "FULLY_CONNECTED", Exactness.EXACT, _unpack_weights),
     node_pass("weights-widened", " ".join(_HYBRID), Exactness.APPROXIMATE, _widen_weights),
     graph_pass("output-as-copy", Exactness.EXACT, _copy_outputs, _MERGED, is_for_wrong=True),
 )

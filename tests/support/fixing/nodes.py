@@ -174,6 +174,15 @@ def _dynamic_range(sketch: Sketch) -> None:
     sketch.node("FULLY_CONNECTED", [operand, weights, -1], "FLOAT32", (4, 8), {"asymmetric_quantize_inputs": True}, version=9)
 
 
+def _packed_weights(sketch: Sketch) -> None:
+    """A layer with weights of 4 or 2 bits."""
+    bits = sketch.choice((4, 2))
+    stored = bytes([sketch.number(0, 255) for _ in range(8 * 16 * bits // 8)])
+    scales = [sketch.choice((0.02, 0.5)) for _ in range(8)]
+    weights = sketch.constant(f"INT{bits}", (8, 16), stored, scale=scales, zero_point=[0] * 8)
+    sketch.node("FULLY_CONNECTED", [_floats(sketch, 4, 16), weights, -1], "FLOAT32", (4, 8), {}, version=12)
+
+
 def _own_versions(sketch: Sketch) -> None:
     operand = _floats(sketch, 4, 16)
     weights = sketch.constant("FLOAT32", (8, 16), _values(sketch, (8, 16)))
@@ -564,6 +573,7 @@ MAKERS: Mapping[str, Maker] = MappingProxyType(
         "matrix-product-as-layer": _matrix,
         "matrix-product-unfolded": _matrices,
         "symmetric-activations": _dynamic_range,
+        "weights-in-int8": _packed_weights,
         "weights-widened": _dynamic_range,
         "expand-dims-as-reshape": _expand,
         "squeeze-as-reshape": _squeeze,
