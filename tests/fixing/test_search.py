@@ -9,7 +9,7 @@ import pytest
 
 from delegate_sim import analyze, diagnose, load
 from delegate_sim.delegates.registry import DELEGATE_NAMES
-from delegate_sim.errors import OptionError
+from delegate_sim.errors import FixError, OptionError
 from delegate_sim.fixing.applying import apply_pass, start
 from delegate_sim.fixing.passes.base import Exactness
 from delegate_sim.fixing.passes.catalogue import PASSES
@@ -263,6 +263,30 @@ def test_a_given_shape_is_folded():
         tensor.has_unspecified_dimension for tensor in graph.tensors if tensor.index in (*graph.inputs, *graph.outputs)
     )
     assert (plan.before[0].measures.outcome, plan.after[0].measures.outcome) == ("refused", "delegated")
+
+
+def splitter():
+    """An open batch, and a SPLIT into one part, for which ML Drift crashes."""
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    x = graph.input("x", "FLOAT32", [1, 4, 4, 8], signature=[-1, 4, 4, 8])
+    y, z = (graph.tensor(name, "FLOAT32", [1, 4, 4, 8], signature=[-1, 4, 4, 8]) for name in "yz")
+    graph.node("SPLIT", [graph.tensor("axis", "INT32", [], data=[3]), x], [y], options={"num_splits": 1})
+    graph.node("RELU", [y], [z])
+    graph.outputs(z)
+    return load(builder.bytes())
+
+
+def test_a_kernel_that_crashes_with_fixed_sizes_is_cured():
+    model = splitter()
+    plan = search(model, [target("mldrift")], shapes=parse_shapes(model, ["x=2,4,4,8"]))
+    assert ([step.name for step in plan.steps], plan.after[0].measures.outcome) == (["split-as-slices"], "delegated")
+
+
+def test_a_model_that_fails_with_fixed_sizes_alone_is_refused():
+    model = splitter()
+    with pytest.raises(FixError, match="with these shapes, ML Drift does not run the model: "):
+        search(model, [target("mldrift")], shapes=parse_shapes(model, ["x=2,4,4,8"]), passes={})
 
 
 @pytest.mark.parametrize(
