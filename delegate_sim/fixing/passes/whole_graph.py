@@ -313,7 +313,7 @@ PASSES: tuple[Pass, ...] = (
 
 LAST: tuple[Pass, ...] = (
     graph_pass("pairs-that-cancel", Exactness.EXACT, _cancel, {"TRANSPOSE", "RESHAPE", "QUANTIZE"}, is_for_all=True),
-    node_pass("weights-in-int8", "FULLY_CONNECTED", Exactness.EXACT, _unpack_weights),
+    node_pass("weights-in-int8", "FULLY_CONNECTED", Exactness.ROUNDING, _unpack_weights),
     node_pass("weights-widened", " ".join(_HYBRID), Exactness.APPROXIMATE, _widen_weights),
     graph_pass("output-as-copy", Exactness.EXACT, _copy_outputs, _MERGED, is_for_wrong=True),
 )
