@@ -298,10 +298,10 @@ def try_approximate(
 ) -> FixPlan:
     """Return the plan, and set ``approximate`` if approximate passes give a better result.
 
-    The plan is returned unchanged if it changes nothing, leaves no nodes on the CPU, splits the model, or if its search has
-    reached a limit. It is also returned unchanged if the user chose the ``passes``.
+    The plan is returned unchanged if it leaves no nodes on the CPU, splits the model, or if its search has reached a limit. It is
+    also returned unchanged if the user chose the ``passes``.
     """
-    is_done = not plan.is_changed or plan.split or plan.not_simulated or not any(after.on_cpu for after in plan.after)
+    is_done = plan.split or plan.not_simulated or not any(after.on_cpu for after in plan.after)
     if is_done or passes is not PASSES or plan.allowed is Exactness.APPROXIMATE:
         return plan
     try:
