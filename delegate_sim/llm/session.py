@@ -135,7 +135,6 @@ class _FirstRuns:
         self._seen = set(executor.allocated)
 
     def run(self, signature: Signature, stage: str) -> None:
-        """Run a signature. Raises Stopped if its tensors cannot be allocated."""
         if self._progress.backend == GPU or signature.subgraph in self._seen:
             return
         self._seen.add(signature.subgraph)
@@ -177,10 +176,6 @@ def _check_width(model: Model, signature: Signature, name: str, embedding: Embed
 
 
 def _check_decode(progress: EngineProgress, executor: Executor) -> None:
-    """Check for faults that only the first decode finds.
-
-    The faults are unused parameters, and caches that have other sizes in decode than in prefill.
-    """
     model, decode = executor.model, executor.decode
     nodes = model.subgraphs[decode.subgraph].nodes
     parameters = decode.inputs.get(executor.roles.parameters or "")

@@ -343,7 +343,6 @@ class Model(Declared):
 
     @functools.cached_property
     def _large_constants(self) -> dict[tuple[str, int, int], StoredNumbers]:
-        """The large constants that were asked for, by type and place, so that tensors over the same bytes share facts."""
         return {}
 
 

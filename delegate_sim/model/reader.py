@@ -112,7 +112,6 @@ class _Parts:
             self.read += len(part)
 
     def digest(self) -> str:
-        """Return a digest of the parts that were read, of their positions, and of the file's size."""
         sha256 = hashlib.sha256(f"parts of {self.size}".encode())
         for first, last in _runs([block for block, has in enumerate(self._has) if has]):
             sha256.update(f"{first}".encode() + self.content[first * _BLOCK : last * _BLOCK])
@@ -127,7 +126,6 @@ class _RangedFlatbuffer(Flatbuffer):
         super().__init__(memoryview(parts.content))
 
     def gather(self, kind: str, positions: Sequence[int], what: str) -> list[int]:
-        """Fetch the blocks that contain the numbers at these positions, and read the numbers."""
         self._parts.ensure(positions, struct.calcsize(kind))
         return super().gather(kind, positions, what)
 

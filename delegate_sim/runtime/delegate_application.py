@@ -364,7 +364,6 @@ class DelegateApplication:
         return replace(failure, subgraph=graph.index)
 
     def _judge_rest(self, graphs: Sequence[Graph]) -> None:
-        """Add verdicts on the nodes of subgraphs that the runtime does not reach. Reports show these verdicts."""
         for graph in graphs:
             if not self._is_skipped(graph) and graph.dynamic is None:
                 with suppress(PartitionError):

@@ -236,7 +236,6 @@ class _Verified:
         return 0
 
     def _culprit(self, outcome: str, sample: Sequence[InputArray]) -> Culprit | None:
-        """Search for the node at fault with one sample. Return None if parts of the model do not behave like the whole model."""
         steps = self._cutter.steps
         between = self._cutter.between()
         if not self._searches or not steps or any(self._cutter.graph.tensors[index].is_variable for index in between):

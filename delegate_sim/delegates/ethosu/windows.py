@@ -42,7 +42,6 @@ def _stride_range(node: NodeView) -> str | None:
 
 
 def _reduced(stride: int, width: int) -> int:
-    """Return the horizontal stride after the delegate has reduced it by reshaping the input."""
     if stride <= 1:
         return stride
     folded = stride

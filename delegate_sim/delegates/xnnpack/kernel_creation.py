@@ -102,7 +102,6 @@ class _Kernel:
         return self._datatypes[index]
 
     def operands(self, node: Node) -> Sequence[int]:
-        """Return the operands of a node that become values of XNNPACK's graph, without omitted operands."""
         inputs = node.inputs
         if not node.is_custom:
             if node.op in _FIRST_OPERAND_ONLY:

@@ -48,7 +48,6 @@ def computed_weights(which: Operand, text: str, node: NodeView) -> None:
 
 
 def _negative(names: tuple[str, ...], node: NodeView) -> None:
-    """Raise Thrown for the first negative option (``NonNegative``)."""
     for name in names:
         value = getattr(node.options, name)
         if value < 0:
@@ -88,7 +87,6 @@ def _other_size_count(node: NodeView) -> tuple[int, list[int]] | None:
 
 
 def _uneven(is_output: bool, node: NodeView) -> tuple[int, int] | None:
-    """Return the elements and the row of a tensor of a higher rank than 2 that has no full rows."""
     info = output_info(node) if is_output else input_info(node, 0)
     row = input_info(node, 1).size(0 if is_output else 1)
     return None if info.rank <= 2 or info.element_count % row == 0 else (info.element_count, row)
@@ -131,7 +129,6 @@ def _wide_padding(node: NodeView) -> tuple[list[int], int] | None:
 
 
 def _wide_size(node: NodeView) -> tuple[int, int] | None:
-    """Return the first size that is too wide or below -1, with the largest size at its place."""
     sizes = zip(node.input(0).shape, values_of(node, 1), values_of(node, 2), strict=False)
     return next(((size, whole - begin) for whole, begin, size in sizes if size < -1 or size > whole - begin), None)
 

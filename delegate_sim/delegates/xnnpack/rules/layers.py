@@ -172,7 +172,6 @@ _POOLING = (
 
 
 def _empty_first_size(node: NodeView) -> str | None:
-    """Return the new height as text if the height is below 1. The delegate does not check the new width."""
     value = node.value(node.input(1))
     return f"new height {value[0]}" if value is not None and len(value) and value[0] <= 0 else None
 

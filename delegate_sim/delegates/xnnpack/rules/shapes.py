@@ -86,7 +86,6 @@ _LARGEST_INT64 = 2**63 - 1
 
 
 def _any_of(position: int, name: str, is_refused: Callable[[int], bool]) -> NodeFinder:
-    """Return a function that describes the first refused element of an operand."""
     return lambda node: next((f"{name} {element}" for element in elements_of(node, position) if is_refused(element)), None)
 
 
