@@ -139,7 +139,7 @@ class StoredNumbers:
 
     def any(self) -> bool:
         """Return whether any element is not 0."""
-        return self.fact(_has_nonzero)
+        return self.fact(lambda values: bool(np.asarray(values).any()) if len(values) > _MANY else any(values.tolist()))
 
     def tolist(self) -> list[Any]:
         """Return the elements as Python numbers. Raise LimitError if there are too many."""
@@ -165,10 +165,6 @@ def _spend_for_list(count: int) -> None:
     bounded(count, "elements of a constant")
     if count > _FEW:
         spend_steps(count // _LISTED_IN_A_STEP, _READING)
-
-
-def _has_nonzero(values: StoredNumbers) -> bool:
-    return bool(np.asarray(values).any()) if len(values) > _MANY else any(values.tolist())
 
 
 def fact_of(values: FlatNumbers, find: Callable[[FlatNumbers], T]) -> T:

@@ -217,10 +217,6 @@ def _stacked(call: Query) -> list[int]:
     return [*shape[:axis], len(call.inputs), *shape[axis:]]
 
 
-def _tiled(call: Query) -> list[int]:
-    return [size * times for size, times in zip(call.input.known_shape, call.values["multiples"], strict=False)]
-
-
 def _many(values: Sequence[object]) -> int | None:
     return len(values) if len(values) > _MOST_DIMENSIONS else None
 
@@ -318,7 +314,7 @@ FUNCTIONS = {
     "stacked": _stacked,
     "many multiples": lambda call: _many(call.values["multiples"]),
     "zero multiples": lambda call: 0 in call.values["multiples"],
-    "tiled": _tiled,
+    "tiled": lambda call: [size * times for size, times in zip(call.input.known_shape, call.values["multiples"], strict=False)],
     "type without padding": _unpadded_type,
     "padded": padded_shape,
     "many pads": lambda call: None if call.values["is_mirrored"] else _many(call.values["pads"]),

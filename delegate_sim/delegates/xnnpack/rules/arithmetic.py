@@ -72,10 +72,6 @@ def _has_normal_scales(node: NodeView) -> bool:
     return all(scale is None or is_normal(scale) for scale in map(only_scale, (node.input(0), node.output(0))))
 
 
-def _unusable_positive_scale(node: NodeView) -> str | None:
-    return _unusable_ratio(node) if _has_normal_scales(node) else None
-
-
 def _unusable_negative_scale(node: NodeView) -> str | None:
     positive = _scale_ratio(node) if _has_normal_scales(node) else None
     if positive is None:
@@ -145,10 +141,6 @@ _SUM = binary(FLOAT_OR_8_BITS_ARITHMETIC, _ONE_TYPE, _sum_scale(FIRST), _sum_sca
 def _is_requantized(node: NodeView) -> bool:
     source_type = datatype(node.graph, node.input(0))
     return source_type in ("qint8", "quint8") and source_type == datatype(node.graph, node.output(0))
-
-
-def _unusable_requantization(node: NodeView) -> str | None:
-    return _unusable_ratio(node) if _is_requantized(node) else None
 
 
 def _unknown_conversion(node: NodeView) -> str | None:
@@ -268,7 +260,7 @@ RULES = {
         check(
             QUANTIZATION,
             "input scale / output scale from 1/256 to 128 for 8-bit types",
-            _unusable_positive_scale,
+            lambda node: _unusable_ratio(node) if _has_normal_scales(node) else None,
             data=("scale to the output's", SMALLEST_CONVERSION, LARGEST_CONVERSION),
         ),
         check(
@@ -310,7 +302,7 @@ RULES = {
         check(
             QUANTIZATION,
             "input scale / output scale from 1/256 to 128 for 8-bit types",
-            _unusable_requantization,
+            lambda node: _unusable_ratio(node) if _is_requantized(node) else None,
             data=("scale to the output's", SMALLEST_CONVERSION, LARGEST_CONVERSION),
         ),
         check(
