@@ -148,8 +148,7 @@ def _transpose_scratch(node: NodeView) -> tuple[int, ...]:
 KERNELS = {
     "CONV_2D": MicroKernel(
         in_source(
-            "conv_common.cc",
-            "ConvPrepare",
+            "conv_common.cc: ConvPrepare",
             SAME_TYPES,
             type_pairs(INPUT, *_PAIRS),
             *of_type(INPUT, INT8_INT16, *quantized(FILTER), _scale_count(0)),
@@ -166,16 +165,14 @@ KERNELS = {
             *with_cmsis_nn("conv.cc", *of_type(INPUT, INT16, *symmetric(INPUT, OUTPUT))),
         ),
         in_source(
-            "conv.cc",
-            "ConvEval",
+            "conv.cc: ConvEval",
             *of_type(INPUT, INT16, *where(BIAS.is_given, "if a bias is given", typed(BIAS, ("INT32", "INT64")))),
         ),
         scratch=int4_filter,
     ),
     "DEPTHWISE_CONV_2D": MicroKernel(
         in_source(
-            "depthwise_conv_common.cc",
-            "DepthwiseConvPrepare",
+            "depthwise_conv_common.cc: DepthwiseConvPrepare",
             *of_type(INPUT, INT8, *quantized(FILTER), _scale_count(3)),
             type_pairs(INPUT, ("INT8", "INT4"), ("INT16", "INT8"), same=True),
             *with_cmsis_nn(
@@ -189,24 +186,20 @@ KERNELS = {
             *_quantization(3, INPUT),
         ),
         in_source(
-            "depthwise_conv.cc",
-            "DepthwiseConvEval",
-            typed(INPUT, FLOAT32_INT8_INT16),
-            *of_type(INPUT, INT16, typed(FILTER, INT8)),
+            "depthwise_conv.cc: DepthwiseConvEval", typed(INPUT, FLOAT32_INT8_INT16), *of_type(INPUT, INT16, typed(FILTER, INT8))
         ),
         scratch=int4_filter,
     ),
     "TRANSPOSE_CONV": MicroKernel(
         in_source(
-            "transpose_conv.cc",
-            "TransposeConvPrepare",
+            "transpose_conv.cc: TransposeConvPrepare",
             type_pairs(_TRANSPOSED_INPUT, ("INT16", "INT8"), same=True),
             *of_type(_TRANSPOSED_INPUT, INT8_INT16, *quantized(FILTER), _scale_count(0)),
             *with_cmsis_nn("transpose_conv.cc", _TRANSPOSED_TYPES, typed(_TRANSPOSED_INPUT, FLOAT32_INT8_INT16)),
             operand_count(exactly(3, 4), 1),
             *_quantization(0, _TRANSPOSED_INPUT, _TRANSPOSED_BIAS),
         ),
-        in_source("transpose_conv.cc", "TransposeConvEval", _TRANSPOSED_TYPES, typed(_TRANSPOSED_INPUT, FLOAT32_INT8_INT16)),
+        in_source("transpose_conv.cc: TransposeConvEval", _TRANSPOSED_TYPES, typed(_TRANSPOSED_INPUT, FLOAT32_INT8_INT16)),
         scratch=_transpose_scratch,
     ),
 }

@@ -187,8 +187,7 @@ _WITH_VALUE = "with constant_values"
 def _pad() -> MicroKernel:
     return MicroKernel(
         in_source(
-            "pad_common.cc",
-            "PadPrepare",
+            "pad_common.cc: PadPrepare",
             operand_count(exactly(2, 3), 1),
             SAME_TYPES,
             rank(INPUT, at_most(5)),
@@ -207,15 +206,14 @@ def _pad() -> MicroKernel:
                 *where(_has_value, _WITH_VALUE, *reversed(same_parameters(OUTPUT, _PADDING_VALUE))),
             ),
         ),
-        in_source("pad.cc", "PadEval", typed(INPUT, FLOAT32_INT8_INT16_INT32)),
+        in_source("pad.cc: PadEval", typed(INPUT, FLOAT32_INT8_INT16_INT32)),
     )
 
 
 KERNELS = {
     "EMBEDDING_LOOKUP": MicroKernel(
         in_source(
-            "embedding_lookup.cc",
-            "EmbeddingLookUpPrepare",
+            "embedding_lookup.cc: EmbeddingLookUpPrepare",
             TWO_TO_ONE,
             rank(_LOOKUP, 1),
             typed(_LOOKUP, INT32),
@@ -228,27 +226,25 @@ KERNELS = {
             *of_type(_VALUES, INT8, *of_type(OUTPUT, FLOAT32, *symmetric(_VALUES))),
         ),
         in_source(
-            "embedding_lookup.cc", "EmbeddingLookUpEval", check(OPERAND_VALUE, "indices of existing rows in value", _lookup_index)
+            "embedding_lookup.cc: EmbeddingLookUpEval", check(OPERAND_VALUE, "indices of existing rows in value", _lookup_index)
         ),
         shapes=lambda node: {0: _lookup_shape(node) + node.output(0).shape[node.input(1).rank :]},
     ),
     "GATHER": MicroKernel(
         in_source(
-            "gather.cc",
-            "GatherPrepare",
+            "gather.cc: GatherPrepare",
             TWO_TO_ONE,
             typed(_INDICES, INT32),
             typed(INPUT, FLOAT32_INT8),
             check(ATTRIBUTE, "axis that is a dimension of input", _gather_axis),
             check(ATTRIBUTE, "batch_dims that fit input and indices", _gather_batch),
         ),
-        in_source("gather.cc", "GatherEval"),
+        in_source("gather.cc: GatherEval"),
         shapes=_gathered_shape,
     ),
     "GATHER_ND": MicroKernel(
         in_source(
-            "gather_nd.cc",
-            "GatherNdPrepare",
+            "gather_nd.cc: GatherNdPrepare",
             TWO_TO_ONE,
             typed(INPUT, FLOAT32_INT8),
             typed(_INDICES, INT32),
@@ -256,13 +252,12 @@ KERNELS = {
             rank(_INDICES, at_least(1)),
             check(SHAPE, f"indices into at most {_MOST_INDICES} dimensions of input", _index_depth),
         ),
-        in_source("gather_nd.cc", "GatherNdEval", check(OPERAND_VALUE, "indices of existing elements in input", _position_nd)),
+        in_source("gather_nd.cc: GatherNdEval", check(OPERAND_VALUE, "indices of existing elements in input", _position_nd)),
         shapes=_gathered_nd_shape,
     ),
     "BROADCAST_ARGS": MicroKernel(
         in_source(
-            "broadcast_args.cc",
-            "BroadcastArgsPrepare",
+            "broadcast_args.cc: BroadcastArgsPrepare",
             TWO_TO_ONE,
             typed(INPUT, _SHAPE_TYPES),
             same_type(INPUT, _SECOND, kind=TENSOR_TYPE),
@@ -271,12 +266,11 @@ KERNELS = {
             rank(_SECOND, 1),
             rank(OUTPUT, 1),
         ),
-        in_source("broadcast_args.cc", "BroadcastArgsEval"),
+        in_source("broadcast_args.cc: BroadcastArgsEval"),
     ),
     "BROADCAST_TO": MicroKernel(
         in_source(
-            "broadcast_to.cc",
-            "BroadcastToPrepare",
+            "broadcast_to.cc: BroadcastToPrepare",
             TWO_TO_ONE,
             rank(INPUT, at_most(_MOST_DIMENSIONS)),
             typed(_SHAPE, _SHAPE_TYPES),
@@ -287,12 +281,11 @@ KERNELS = {
             check(SHAPE, f"an output rank from the input rank to {_MOST_DIMENSIONS}", _ranks),
             check(BROADCAST, "an output of the given shape, and an input that can be broadcast to this shape", _broadcast),
         ),
-        in_source("broadcast_to.cc", "BroadcastToEval"),
+        in_source("broadcast_to.cc: BroadcastToEval"),
     ),
     "FILL": MicroKernel(
         in_source(
-            "fill.cc",
-            "FillPrepare",
+            "fill.cc: FillPrepare",
             rank(_VALUE, 0),
             same_type(_VALUE, OUTPUT, kind=TENSOR_TYPE),
             fixed(_DIMS),
@@ -300,20 +293,19 @@ KERNELS = {
             typed(_DIMS, ("INT8", "INT16", "INT32", "INT64")),
             check(SHAPE, "an output with the shape in dims", _filled_shape),
         ),
-        in_source("fill.cc", "FillEval", typed(_VALUE, ("FLOAT32", "INT32", "INT8"))),
+        in_source("fill.cc: FillEval", typed(_VALUE, ("FLOAT32", "INT32", "INT8"))),
     ),
     "ZEROS_LIKE": MicroKernel(
-        in_source("zeros_like.cc", "ZerosLikePrepare", ONE_TO_ONE),
-        in_source("zeros_like.cc", "ZerosLikeEval", typed(INPUT, ("INT64", "INT32", "INT8", "FLOAT32"))),
+        in_source("zeros_like.cc: ZerosLikePrepare", ONE_TO_ONE),
+        in_source("zeros_like.cc: ZerosLikeEval", typed(INPUT, ("INT64", "INT32", "INT8", "FLOAT32"))),
     ),
     "MIRROR_PAD": MicroKernel(
         in_source(
-            "mirror_pad.cc",
-            "MirrorPadPrepare",
+            "mirror_pad.cc: MirrorPadPrepare",
             rank(_PADDINGS, 2),
             check(SHAPE, "paddings for each dimension of input", _mirror_count),
         ),
-        in_source("mirror_pad.cc", "MirrorPadEval", typed(OUTPUT, FLOAT32_INT8)),
+        in_source("mirror_pad.cc: MirrorPadEval", typed(OUTPUT, FLOAT32_INT8)),
         scratch=lambda node: (4 * node.input(0).rank,) * 2,
     ),
     "PAD": _pad(),

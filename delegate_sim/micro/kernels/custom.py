@@ -64,16 +64,14 @@ def _flat_anchor(node: NodeView) -> str | None:
 
 _DETECTION = MicroKernel(
     in_source(
-        "detection_postprocess.cc",
-        "DetectionPostProcessPrepare",
+        "detection_postprocess.cc: DetectionPostProcessPrepare",
         operand_count(3, 4),
         rank(_BOXES, 3),
         rank(_CLASSES, 3),
         rank(_ANCHORS, 2),
     ),
     in_source(
-        "detection_postprocess.cc",
-        "DetectionPostProcessEval",
+        "detection_postprocess.cc: DetectionPostProcessEval",
         typed(_BOXES, FLOAT32),
         typed(_CLASSES, FLOAT32),
         check(
@@ -127,7 +125,7 @@ def _each_type(*rows: tuple[Operand, str]) -> tuple[Check[object], ...]:
 
 
 def _signal(file: str, prepare: str, evaluate: str, *checks: Check[object]) -> MicroKernel:
-    return MicroKernel(in_source(file, prepare, *checks, folder=_SIGNAL), in_source(file, evaluate, folder=_SIGNAL))
+    return MicroKernel(in_source(f"{file}: {prepare}", *checks, folder=_SIGNAL), in_source(f"{file}: {evaluate}", folder=_SIGNAL))
 
 
 _SECOND_OUTPUT = result(1)
@@ -186,13 +184,12 @@ def _address_tables(node: NodeView) -> tuple[int, ...]:
 KERNELS = {
     "CIRCULAR_BUFFER": MicroKernel(
         in_source(
-            "circular_buffer_common.cc",
-            "CircularBufferPrepare",
+            "circular_buffer_common.cc: CircularBufferPrepare",
             check(SHAPE, "an input with one slot, and an output with several slots", _ring_shape),
             SAME_TYPES,
             typed(INPUT, INT8),
         ),
-        in_source("circular_buffer.cc", "CircularBufferEval"),
+        in_source("circular_buffer.cc: CircularBufferEval"),
     ),
     "SignalDelay": _signal("delay.cc", "DelayPrepare", "DelayEval", ONE_TO_ONE, *_ALL_INT16),
     "SignalEnergy": _signal(
@@ -277,8 +274,8 @@ KERNELS = {
         *_each_type((INPUT, "UINT32"), (operand(1), "UINT32"), (operand(2), "INT16"), (OUTPUT, "UINT32")),
     ),
     "SignalRfft": MicroKernel(
-        in_source("rfft.cc", "RfftPrepare", ONE_TO_ONE, _SAME_RANK, _DECLARED_TYPE, folder=_SIGNAL),
-        in_source("rfft.cc", "RfftEval", folder=_SIGNAL),
+        in_source("rfft.cc: RfftPrepare", ONE_TO_ONE, _SAME_RANK, _DECLARED_TYPE, folder=_SIGNAL),
+        in_source("rfft.cc: RfftEval", folder=_SIGNAL),
         scratch=_fft_scratch,
     ),
     "SignalStacker": _signal(
@@ -302,23 +299,21 @@ KERNELS = {
     ),
     ETHOS_U: MicroKernel(
         in_source(
-            "ethos_u/ethosu.cc",
-            "Prepare",
+            "ethos_u/ethosu.cc: Prepare",
             operand_count(at_least(1)),
             check(ATTRIBUTE, "options, as Vela writes them", _without_options),
         ),
-        in_source("ethos_u/ethosu.cc", "Eval"),
+        in_source("ethos_u/ethosu.cc: Eval"),
         scratch=_address_tables,
     ),
     "TFLM_DECODE": MicroKernel(
         in_source(
-            "decode.cc",
-            "Prepare",
+            "decode.cc: Prepare",
             check(OPERAND_COUNT, "two inputs for each output", _decode_pairs),
             check(CONSTANT, "constant inputs", _decode_constants),
             check(OPERAND_VALUE, "version 1, and compression by lookup table, Huffman code or pruning", _decode_types),
         ),
-        in_source("decode.cc", "Eval"),
+        in_source("decode.cc: Eval"),
     ),
     "TFLite_Detection_PostProcess": _DETECTION,
 }

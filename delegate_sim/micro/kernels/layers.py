@@ -120,8 +120,7 @@ _SAME_ZERO_POINT = same_parameters(INPUT, OUTPUT)[1]
 def _pooling(symbol: str) -> MicroKernel:
     return MicroKernel(
         in_source(
-            "pooling_common.cc",
-            "PoolingPrepare",
+            "pooling_common.cc: PoolingPrepare",
             *of_type(
                 INPUT,
                 INT8_INT16,
@@ -132,7 +131,7 @@ def _pooling(symbol: str) -> MicroKernel:
             ),
             typed(INPUT, FLOAT32_INT8_INT16),
         ),
-        in_source("pooling.cc", symbol),
+        in_source(f"pooling.cc: {symbol}"),
     )
 
 
@@ -170,8 +169,7 @@ _RESIZE_CHECKS = (TWO_TO_ONE, rank(INPUT, 4), rank(_SIZE, 1), typed(_SIZE, INT32
 KERNELS = {
     "BATCH_MATMUL": MicroKernel(
         in_source(
-            "batch_matmul.cc",
-            "BatchMatMulPrepare",
+            "batch_matmul.cc: BatchMatMulPrepare",
             TWO_TO_ONE,
             typed(INPUT, FLOAT32_INT8_INT16),
             typed(_SECOND, FLOAT32_INT8_INT16),
@@ -185,14 +183,13 @@ KERNELS = {
             check(SHAPE, "inner dimensions of the same size", _inner_sizes),
             check(SHAPE, "an output with as many elements and dimensions as the product", _output_shape),
         ),
-        in_source("batch_matmul.cc", "BatchMatMulEval"),
+        in_source("batch_matmul.cc: BatchMatMulEval"),
         shapes=lambda node: {0: _product_shape(node)},
         persistent=_transposed_copies,
     ),
     "FULLY_CONNECTED": MicroKernel(
         in_source(
-            "fully_connected.cc",
-            "FullyConnectedPrepare",
+            "fully_connected.cc: FullyConnectedPrepare",
             SAME_TYPES,
             *with_cmsis_nn("fully_connected.cc", typed(INPUT, FLOAT32_INT8_INT16)),
             check(HYBRID, "FLOAT32 input with FLOAT32 filter, INT8 with INT8 or INT4, or INT16 with INT8", _filter_types),
@@ -216,8 +213,7 @@ KERNELS = {
             ),
         ),
         in_source(
-            "fully_connected.cc",
-            "FullyConnectedEval",
+            "fully_connected.cc: FullyConnectedEval",
             typed(INPUT, FLOAT32_INT8_INT16),
             *of_type(INPUT, INT8, typed(FILTER, ("INT8", "INT4"))),
         ),
@@ -225,29 +221,27 @@ KERNELS = {
     ),
     "AVERAGE_POOL_2D": _pooling("AverageEval"),
     "L2_POOL_2D": MicroKernel(
-        in_source("l2_pool_2d.cc", "L2Prepare", ONE_TO_ONE, rank(INPUT, 4), rank(OUTPUT, 4), SAME_TYPES, typed(INPUT, FLOAT32)),
-        in_source("l2_pool_2d.cc", "L2Eval"),
+        in_source("l2_pool_2d.cc: L2Prepare", ONE_TO_ONE, rank(INPUT, 4), rank(OUTPUT, 4), SAME_TYPES, typed(INPUT, FLOAT32)),
+        in_source("l2_pool_2d.cc: L2Eval"),
         shapes=_pooled_shape,
     ),
     "MAX_POOL_2D": _pooling("MaxEval"),
     "RESIZE_BILINEAR": MicroKernel(
         in_source(
-            "resize_bilinear.cc",
-            "ResizeBilinearPrepare",
+            "resize_bilinear.cc: ResizeBilinearPrepare",
             *_RESIZE_CHECKS,
             fixed(_SIZE),
             check(ATTRIBUTE, "at most one of half_pixel_centers and align_corners", _both_alignments),
         ),
-        in_source("resize_bilinear.cc", "ResizeBilinearEval", typed(OUTPUT, FLOAT32_INT8)),
+        in_source("resize_bilinear.cc: ResizeBilinearEval", typed(OUTPUT, FLOAT32_INT8)),
     ),
     "RESIZE_NEAREST_NEIGHBOR": MicroKernel(
         in_source(
-            "resize_nearest_neighbor.cc",
-            "ResizeNearestNeighborPrepare",
+            "resize_nearest_neighbor.cc: ResizeNearestNeighborPrepare",
             *_RESIZE_CHECKS,
             check(SHAPE, "size with 2 elements", _size_count),
             fixed(_SIZE),
         ),
-        in_source("resize_nearest_neighbor.cc", "ResizeNearestNeighborEval", typed(OUTPUT, FLOAT32_INT8_INT16)),
+        in_source("resize_nearest_neighbor.cc: ResizeNearestNeighborEval", typed(OUTPUT, FLOAT32_INT8_INT16)),
     ),
 }

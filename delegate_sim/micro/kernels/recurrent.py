@@ -50,38 +50,36 @@ def _loop_results(node: NodeView) -> str | None:
 _CONTROL_FLOW = {
     "ASSIGN_VARIABLE": MicroKernel(
         in_source(
-            "assign_variable.cc", "Prepare", operand_count(2, 0), typed(_HANDLE, ("RESOURCE", "INT32")), one_element(_HANDLE)
+            "assign_variable.cc: Prepare", operand_count(2, 0), typed(_HANDLE, ("RESOURCE", "INT32")), one_element(_HANDLE)
         ),
-        in_source("assign_variable.cc", "Eval"),
+        in_source("assign_variable.cc: Eval"),
     ),
     "CALL_ONCE": MicroKernel(
-        in_source("call_once.cc", "CallOncePrepare", operand_count(0, 0), _missing_subgraph("init_subgraph_index")),
-        in_source("call_once.cc", "CallOnceEval"),
+        in_source("call_once.cc: CallOncePrepare", operand_count(0, 0), _missing_subgraph("init_subgraph_index")),
+        in_source("call_once.cc: CallOnceEval"),
     ),
     "IF": MicroKernel(
         in_source(
-            "if.cc",
-            "IfPrepare",
+            "if.cc: IfPrepare",
             operand_count(at_least(1)),
             typed(_CONDITION, ("BOOL",)),
             one_element(_CONDITION),
             _missing_subgraph("then_subgraph_index", "else_subgraph_index"),
             _arguments("then_subgraph_index", 1, results=True),
         ),
-        in_source("if.cc", "IfEval"),
+        in_source("if.cc: IfEval"),
     ),
-    "READ_VARIABLE": MicroKernel(in_source("read_variable.cc", "Prepare"), in_source("read_variable.cc", "Eval")),
-    "VAR_HANDLE": MicroKernel(in_source("var_handle.cc", "VarHandlePrepare"), in_source("var_handle.cc", "VarHandleEval")),
+    "READ_VARIABLE": MicroKernel(in_source("read_variable.cc: Prepare"), in_source("read_variable.cc: Eval")),
+    "VAR_HANDLE": MicroKernel(in_source("var_handle.cc: VarHandlePrepare"), in_source("var_handle.cc: VarHandleEval")),
     "WHILE": MicroKernel(
         in_source(
-            "while.cc",
-            "WhilePrepare",
+            "while.cc: WhilePrepare",
             _missing_subgraph("cond_subgraph_index", "body_subgraph_index"),
             _arguments("cond_subgraph_index", 0, results=False),
             _arguments("body_subgraph_index", 0, results=True),
             check(OPERAND_COUNT, "as many outputs as inputs", _loop_results),
         ),
-        in_source("while.cc", "WhileEval"),
+        in_source("while.cc: WhileEval"),
     ),
 }
 
@@ -144,8 +142,7 @@ def _svdf_scratch(node: NodeView) -> tuple[int, ...]:
 
 _SVDF = MicroKernel(
     in_source(
-        "svdf_common.cc",
-        "PrepareSvdf",
+        "svdf_common.cc: PrepareSvdf",
         check(OPERAND_COUNT, "state", lambda node: None if node.input(4).index >= 0 else "no state"),
         check(SHAPE, "a number of filters that is a multiple of rank", _svdf_rank),
         typed(INPUT, FLOAT32_INT8),
@@ -179,7 +176,7 @@ _SVDF = MicroKernel(
             typed(OUTPUT, FLOAT32),
         ),
     ),
-    in_source("svdf.cc", "EvalSvdf"),
+    in_source("svdf.cc: EvalSvdf"),
     scratch=_svdf_scratch,
 )
 
@@ -264,8 +261,7 @@ def _lstm_scratch(node: NodeView) -> tuple[int, ...]:
 
 _LSTM = MicroKernel(
     in_source(
-        "unidirectional_sequence_lstm.cc",
-        "UnidirectionalSequenceLstmPrepare",
+        "unidirectional_sequence_lstm.cc: UnidirectionalSequenceLstmPrepare",
         operand_count(24, 1),
         check(OPERAND_COUNT, "variable tensors as states", _lstm_states),
         _lstm_type(18, "output state"),
@@ -289,8 +285,7 @@ _LSTM = MicroKernel(
         check(TENSOR_TYPE, "cell state of type FLOAT32 or INT16", _lstm_cell_type),
     ),
     in_source(
-        "unidirectional_sequence_lstm.cc",
-        "UnidirectionalSequenceLstmEval",
+        "unidirectional_sequence_lstm.cc: UnidirectionalSequenceLstmEval",
         typed(INPUT, ("FLOAT32", "INT8", "INT16")),
         check(HYBRID, "INT8 weights with INT8 or INT16 input", _lstm_weight_type),
     ),

@@ -135,8 +135,7 @@ def _computed_size(node: NodeView) -> str | None:
 KERNELS = {
     "DYNAMIC_UPDATE_SLICE": MicroKernel(
         in_source(
-            "dynamic_update_slice.cc",
-            "Prepare",
+            "dynamic_update_slice.cc: Prepare",
             checks.THREE_TO_ONE,
             same_type(INPUT, _UPDATE, kind=TENSOR_TYPE),
             typed(_START, _INDEX_TYPES),
@@ -144,12 +143,11 @@ KERNELS = {
             check(SHAPE, "start_indices with one element for each dimension", _start_count),
             check(SHAPE, "an update of at most the size of input", _update_size),
         ),
-        in_source("dynamic_update_slice.cc", "Eval", typed(INPUT, checks.FLOAT32_INT8_INT16_INT32)),
+        in_source("dynamic_update_slice.cc: Eval", typed(INPUT, checks.FLOAT32_INT8_INT16_INT32)),
     ),
     "REVERSE_V2": MicroKernel(
         in_source(
-            "reverse.cc",
-            "ReverseV2Prepare",
+            "reverse.cc: ReverseV2Prepare",
             checks.TWO_TO_ONE,
             rank(_AXIS, 1),
             rank(INPUT, at_most(_MOST_DIMENSIONS)),
@@ -159,17 +157,15 @@ KERNELS = {
             checks.SAME_TYPES,
         ),
         in_source(
-            "reverse.cc",
-            "ReverseV2Eval",
+            "reverse.cc: ReverseV2Eval",
             checks.axis_in_range(_AXIS),
             check(OPERAND_VALUE, "consecutive axes", _scattered_axes, "reverse one axis after the other"),
         ),
     ),
     "SLICE": MicroKernel(
-        in_source("slice.cc", "SlicePrepare", checks.THREE_TO_ONE),
+        in_source("slice.cc: SlicePrepare", checks.THREE_TO_ONE),
         in_source(
-            "slice.cc",
-            "SliceEval",
+            "slice.cc: SliceEval",
             typed(_BEGIN, _INDEX_TYPES),
             typed(INPUT, _WITH_BOOL),
             check(CONSTANT, "a size that the model file determines", _computed_size, _UNROLL),
@@ -177,8 +173,7 @@ KERNELS = {
     ),
     "STRIDED_SLICE": MicroKernel(
         in_source(
-            "strided_slice_common.cc",
-            "StridedSlicePrepare",
+            "strided_slice_common.cc: StridedSlicePrepare",
             operand_count(4, 1),
             rank(INPUT, at_most(4)),
             checks.fixed(_BEGIN),
@@ -188,6 +183,6 @@ KERNELS = {
             check(OPERAND_VALUE, "strides without zeros", _zero_stride),
             check(SHAPE, "an output with the shape of the slice", _sliced_shape),
         ),
-        in_source("strided_slice.cc", "StridedSliceEval", typed(OUTPUT, _WITH_BOOL)),
+        in_source("strided_slice.cc: StridedSliceEval", typed(OUTPUT, _WITH_BOOL)),
     ),
 }
