@@ -11,6 +11,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Mapping
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,6 @@ def main(folder: Path) -> None:
 
 
 def _software() -> str:
-    from importlib import metadata
 
     for name in ("ai-edge-litert", "ai-edge-litert-nightly"):
         try:
