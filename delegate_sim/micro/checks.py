@@ -282,11 +282,6 @@ def one_element(which: Operand) -> Check[object]:
     return check(SHAPE, f"{which.name} with 1 element", find)
 
 
-def dimension(tensor: Tensor, axis: int) -> int:
-    """Return the size of one dimension of a tensor, or 0 if the tensor has no such dimension."""
-    return tensor.shape[axis] if -len(tensor.shape) <= axis < len(tensor.shape) else 0
-
-
 _MOST_READ = 1 << 10
 _MOST_COMPARED = 1 << 20
 

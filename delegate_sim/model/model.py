@@ -139,9 +139,18 @@ class Tensor(NamedTuple):
         return self.allocation is Allocation.CONSTANT
 
     @property
+    def is_affine(self) -> bool:
+        """True if the tensor has affine quantization."""
+        return self.quantization is not None and self.quantization.is_affine
+
+    @property
     def is_per_channel(self) -> bool:
         """True if the tensor has affine quantization with more than one scale."""
         return self.quantization is not None and self.quantization.is_affine and self.quantization.is_per_channel
+
+    def size(self, axis: int) -> int:
+        """Return the size of a dimension, or 0 if the tensor has no such dimension. A negative axis counts from the last one."""
+        return self.shape[axis] if -len(self.shape) <= axis < len(self.shape) else 0
 
     @property
     def element_count(self) -> int:

@@ -16,7 +16,6 @@ from ..checks import (
     INT16,
     SAME_TYPES,
     affine,
-    dimension,
     of_type,
     quantized,
     scale,
@@ -62,7 +61,7 @@ def bias_scale_fits(source: Operand = INPUT, bias: Operand = BIAS) -> Check[obje
 def _scale_count(axis: int) -> Check[object]:
     def find(node: NodeView) -> str | None:
         filters = FILTER.tensor(node)
-        count, channels = len(scales(filters)), dimension(filters, axis)
+        count, channels = len(scales(filters)), filters.size(axis)
         return None if count in (1, channels) else f"filter with {count} scales and {channels} output channels"
 
     return check(QUANTIZATION, "filter with 1 scale, or one for each output channel", find)
@@ -77,10 +76,10 @@ def _channel_axis(axis: int) -> Check[object]:
     def find(node: NodeView) -> str | None:
         filters = FILTER.tensor(node)
         quantization = affine(filters)
-        channels = dimension(filters, axis)
+        channels = filters.size(axis)
         if quantization is None:
             return None
-        along = dimension(filters, quantization.dimension)
+        along = filters.size(quantization.dimension)
         return (
             None
             if len(quantization.scales) == channels == along
@@ -123,12 +122,12 @@ _PAIRS = (("FLOAT32", "FLOAT32"), ("INT16", "INT8"), ("INT8", "INT4"), ("INT8", 
 
 
 def _other_batch(node: NodeView) -> str | None:
-    counts = dimension(node.input(0), 0), dimension(node.output(0), 0)
+    counts = node.input(0).size(0), node.output(0).size(0)
     return None if counts[0] == counts[1] else f"batch size {counts[0]} of input and {counts[1]} of output"
 
 
 def _ungrouped(node: NodeView) -> str | None:
-    channels, own = dimension(node.input(0), 3), dimension(node.input(1), 3)
+    channels, own = node.input(0).size(3), node.input(1).size(3)
     return None if own > 0 and channels % own == 0 else f"{channels} input channels and {own} filter channels"
 
 

@@ -20,7 +20,6 @@ from ..checks import (
     SAME_TYPES,
     TWO_TO_ONE,
     as_int32,
-    dimension,
     fixed,
     integers,
     of_type,
@@ -38,7 +37,7 @@ _MOST_READ = 1 << 16
 
 
 def _lookup_shape(node: NodeView) -> tuple[int, ...]:
-    return (dimension(node.input(0), 0), *node.input(1).shape[1:])
+    return (node.input(0).size(0), *node.input(1).shape[1:])
 
 
 def _lookup_rank(node: NodeView) -> str | None:
@@ -55,7 +54,7 @@ def _lookup_size(node: NodeView) -> str | None:
 
 
 def _lookup_index(node: NodeView) -> str | None:
-    rows = dimension(node.input(1), 0)
+    rows = node.input(1).size(0)
     wrong = [index for index in integers(node, node.input(0), _MOST_READ) or () if not 0 <= index < rows]
     return f"index {wrong[0]} of {rows} rows" if wrong and rows else None
 
@@ -88,7 +87,7 @@ def _gathered_shape(node: NodeView) -> Mapping[int, tuple[int, ...]]:
 
 
 def _index_depth(node: NodeView) -> str | None:
-    depth, dims = dimension(node.input(1), -1), node.input(0).rank
+    depth, dims = node.input(1).size(-1), node.input(0).rank
     return None if depth <= min(dims, _MOST_INDICES) else f"indices into {depth} dimensions of input of rank {dims}"
 
 
@@ -98,7 +97,7 @@ def _gathered_nd_shape(node: NodeView) -> Mapping[int, tuple[int, ...]]:
 
 
 def _position_nd(node: NodeView) -> str | None:
-    values, source, depth = integers(node, node.input(1), _MOST_READ), node.input(0).shape, dimension(node.input(1), -1)
+    values, source, depth = integers(node, node.input(1), _MOST_READ), node.input(0).shape, node.input(1).size(-1)
     if not values or depth <= 0 or 0 in source:
         return None
     total, steps, left = element_count(source), [], element_count(source)
@@ -121,7 +120,7 @@ _MOST_DIMENSIONS = 5
 
 
 def _shape_length(node: NodeView) -> str | None:
-    count, dims = dimension(node.input(1), 0), node.output(0).rank
+    count, dims = node.input(1).size(0), node.output(0).rank
     return None if count == dims else f"shape with {count} elements and output of rank {dims}"
 
 
@@ -152,7 +151,7 @@ _PADDINGS, _PADDING_VALUE = operand(1, "paddings"), operand(2, "constant_values"
 
 
 def _mirror_count(node: NodeView) -> str | None:
-    count, dims = dimension(node.input(1), 0), node.input(0).rank
+    count, dims = node.input(1).size(0), node.input(0).rank
     return None if count == dims else f"paddings for {count} dimensions and input of rank {dims}"
 
 

@@ -9,7 +9,7 @@ from ...rules.kinds import ATTRIBUTE, CONSTANT, OPERAND_COUNT, OPERAND_VALUE, SH
 from ...rules.operands import INPUT, OUTPUT, Operand, at_least, operand, result
 from ...rules.rule import Check
 from ...rules.vocabulary import check, operand_count, rank, typed
-from ..checks import FLOAT32, INT8, INT16, INT32, ONE_TO_ONE, SAME_TYPES, dimension, integers
+from ..checks import FLOAT32, INT8, INT16, INT32, ONE_TO_ONE, SAME_TYPES, integers
 from ..target import MicroKernel, in_source
 
 _MOST_ANCHOR_VALUES = 1 << 20
@@ -24,8 +24,8 @@ def _option(node: NodeView, name: str) -> int:
 
 
 def _detection_scratch(node: NodeView) -> tuple[int, ...]:
-    boxes, most = dimension(node.input(0), 1), max(_option(node, "max_detections"), 0)
-    scores = 4 * dimension(node.input(1), 1) * dimension(node.input(1), 2)
+    boxes, most = node.input(0).size(1), max(_option(node, "max_detections"), 0)
+    scores = 4 * node.input(1).size(1) * node.input(1).size(2)
     classes = _option(node, "num_classes")
     per_detection = 4 * most * boxes
     return (
@@ -159,7 +159,7 @@ _SAME_RANK = _rank_step(0, "input and output of the same rank")
 
 
 def _frame_step(node: NodeView) -> str | None:
-    step, size = _option(node, "frame_step"), dimension(node.input(0), -1)
+    step, size = _option(node, "frame_step"), node.input(0).size(-1)
     return None if step > 0 and size >= step and size % step == 0 else f"frame_step {step} with input of {size} samples"
 
 

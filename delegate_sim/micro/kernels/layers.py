@@ -23,7 +23,6 @@ from ..checks import (
     SAME_TYPES,
     TWO_TO_ONE,
     affine,
-    dimension,
     fixed,
     of_type,
     same_parameters,
@@ -59,7 +58,7 @@ def _channel_count(node: NodeView) -> str | None:
     quantization = affine(node.input(1))
     if quantization is None:
         return None
-    channels = dimension(node.input(1), quantization.dimension)
+    channels = node.input(1).size(quantization.dimension)
     return (
         None if len(quantization.scales) == channels else f"filter with {len(quantization.scales)} scales for {channels} channels"
     )
@@ -160,7 +159,7 @@ def _both_alignments(node: NodeView) -> str | None:
 
 
 def _size_count(node: NodeView) -> str | None:
-    count = dimension(node.input(1), 0)
+    count = node.input(1).size(0)
     return None if count == 2 else f"size with {count} elements"
 
 

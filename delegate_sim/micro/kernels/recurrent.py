@@ -10,7 +10,7 @@ from ...rules.kinds import ATTRIBUTE, CONSTANT, OPERAND_COUNT, QUANTIZATION, SHA
 from ...rules.operands import INPUT, OUTPUT, at_least, operand
 from ...rules.rule import Check
 from ...rules.vocabulary import check, operand_count, rank, typed, where
-from ..checks import FLOAT32, FLOAT32_INT8, INT8, INT8_INT16, INT32, dimension, of_type, one_element, scale, with_cmsis_nn
+from ..checks import FLOAT32, FLOAT32_INT8, INT8, INT8_INT16, INT32, of_type, one_element, scale, with_cmsis_nn
 from ..target import HYBRID, TENSOR_TYPE, MicroKernel, in_source
 
 _HANDLE, _CONDITION = operand(0, "handle"), operand(0, "condition")
@@ -96,17 +96,17 @@ _Pair: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 def _svdf_units(node: NodeView) -> int:
-    return dimension(node.input(1), 0) // (node.options.rank or 1)
+    return node.input(1).size(0) // (node.options.rank or 1)
 
 
 def _svdf_rank(node: NodeView) -> str | None:
-    filters, count = dimension(node.input(1), 0), node.options.rank
+    filters, count = node.input(1).size(0), node.options.rank
     return None if count and filters % count == 0 else f"{filters} filters with rank {count}"
 
 
 def _svdf_shapes(node: NodeView) -> str | None:
-    batch, size = dimension(node.input(0), 0), dimension(node.input(0), 1)
-    filters, memory = dimension(node.input(1), 0), dimension(node.input(2), 1)
+    batch, size = node.input(0).size(0), node.input(0).size(1)
+    filters, memory = node.input(1).size(0), node.input(2).size(1)
     wanted: dict[str, _Pair] = {
         "output": (node.output(0).shape, (batch, _svdf_units(node))),
         "weights_feature": (node.input(1).shape, (filters, size)),
@@ -135,7 +135,7 @@ def _svdf_bias_scale(node: NodeView) -> str | None:
 
 
 def _svdf_scratch(node: NodeView) -> tuple[int, ...]:
-    batch, filters = dimension(node.input(0), 0), dimension(node.input(1), 0)
+    batch, filters = node.input(0).size(0), node.input(1).size(0)
     products = 4 * batch * filters
     return (products, 4 * batch * _svdf_units(node)) if node.input(0).type == "INT8" else (products,)
 
@@ -225,13 +225,13 @@ def _lstm_extras(node: NodeView) -> str | None:
 
 
 def _lstm_sizes(node: NodeView) -> tuple[int, int]:
-    return dimension(node.input(0), 1 if node.options.time_major else 0), dimension(node.input(18), 1)
+    return node.input(0).size(1 if node.options.time_major else 0), node.input(18).size(1)
 
 
 def _lstm_shapes(node: NodeView) -> str | None:
     source = node.input(0)
     batch, state = _lstm_sizes(node)
-    size = dimension(source, 2)
+    size = source.size(2)
     rows: list[tuple[str, _Pair]] = [
         (f"input {position}", (node.input(position).shape, (state, size if position < 5 else state))) for position in _WEIGHTS
     ]

@@ -20,7 +20,6 @@ from ..checks import (
     TWO_TO_ONE,
     as_int32,
     axis_in_range,
-    dimension,
     fixed,
     integers,
     scale,
@@ -174,7 +173,7 @@ def _squeezed_bytes(node: NodeView) -> str | None:
 
 
 def _permutation_length(node: NodeView) -> str | None:
-    count, dims = dimension(node.input(1), 0), node.input(0).rank
+    count, dims = node.input(1).size(0), node.input(0).rank
     return None if count == dims else f"perm with {count} elements and input of rank {dims}"
 
 

@@ -22,7 +22,7 @@ _MOST_DIMENSIONS = 6
 
 
 def _start_count(node: NodeView) -> str | None:
-    count, dims = checks.dimension(node.input(2), 0), node.input(0).rank
+    count, dims = node.input(2).size(0), node.input(0).rank
     return None if count == dims else f"start_indices with {count} elements and input of rank {dims}"
 
 

@@ -105,7 +105,7 @@ _MAX_RANK = 4
 
 
 def _is_quantized(tensor: Tensor) -> bool:
-    return tensor.type in _QUANTIZED and tensor.quantization is not None and tensor.quantization.is_affine
+    return tensor.type in _QUANTIZED and tensor.is_affine
 
 
 def _reads_as_float(tensor: Tensor) -> bool:

@@ -40,9 +40,7 @@ _has_runtime_weights = _has_runtime_inputs(2)
 
 def _is_convertible(node: NodeView) -> bool:
     weights = node.input(1)
-    is_matrix = weights.rank == 4 and weights.shape[1:3] == (1, 1)
-    is_affine = weights.quantization is not None and weights.quantization.is_affine
-    return is_matrix and is_affine and weights.type in ("INT4", "INT8")
+    return weights.rank == 4 and weights.shape[1:3] == (1, 1) and weights.is_affine and weights.type in ("INT4", "INT8")
 
 
 _CONSTANT_INPUT = refused_if(
@@ -120,8 +118,7 @@ def _fully_connected(node: NodeView) -> Iterator[Refusal]:
     # A product with quantized weights reads more than ``_FEW_ROWS`` rows as batches. The same line was seen with OpenCL on a
     # Mali GPU (LiteRT issue 9277), and with WebGPU.
     weights, source, result = node.input(1), bhwc(node.input(0).shape), bhwc(node.output(0).shape)
-    is_quantized = weights.is_constant and weights.quantization is not None and weights.quantization.is_affine
-    if is_quantized and source.b == 1 and result.b > 1 and source.h * source.w > _FEW_ROWS:
+    if weights.is_constant and weights.is_affine and source.b == 1 and result.b > 1 and source.h * source.w > _FEW_ROWS:
         yield replace(target.BATCH.failure(node.output(0)), hint="keep the dimensions of the input, and reshape the result")
 
 
