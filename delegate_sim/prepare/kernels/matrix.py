@@ -273,8 +273,7 @@ def prepare_batch_matmul(node: KernelNode) -> None:
 def _check_batch_matmul_types(node: KernelNode, left: KernelTensor, right: KernelTensor, result: KernelTensor) -> None:
     if left.type in ("INT8", "INT16") and result.type != "INT32":
         operands.check_product_scale(node, left, right, None, result)
-    if left.type == "INT16":
-        operands.check_symmetric(node, left, right, result)
+    operands.check_int16(node, left, right, result)
     node.ensure_type(left, ("FLOAT32", "INT8", "INT16"))
     if left.type == "INT8":
         node.ensure_type(right, "INT8")
