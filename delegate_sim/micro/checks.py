@@ -168,7 +168,7 @@ def with_cmsis_nn(file: str, *checks: Check[object], symbol: str = "Prepare") ->
     return tuple(one.from_source(source).when(_CMSIS_NN) for one in checks)
 
 
-def of_type(which: Operand, types: Collection[str], *checks: Check[object]) -> tuple[Check[object], ...]:
+def where_typed(which: Operand, types: Collection[str], *checks: Check[object]) -> tuple[Check[object], ...]:
     """Return these checks, limited to nodes whose operand ``which`` has one of these types."""
     return where(lambda node: which.tensor(node).type in types, f"with {which.name} of type {listed(types)}", *checks)
 
@@ -255,7 +255,7 @@ NO_ACTIVATION = check(
 )
 
 
-def fixed(which: Operand) -> Check[object]:
+def constant(which: Operand) -> Check[object]:
     """Require a constant operand."""
 
     def find(node: NodeView) -> str | None:

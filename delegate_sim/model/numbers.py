@@ -309,3 +309,14 @@ def flat(values: Any) -> FlatNumbers:
     """Return the elements of an array of any shape as a flat sequence in C order."""
     elements: FlatNumbers = values if isinstance(values, StoredNumbers) else values.reshape(-1)
     return elements
+
+
+def varints(content: Iterable[int]) -> Iterator[int]:
+    """Yield the numbers in bytes of variable-length integers, cut to 32 bits."""
+    value = shift = 0
+    for byte in content:
+        value |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            yield value & 0xFFFFFFFF
+            value = shift = 0

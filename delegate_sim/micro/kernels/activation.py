@@ -22,11 +22,11 @@ from ..checks import (
     SAME_SHAPES,
     SAME_TYPES,
     binary_exponent,
-    of_type,
     quantized,
     scale,
     scales,
     symmetric,
+    where_typed,
     zero_point_of,
 )
 from ..target import TENSOR_TYPE, MicroKernel, in_source
@@ -80,10 +80,10 @@ def _are(first: str, second: str) -> Predicate:
 _SOFTMAX_CHECKS = (
     ONE_TO_ONE,
     rank(INPUT, at_least(1)),
-    *of_type(OUTPUT, INT16, typed(INPUT, INT8_INT16)),
+    *where_typed(OUTPUT, INT16, typed(INPUT, INT8_INT16)),
     *where(lambda node: node.output(0).type != "INT16", "if the output is not INT16", SAME_TYPES),
     typed(INPUT, FLOAT32_INT8_INT16),
-    *of_type(INPUT, INT16, *symmetric(OUTPUT, INPUT), _scale_near(1 / 32768, "1/32768")),
+    *where_typed(INPUT, INT16, *symmetric(OUTPUT, INPUT), _scale_near(1 / 32768, "1/32768")),
     *where(_are("INT8", "INT16"), "from INT8 to INT16", zero_point_of(OUTPUT, -32768), _scale_near(1 / 65536, "1/65536")),
     *where(_are("INT8", "INT8"), "from INT8 to INT8", zero_point_of(OUTPUT, -128), _scale_is(1 / 256, "1/256")),
 )
@@ -117,7 +117,7 @@ KERNELS = {
         in_source(
             "hard_swish_common.cc: HardSwishPrepare",
             ONE_TO_ONE,
-            *of_type(
+            *where_typed(
                 INPUT, INT8, check(QUANTIZATION, "an input scale of at most 128 times the output scale", _large_output_multiplier)
             ),
         ),
@@ -142,8 +142,8 @@ KERNELS = {
         in_source(
             "logistic_common.cc: CalculateArithmeticOpDataLogistic",
             SAME_TYPES,
-            *of_type(INPUT, INT8, zero_point_of(OUTPUT, -128)),
-            *of_type(INPUT, INT16, *symmetric(INPUT, OUTPUT), _FRACTION),
+            *where_typed(INPUT, INT8, zero_point_of(OUTPUT, -128)),
+            *where_typed(INPUT, INT16, *symmetric(INPUT, OUTPUT), _FRACTION),
         ),
         in_source("logistic.cc: LogisticEval", typed(INPUT, FLOAT32_INT8_INT16)),
     ),
@@ -153,16 +153,16 @@ KERNELS = {
             ONE_TO_ONE,
             SAME_TYPES,
             SAME_SHAPES,
-            *of_type(INPUT, INT8, _scale_is(16 / 256, "1/16"), zero_point_of(OUTPUT, 127)),
+            *where_typed(INPUT, INT8, _scale_is(16 / 256, "1/16"), zero_point_of(OUTPUT, 127)),
         ),
         in_source("log_softmax.cc: LogSoftmaxEval", typed(INPUT, FLOAT32_INT8)),
     ),
     "PRELU": MicroKernel(
-        in_source("prelu_common.cc: PreluPrepare", *of_type(OUTPUT, INT16, typed(operand(1, "alpha"), INT8))),
+        in_source("prelu_common.cc: PreluPrepare", *where_typed(OUTPUT, INT16, typed(operand(1, "alpha"), INT8))),
         in_source("prelu.cc: PreluEval", typed(INPUT, FLOAT32_INT8_INT16)),
     ),
     "RELU": MicroKernel(
-        in_source("activations_common.cc: ReluPrepare", *of_type(INPUT, INT16, *symmetric(INPUT, OUTPUT))),
+        in_source("activations_common.cc: ReluPrepare", *where_typed(INPUT, INT16, *symmetric(INPUT, OUTPUT))),
         in_source("activations.cc: ReluEval", typed(INPUT, FLOAT32_INT8_INT16)),
     ),
     "RELU6": MicroKernel(
@@ -176,7 +176,7 @@ KERNELS = {
             "tanh.cc: CalculateArithmeticOpData",
             ONE_TO_ONE,
             SAME_TYPES,
-            *of_type(INPUT, INT16, *symmetric(INPUT, OUTPUT), _FRACTION),
+            *where_typed(INPUT, INT16, *symmetric(INPUT, OUTPUT), _FRACTION),
         ),
         in_source("tanh.cc: TanhEval", typed(INPUT, FLOAT32_INT8_INT16)),
     ),

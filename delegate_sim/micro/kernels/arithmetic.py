@@ -29,12 +29,12 @@ from ..checks import (
     broadcast_shape,
     first_values,
     not_quantized,
-    of_type,
     one_element,
     quantized,
     same_parameters,
     scale,
     symmetric,
+    where_typed,
     with_cmsis_nn,
     zero_point,
 )
@@ -60,7 +60,7 @@ def _is_scaled(node: NodeView) -> bool:
 
 
 _IS_SCALED = "with a quantized input"
-_SCALED = where(_is_scaled, _IS_SCALED, *quantized(INPUT, OUTPUT), *of_type(INPUT, INT16, *symmetric(INPUT, OUTPUT)))
+_SCALED = where(_is_scaled, _IS_SCALED, *quantized(INPUT, OUTPUT), *where_typed(INPUT, INT16, *symmetric(INPUT, OUTPUT)))
 
 
 def _rescaled(eval_symbol: str, types: tuple[str, ...], *checks: Check[object]) -> MicroKernel:
@@ -198,8 +198,8 @@ def _reduction(prepare: str, evaluate: str, *checks: Check[object], before: tupl
 
 
 _REDUCED_AXIS = axis_in_range(_AXIS, skips_empty=True)
-_FLOAT_AXIS = of_type(INPUT, FLOAT32, _REDUCED_AXIS)
-_MIN_MAX = (SAME_TYPES, typed(INPUT, FLOAT32_INT8), *of_type(INPUT, INT8, *same_parameters(INPUT, OUTPUT)), _REDUCED_AXIS)
+_FLOAT_AXIS = where_typed(INPUT, FLOAT32, _REDUCED_AXIS)
+_MIN_MAX = (SAME_TYPES, typed(INPUT, FLOAT32_INT8), *where_typed(INPUT, INT8, *same_parameters(INPUT, OUTPUT)), _REDUCED_AXIS)
 
 
 def _arg(symbol: str) -> MicroKernel:
@@ -218,11 +218,11 @@ KERNELS = {
                 SAME_TYPES,
                 typed(INPUT, FLOAT32_INT8_INT16_INT32),
                 _ONE_INPUT_TYPE,
-                *of_type(INPUT, INT16, *symmetric(_FIRST, _SECOND, OUTPUT)),
+                *where_typed(INPUT, INT16, *symmetric(_FIRST, _SECOND, OUTPUT)),
                 symbol="PrepareAdd",
             ),
-            *of_type(OUTPUT, INT8_INT16, *quantized(OUTPUT), ACTIVATION_RANGE),
-            *of_type(OUTPUT, INT32, *not_quantized(_FIRST, _SECOND)),
+            *where_typed(OUTPUT, INT8_INT16, *quantized(OUTPUT), ACTIVATION_RANGE),
+            *where_typed(OUTPUT, INT32, *not_quantized(_FIRST, _SECOND)),
         ),
         in_source("add.cc: AddEval", typed(OUTPUT, FLOAT32_INT8_INT16_INT32)),
     ),
@@ -238,10 +238,10 @@ KERNELS = {
             "div.cc: DivPrepare",
             _ONE_INPUT_TYPE,
             SAME_TYPES,
-            *of_type(OUTPUT, INT8, ACTIVATION_RANGE),
-            *of_type(OUTPUT, INT32, *not_quantized(_FIRST, _SECOND)),
+            *where_typed(OUTPUT, INT8, ACTIVATION_RANGE),
+            *where_typed(OUTPUT, INT32, *not_quantized(_FIRST, _SECOND)),
         ),
-        in_source("div.cc: DivEval", typed(OUTPUT, ("FLOAT32", "INT32", "INT8")), *of_type(OUTPUT, INT32, _NO_ZERO_DIVISOR)),
+        in_source("div.cc: DivEval", typed(OUTPUT, ("FLOAT32", "INT32", "INT8")), *where_typed(OUTPUT, INT32, _NO_ZERO_DIVISOR)),
     ),
     "EQUAL": _comparison("EqualEval", *_EQUALITY_TYPES),
     "EXP": _rounding("exp.cc", "ExpPrepare", "ExpEval"),
@@ -268,7 +268,7 @@ KERNELS = {
             "mul_common.cc: CalculateOpDataMul",
             TWO_TO_ONE,
             _ONE_INPUT_TYPE,
-            *of_type(OUTPUT, INT8_INT16, ACTIVATION_RANGE, *of_type(INPUT, INT16, *symmetric(_FIRST, _SECOND, OUTPUT))),
+            *where_typed(OUTPUT, INT8_INT16, ACTIVATION_RANGE, *where_typed(INPUT, INT16, *symmetric(_FIRST, _SECOND, OUTPUT))),
         ),
         in_source("mul.cc: MulEval", typed(INPUT, FLOAT32_INT8_INT16_INT32)),
     ),
@@ -294,16 +294,16 @@ KERNELS = {
             "squared_difference.cc: SquaredDifferencePrepare",
             TWO_TO_ONE,
             _ONE_INPUT_TYPE,
-            *of_type(INPUT, INT8, check(QUANTIZATION, "zero points from -128 to 127", _zero_point_range)),
-            *of_type(INPUT, INT16, *symmetric(_FIRST, _SECOND, OUTPUT)),
+            *where_typed(INPUT, INT8, check(QUANTIZATION, "zero points from -128 to 127", _zero_point_range)),
+            *where_typed(INPUT, INT16, *symmetric(_FIRST, _SECOND, OUTPUT)),
         ),
         in_source("squared_difference.cc: SquaredDifferenceEval", typed(OUTPUT, FLOAT32_INT8_INT16_INT32)),
     ),
     "SUB": MicroKernel(
         in_source(
             "sub_common.cc: SubPrepare",
-            *of_type(OUTPUT, INT8_INT16, ACTIVATION_RANGE),
-            *of_type(OUTPUT, INT32, *not_quantized(_FIRST, _SECOND, OUTPUT)),
+            *where_typed(OUTPUT, INT8_INT16, ACTIVATION_RANGE),
+            *where_typed(OUTPUT, INT32, *not_quantized(_FIRST, _SECOND, OUTPUT)),
         ),
         in_source("sub.cc: SubEval", typed(OUTPUT, FLOAT32_INT8_INT16_INT32)),
     ),

@@ -16,11 +16,11 @@ from ..checks import (
     INT16,
     SAME_TYPES,
     affine,
-    of_type,
     quantized,
     scale,
     scales,
     symmetric,
+    where_typed,
     with_cmsis_nn,
 )
 from ..target import HYBRID, TENSOR_TYPE, MicroKernel, in_source
@@ -101,8 +101,8 @@ def _quantization(axis: int, source: Operand, bias: Operand = BIAS) -> tuple[Che
             typed(FILTER, ("INT8", "INT4")),
             _channel_axis(axis),
         ),
-        *of_type(source, ("UINT8",), bias_scale_fits(source, bias)),
-        *of_type(source, ("INT8", "UINT8", "INT16"), typed(OUTPUT, ("UINT8", "INT8", "INT16")), ACTIVATION_RANGE),
+        *where_typed(source, ("UINT8",), bias_scale_fits(source, bias)),
+        *where_typed(source, ("INT8", "UINT8", "INT16"), typed(OUTPUT, ("UINT8", "INT8", "INT16")), ACTIVATION_RANGE),
     )
 
 
@@ -150,7 +150,7 @@ KERNELS = {
             "conv_common.cc: ConvPrepare",
             SAME_TYPES,
             type_pairs(INPUT, *_PAIRS),
-            *of_type(INPUT, INT8_INT16, *quantized(FILTER), _scale_count(0)),
+            *where_typed(INPUT, INT8_INT16, *quantized(FILTER), _scale_count(0)),
             *with_cmsis_nn(
                 "conv.cc",
                 rank(INPUT, 4),
@@ -161,31 +161,33 @@ KERNELS = {
             ),
             _CONV_COUNT,
             *_quantization(0, INPUT),
-            *with_cmsis_nn("conv.cc", *of_type(INPUT, INT16, *symmetric(INPUT, OUTPUT))),
+            *with_cmsis_nn("conv.cc", *where_typed(INPUT, INT16, *symmetric(INPUT, OUTPUT))),
         ),
         in_source(
             "conv.cc: ConvEval",
-            *of_type(INPUT, INT16, *where(BIAS.is_given, "if a bias is given", typed(BIAS, ("INT32", "INT64")))),
+            *where_typed(INPUT, INT16, *where(BIAS.is_given, "if a bias is given", typed(BIAS, ("INT32", "INT64")))),
         ),
         scratch=int4_filter,
     ),
     "DEPTHWISE_CONV_2D": MicroKernel(
         in_source(
             "depthwise_conv_common.cc: DepthwiseConvPrepare",
-            *of_type(INPUT, INT8, *quantized(FILTER), _scale_count(3)),
+            *where_typed(INPUT, INT8, *quantized(FILTER), _scale_count(3)),
             type_pairs(INPUT, ("INT8", "INT4"), ("INT16", "INT8"), same=True),
             *with_cmsis_nn(
                 "depthwise_conv.cc",
                 SAME_TYPES,
                 typed(INPUT, FLOAT32_INT8_INT16),
                 type_pairs(INPUT, *_PAIRS),
-                *of_type(INPUT, INT16, *quantized(FILTER), *symmetric(INPUT, OUTPUT), _scale_count(3)),
+                *where_typed(INPUT, INT16, *quantized(FILTER), *symmetric(INPUT, OUTPUT), _scale_count(3)),
             ),
             _CONV_COUNT,
             *_quantization(3, INPUT),
         ),
         in_source(
-            "depthwise_conv.cc: DepthwiseConvEval", typed(INPUT, FLOAT32_INT8_INT16), *of_type(INPUT, INT16, typed(FILTER, INT8))
+            "depthwise_conv.cc: DepthwiseConvEval",
+            typed(INPUT, FLOAT32_INT8_INT16),
+            *where_typed(INPUT, INT16, typed(FILTER, INT8)),
         ),
         scratch=int4_filter,
     ),
@@ -193,7 +195,7 @@ KERNELS = {
         in_source(
             "transpose_conv.cc: TransposeConvPrepare",
             type_pairs(_TRANSPOSED_INPUT, ("INT16", "INT8"), same=True),
-            *of_type(_TRANSPOSED_INPUT, INT8_INT16, *quantized(FILTER), _scale_count(0)),
+            *where_typed(_TRANSPOSED_INPUT, INT8_INT16, *quantized(FILTER), _scale_count(0)),
             *with_cmsis_nn("transpose_conv.cc", _TRANSPOSED_TYPES, typed(_TRANSPOSED_INPUT, FLOAT32_INT8_INT16)),
             operand_count(exactly(3, 4), 1),
             *_quantization(0, _TRANSPOSED_INPUT, _TRANSPOSED_BIAS),

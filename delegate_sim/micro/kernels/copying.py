@@ -20,12 +20,12 @@ from ..checks import (
     SAME_TYPES,
     TWO_TO_ONE,
     as_int32,
-    fixed,
+    constant,
     integers,
-    of_type,
     one_element,
     same_parameters,
     symmetric,
+    where_typed,
     zero_point,
 )
 from ..target import TENSOR_TYPE, MicroKernel, in_source
@@ -192,9 +192,9 @@ def _pad() -> MicroKernel:
             rank(INPUT, at_most(5)),
             *where(_has_value, _WITH_VALUE, same_type(INPUT, _PADDING_VALUE, kind=TENSOR_TYPE), one_element(_PADDING_VALUE)),
             check(SHAPE, "paddings with two elements for each dimension of output", _padding_count),
-            fixed(_PADDINGS),
+            constant(_PADDINGS),
             check(SHAPE, "an output of the padded shape", _padded_shape),
-            *of_type(
+            *where_typed(
                 INPUT,
                 INT8,
                 *where(
@@ -218,11 +218,11 @@ KERNELS = {
             typed(_LOOKUP, INT32),
             rank(_VALUES, at_least(2)),
             typed(_VALUES, FLOAT32_INT8),
-            *of_type(_VALUES, FLOAT32, typed(OUTPUT, FLOAT32)),
-            *of_type(_VALUES, INT8, typed(OUTPUT, FLOAT32_INT8)),
+            *where_typed(_VALUES, FLOAT32, typed(OUTPUT, FLOAT32)),
+            *where_typed(_VALUES, INT8, typed(OUTPUT, FLOAT32_INT8)),
             check(SHAPE, "an output rank of at least the rank of value", _lookup_rank),
             check(SHAPE, "an output that is large enough for all rows", _lookup_size),
-            *of_type(_VALUES, INT8, *of_type(OUTPUT, FLOAT32, *symmetric(_VALUES))),
+            *where_typed(_VALUES, INT8, *where_typed(OUTPUT, FLOAT32, *symmetric(_VALUES))),
         ),
         in_source(
             "embedding_lookup.cc: EmbeddingLookUpEval", check(OPERAND_VALUE, "indices of existing rows in value", _lookup_index)
@@ -274,7 +274,7 @@ KERNELS = {
             rank(INPUT, at_most(_MOST_DIMENSIONS)),
             typed(_SHAPE, _SHAPE_TYPES),
             SAME_TYPES,
-            fixed(_SHAPE),
+            constant(_SHAPE),
             rank(_SHAPE, 1),
             check(SHAPE, "one element of shape for each dimension of output", _shape_length),
             check(SHAPE, f"an output rank from the input rank to {_MOST_DIMENSIONS}", _ranks),
@@ -287,7 +287,7 @@ KERNELS = {
             "fill.cc: FillPrepare",
             rank(_VALUE, 0),
             same_type(_VALUE, OUTPUT, kind=TENSOR_TYPE),
-            fixed(_DIMS),
+            constant(_DIMS),
             rank(_DIMS, 1),
             typed(_DIMS, ("INT8", "INT16", "INT32", "INT64")),
             check(SHAPE, "an output with the shape in dims", _filled_shape),

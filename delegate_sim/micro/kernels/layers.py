@@ -23,12 +23,12 @@ from ..checks import (
     SAME_TYPES,
     TWO_TO_ONE,
     affine,
-    fixed,
-    of_type,
+    constant,
     same_parameters,
     scale,
     scales,
     symmetric,
+    where_typed,
     with_cmsis_nn,
 )
 from ..target import HYBRID, MicroKernel, in_source
@@ -120,7 +120,7 @@ def _pooling(symbol: str) -> MicroKernel:
     return MicroKernel(
         in_source(
             "pooling_common.cc: PoolingPrepare",
-            *of_type(
+            *where_typed(
                 INPUT,
                 INT8_INT16,
                 check(
@@ -177,7 +177,7 @@ KERNELS = {
             rank(INPUT, between(2, 5)),
             rank(_SECOND, between(2, 5)),
             *with_cmsis_nn("batch_matmul.cc", rank(INPUT, at_most(4)), rank(_SECOND, at_most(4))),
-            *of_type(INPUT, INT16, *symmetric(INPUT, _SECOND, OUTPUT)),
+            *where_typed(INPUT, INT16, *symmetric(INPUT, _SECOND, OUTPUT)),
             check(SHAPE, "batch dimensions that are equal or 1", _batch_sizes),
             check(SHAPE, "inner dimensions of the same size", _inner_sizes),
             check(SHAPE, "an output with as many elements and dimensions as the product", _output_shape),
@@ -208,13 +208,13 @@ KERNELS = {
             *with_cmsis_nn(
                 "fully_connected.cc",
                 check(QUANTIZATION, "a filter with one scale if input is INT16", _int16_channels, _PER_TENSOR),
-                *of_type(INPUT, INT16, *symmetric(INPUT, OUTPUT)),
+                *where_typed(INPUT, INT16, *symmetric(INPUT, OUTPUT)),
             ),
         ),
         in_source(
             "fully_connected.cc: FullyConnectedEval",
             typed(INPUT, FLOAT32_INT8_INT16),
-            *of_type(INPUT, INT8, typed(FILTER, ("INT8", "INT4"))),
+            *where_typed(INPUT, INT8, typed(FILTER, ("INT8", "INT4"))),
         ),
         scratch=int4_filter,
     ),
@@ -229,7 +229,7 @@ KERNELS = {
         in_source(
             "resize_bilinear.cc: ResizeBilinearPrepare",
             *_RESIZE_CHECKS,
-            fixed(_SIZE),
+            constant(_SIZE),
             check(ATTRIBUTE, "at most one of half_pixel_centers and align_corners", _both_alignments),
         ),
         in_source("resize_bilinear.cc: ResizeBilinearEval", typed(OUTPUT, FLOAT32_INT8)),
@@ -239,7 +239,7 @@ KERNELS = {
             "resize_nearest_neighbor.cc: ResizeNearestNeighborPrepare",
             *_RESIZE_CHECKS,
             check(SHAPE, "size with 2 elements", _size_count),
-            fixed(_SIZE),
+            constant(_SIZE),
         ),
         in_source("resize_nearest_neighbor.cc: ResizeNearestNeighborEval", typed(OUTPUT, FLOAT32_INT8_INT16)),
     ),

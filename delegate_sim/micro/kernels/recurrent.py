@@ -10,7 +10,7 @@ from ...rules.kinds import ATTRIBUTE, CONSTANT, OPERAND_COUNT, QUANTIZATION, SHA
 from ...rules.operands import INPUT, OUTPUT, at_least, operand
 from ...rules.rule import Check
 from ...rules.vocabulary import check, operand_count, rank, typed, where
-from ..checks import FLOAT32, FLOAT32_INT8, INT8, INT8_INT16, INT32, of_type, one_element, scale, with_cmsis_nn
+from ..checks import FLOAT32, FLOAT32_INT8, INT8, INT8_INT16, INT32, one_element, scale, where_typed, with_cmsis_nn
 from ..target import HYBRID, TENSOR_TYPE, MicroKernel, in_source
 
 _HANDLE, _CONDITION = operand(0, "handle"), operand(0, "condition")
@@ -156,7 +156,7 @@ _SVDF = MicroKernel(
             lambda node: None if node.input(4).is_variable else "state is not a variable tensor",
         ),
         operand_count(5, 1),
-        *of_type(
+        *where_typed(
             INPUT,
             INT8,
             typed(_FEATURES, INT8),
@@ -166,7 +166,7 @@ _SVDF = MicroKernel(
             typed(OUTPUT, INT8),
             check(QUANTIZATION, "a bias scale equal to the state scale times the scale of weights_time", _svdf_bias_scale),
         ),
-        *of_type(
+        *where_typed(
             INPUT,
             FLOAT32,
             typed(_FEATURES, FLOAT32).of_kind(HYBRID),

@@ -20,7 +20,7 @@ from ..checks import (
     TWO_TO_ONE,
     as_int32,
     axis_in_range,
-    fixed,
+    constant,
     integers,
     scale,
     zero_point,
@@ -209,11 +209,11 @@ KERNELS = {
     ),
     "PACK": MicroKernel(NO_PREPARE, in_source("pack.cc: PackEval", typed(OUTPUT, (*FLOAT32_INT8_INT16_INT32, "INT64")))),
     "SPLIT": MicroKernel(
-        in_source("split.cc: SplitPrepare", fixed(_SPLIT_AXIS)),
+        in_source("split.cc: SplitPrepare", constant(_SPLIT_AXIS)),
         in_source("split.cc: SplitEval", axis_in_range(_SPLIT_AXIS, _SPLIT_INPUT), typed(_SPLIT_INPUT, FLOAT32_INT8_INT16_INT32)),
     ),
     "SPLIT_V": MicroKernel(
-        in_source("split_v.cc: SplitVPrepare", operand_count(3, at_least(1)), fixed(_SPLIT_V_AXIS)),
+        in_source("split_v.cc: SplitVPrepare", operand_count(3, at_least(1)), constant(_SPLIT_V_AXIS)),
         in_source("split_v.cc: SplitVEval", axis_in_range(_SPLIT_V_AXIS), typed(INPUT, FLOAT32_INT8_INT16_INT32)),
     ),
     "UNPACK": MicroKernel(
@@ -237,7 +237,7 @@ KERNELS = {
         in_source(
             "expand_dims.cc: ExpandDimsPrepare",
             TWO_TO_ONE,
-            fixed(_AXIS),
+            constant(_AXIS),
             check(SHAPE, "axis of rank at most 1", _long_axis),
             typed(_AXIS, INT32),
             check(SHAPE, "an output with one more dimension than input, of size 1, at axis", _expanded_shape),
@@ -284,7 +284,7 @@ KERNELS = {
             TWO_TO_ONE,
             rank(INPUT, at_most(5)),
             SAME_TYPES,
-            fixed(_PERMUTATION),
+            constant(_PERMUTATION),
             rank(_PERMUTATION, 1),
             check(SHAPE, "one element of perm for each dimension", _permutation_length),
             check(OPERAND_VALUE, "only dimensions of input in perm", _permutation_range),

@@ -226,7 +226,7 @@ def vector(which: Operand) -> Check[object]:
     return rank(which, exactly(1)).from_source(method("CheckShapeTensorShape"))
 
 
-def integers(which: Operand, *types: str, function: str = "CheckTensorType") -> Check[object]:
+def has_type(which: Operand, *types: str, function: str = "CheckTensorType") -> Check[object]:
     """Require that an operand has one of these types (``CheckTensorType`` and similar methods)."""
     return typed(which, types, hint=f"convert with {listed(types)} for this operand").from_source(method(function))
 
