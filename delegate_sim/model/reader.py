@@ -64,8 +64,6 @@ def remote_content(file: RemoteFile | RangedView) -> RemoteContent:
 
 
 class _WholeFile(Exception):
-    """Raised if a store returns the whole file instead of the requested part."""
-
     def __init__(self, content: bytes) -> None:
         super().__init__()
         self.content = content
@@ -119,8 +117,6 @@ class _Parts:
 
 
 class _RangedFlatbuffer(Flatbuffer):
-    """A flatbuffer that fetches blocks of the file before it reads them."""
-
     def __init__(self, parts: _Parts) -> None:
         self._parts = parts
         super().__init__(memoryview(parts.content))
@@ -211,7 +207,6 @@ def _model(opened: NamedBytes, any_identifier: bool) -> Model:
 
 
 def _bundle_fault(path: str | None) -> str:
-    """Return the error message for a bundle or an archive that was given in place of a model."""
     if path is None:
         return "are a bundle or an archive: give the path of the file, or the bytes of one of its models"
     from ..bundles.members import models_in
