@@ -179,7 +179,9 @@ def _cancel(work: Work) -> None:
     outputs = frozenset(editor.outputs)
     nodes = []
     for origin, old in editor.nodes:
-        node = old._replace(inputs=tuple([replaced.get(index, index) for index in old.inputs]))
+        node = old
+        if not replaced.keys().isdisjoint(old.inputs):
+            node = old._replace(inputs=tuple([replaced.get(index, index) for index in old.inputs]))
         source = _undone(work, node, writers)
         if source is None:
             pass
