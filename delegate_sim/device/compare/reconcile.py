@@ -138,7 +138,7 @@ _AFTER_PLUGIN = (
 )
 _BEYOND_PLUGIN = (
     "a compiler plugin selected nodes, but the delegate got all nodes of the model, so nothing ran on the NPU; the plugin's "
-    "selection was not compared: give --delegate with the plugin's name, such as npu-mediatek, to compare it"
+    "selection was not compared: give --delegate with the plugin's name to compare it"
 )
 
 
