@@ -99,8 +99,8 @@ _SIMPLE = "ABS ADD CAST EQUAL GREATER GREATER_EQUAL LESS LESS_EQUAL LOGICAL_AND 
 _COMPUTED = frozenset(f"{_MOVES} {_SIMPLE}".split())
 """Operators whose results for constants do not depend on the kernel."""
 _COMPUTED_TYPES = frozenset({"BOOL", "FLOAT32", "INT8", "INT16", "INT32", "INT64", "UINT8"})
-_MOST_COMPUTED = 1 << 22
-"""Elements that one pass computes at most."""
+_MOST_COMPUTED = 1 << 25
+"""Elements that one pass reads and computes at most."""
 
 
 def _compute_constants(work: Work) -> None:
@@ -109,16 +109,28 @@ def _compute_constants(work: Work) -> None:
     def fold(origin: int, node: Node) -> tuple[Tensor, WorkCount] | None:
         nonlocal left
         target = work.output(node)
-        if not work.is_chosen(origin) or not _is_computable(work, node) or target.element_count > left:
+        if not work.is_chosen(origin) or not _is_computable(work, node):
             return None
+        size = target.element_count + sum([work.tensor(index).element_count for index in node.inputs])
+        if size > left:
+            return None
+        left -= size
         operands = [work.later(work.tensor(index))() for index in node.inputs]
+        if node.op == "GATHER" and not _are_inside(operands, work.options(node).axis):
+            return None
         values = evaluate(node.op, work.options(node), operands, [target.type])
         if values is None or values[0].shape != target.shape:
             return None
-        left -= target.element_count
         return target._replace(allocation=Allocation.CONSTANT), lambda: np.ascontiguousarray(values[0])
 
     work.fold_each(_COMPUTED, fold)
+
+
+def _are_inside(operands: Sequence[npt.NDArray[Any]], axis: int) -> bool:
+    """Return whether all positions that a GATHER reads exist."""
+    table, places = operands[:2]
+    size = table.shape[axis % table.ndim] if table.ndim else 0
+    return bool(((places >= 0) & (places < size)).all())
 
 
 def _is_computable(work: Work, node: Node) -> bool:
@@ -138,10 +150,6 @@ def _is_computable(work: Work, node: Node) -> bool:
     options = work.options(node)
     if node.op == "CAST":
         return is_exact and (operands[0].type != "FLOAT32" or target.type == "FLOAT32")
-    if node.op == "GATHER" and is_exact:
-        table, places = operands[0], work.later(operands[1])()
-        size = table.shape[options.axis % table.rank] if table.rank else 0
-        return bool(((places >= 0) & (places < size)).all())
     return is_exact and not getattr(options, "fused_activation_function", 0)
 
 
