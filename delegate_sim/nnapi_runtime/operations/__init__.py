@@ -16,7 +16,9 @@ from .signature import OperationRule, OperationView
 
 __all__ = ["OPERATIONS", "validate_operation"]
 
-OPERATIONS: dict[int, OperationRule] = {**arithmetic.RULES, **layers.RULES, **shapes.RULES}
+OPERATIONS: dict[int, OperationRule] = {
+    code: rule for rule in (*arithmetic.RULES, *layers.RULES, *shapes.RULES) for code in rule.operations
+}
 
 
 _CODES = frozenset(OperationType)

@@ -8,47 +8,17 @@ Upstream: common/types/src/Validation.cpp validateIfOperation, validateWhileOper
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ...foundation.float32 import float32
 from ..operands import MINUS_ONE, NnOperand, OptionalInputs
 from ..refusal import Call, OperandPart, refuse
-from ..types import OperandType, OperationType, Version, element_count, type_of
-from .signature import (
-    BOOL,
-    BOOL_3,
-    FLOAT_1,
-    FLOAT_2,
-    FLOAT_3,
-    FLOAT_4,
-    INT32,
-    MAX_RANK,
-    NUMBER_3,
-    QUANT8,
-    QUANT8_1,
-    QUANT8_3,
-    REAL_1,
-    REAL_2,
-    REAL_3,
-    SAME,
-    SCALAR,
-    TENSOR_BOOL8,
-    TENSOR_INT32,
-    OperationCheck,
-    OperationRule,
-    OperationView,
-    form,
-    levels,
-    max_rank,
-    one_of,
-    operation,
-)
+from ..types import OperandType, Version, element_count, type_of
+from .signature import MAX_RANK, OperationView, max_rank, operation
 
 if TYPE_CHECKING:
     from ..model import NnModel
-
-_O = OperationType
 
 
 _T = OperandType
@@ -56,10 +26,6 @@ _T = OperandType
 _BEYOND_FLOAT32 = (
     "the product of the input scales, which exceeds float32 (because of values such as -3.4e38 in an attention mask)"
 )
-
-
-def _activation(quantized: dict[int, int]) -> OperationRule:
-    return operation("Activation.cpp: activation::validate", {**FLOAT_1, **quantized}, form(SAME), checks=(max_rank,))
 
 
 def _rank_4_level(view: OperationView) -> int:
@@ -88,17 +54,6 @@ def _ranks_of_both(view: OperationView) -> None:
         view.refuse("operation-rank", "ranks of inputs 0 and 1", " and ".join(map(str, ranks)), f"at most {MAX_RANK}")
 
 
-def _arithmetic(table: dict[int, int], *checks: OperationCheck) -> OperationRule:
-    return operation("Broadcast.cpp: broadcast::validate", table, form(SAME, SAME, INT32), checks=(*checks, _ranks_of_both))
-
-
-_PAIR = form(SAME, SAME)
-_COMPARISON = operation("Comparisons.cpp: comparisons::validate", {**NUMBER_3, **BOOL_3}, _PAIR, outputs=(form(TENSOR_BOOL8),))
-_ELEMENTWISE = operation("Elementwise.cpp: elementwise::validate", FLOAT_3, form(SAME))
-_MAXIMUM_MINIMUM = operation("MaximumMinimum.cpp: maximum_minimum::validate", NUMBER_3, _PAIR)
-_LOGICAL = operation("LogicalAndOr.cpp: logical::validate", BOOL_3, _PAIR)
-
-
 def _cast_shape(view: OperationView) -> None:
     given, output = view.inputs[0].dimensions, view.outputs[0].dimensions
     if given and output and given != output and element_count(output):
@@ -106,129 +61,115 @@ def _cast_shape(view: OperationView) -> None:
         view.refuse("operation-cast-shape", OperandPart("output", 0, "dimensions"), list(output), needed)
 
 
-_CAST_ANY = frozenset({_T.TENSOR_FLOAT16, _T.TENSOR_FLOAT32, _T.TENSOR_INT32, _T.TENSOR_QUANT8_ASYMM})
-_CAST_SAME = (
-    _T.TENSOR_BOOL8,
-    _T.TENSOR_QUANT16_ASYMM,
-    _T.TENSOR_QUANT16_SYMM,
-    _T.TENSOR_QUANT8_ASYMM_SIGNED,
-    _T.TENSOR_QUANT8_SYMM,
-)
+_ARITHMETIC = "Broadcast.cpp: broadcast::validate"
 
-
-def _cast_output(decider: int) -> Collection[int]:
-    return _CAST_ANY if decider in _CAST_ANY else (decider,)
-
-
-def _reduction(table: dict[int, int], function: str) -> OperationRule:
-    return operation(f"Reduce.cpp: reduce::{function}", table, form(SAME, TENSOR_INT32, BOOL), checks=(max_rank,))
-
-
-_ARG_MIN_MAX = operation(
-    "ArgMinMax.cpp: arg_min_max::validate", dict.fromkeys(NUMBER_3, 3), form(SAME, INT32), outputs=(form(TENSOR_INT32),)
-)
-_LOGICAL_REDUCTION = _reduction(BOOL_3, "validateLogical")
-_MAX_MIN_REDUCTION = _reduction(REAL_3, "validateMaxMin")
-_PROD_SUM_REDUCTION = _reduction(FLOAT_3, "validateProdSum")
-
-RULES: dict[int, OperationRule] = {
-    _O.RELU: _activation(QUANT8_1),
-    _O.RELU1: _activation(QUANT8_1),
-    _O.RELU6: _activation(QUANT8_1),
-    _O.LOGISTIC: _activation(QUANT8_1),
-    _O.TANH: _activation(QUANT8_3),
-    _O.HARD_SWISH: operation(
-        "Activation.cpp: activation::validateHardSwish", {**FLOAT_4, **levels(QUANT8_ASYMM=4, QUANT8_ASYMM_SIGNED=4)}, form(SAME)
-    ),
-    _O.ELU: operation("Elu.cpp: elu::validate", FLOAT_4, form(SAME, SCALAR)),
-    _O.PRELU: operation("PRelu.cpp: prelu::validate", REAL_3, _PAIR),
-    _O.L2_NORMALIZATION: operation(
+RULES = (
+    operation("RELU RELU1 RELU6 LOGISTIC", "Activation.cpp: activation::validate", "REAL@1", "SAME", checks=(max_rank,)),
+    operation("TANH", "Activation.cpp: activation::validate", "FLOAT@1 QUANT8@3", "SAME", checks=(max_rank,)),
+    operation("HARD_SWISH", "Activation.cpp: activation::validateHardSwish", "REAL@4", "SAME"),
+    operation("ELU", "Elu.cpp: elu::validate", "FLOAT@4", "SAME SCALAR"),
+    operation("PRELU", "PRelu.cpp: prelu::validate", "REAL@3", "SAME SAME"),
+    operation(
+        "L2_NORMALIZATION",
         "L2Normalization.cpp: l2_norm::validate",
-        {**FLOAT_1, **QUANT8_3},
-        form(SAME),
-        form(SAME, INT32, level=3),
+        "FLOAT@1 QUANT8@3",
+        "SAME",
+        "SAME INT32 @3",
         checks=(max_rank, _rank_4_level),
         optional=(OptionalInputs(1, (MINUS_ONE,)),),
     ),
-    _O.LOCAL_RESPONSE_NORMALIZATION: operation(
+    operation(
+        "LOCAL_RESPONSE_NORMALIZATION",
         "LocalResponseNormalization.cpp: local_response_norm::validate",
-        FLOAT_1,
-        form(SAME, INT32, SCALAR, SCALAR, SCALAR),
-        form(SAME, INT32, SCALAR, SCALAR, SCALAR, INT32, level=3),
+        "FLOAT@1",
+        "SAME INT32 SCALAR*3",
+        "SAME INT32 SCALAR*3 INT32 @3",
         checks=(max_rank, _rank_4_level),
         optional=(OptionalInputs(5, (MINUS_ONE,)),),
     ),
-    _O.INSTANCE_NORMALIZATION: operation(
-        "InstanceNormalization.cpp: instance_normalization::validate", FLOAT_3, form(SAME, SCALAR, SCALAR, SCALAR, BOOL)
+    operation(
+        "INSTANCE_NORMALIZATION", "InstanceNormalization.cpp: instance_normalization::validate", "FLOAT@3", "SAME SCALAR*3 BOOL"
     ),
-    _O.SOFTMAX: operation(
+    operation(
+        "SOFTMAX",
         "Softmax.cpp: softmax::validate",
-        REAL_1,
-        form(SAME, SCALAR),
-        form(SAME, SCALAR, INT32, level=3),
+        "REAL@1",
+        "SAME SCALAR",
+        "SAME SCALAR INT32 @3",
         checks=(max_rank, lambda view: 1 if view.inputs[0].rank in {0, 2, 4} else 3),
         optional=(OptionalInputs(2, (MINUS_ONE,)),),
     ),
-    _O.LOG_SOFTMAX: operation("LogSoftmax.cpp: log_softmax::validate", FLOAT_3, form(SAME, SCALAR, INT32)),
-    _O.ADD: _arithmetic({**FLOAT_1, **QUANT8_1, **levels(INT32=4)}),
-    _O.MUL: _arithmetic({**FLOAT_1, **QUANT8_1, **levels(INT32=4)}, _mul_scale),
-    _O.SUB: _arithmetic({**FLOAT_2, **QUANT8_3, **levels(INT32=4)}),
+    operation("LOG_SOFTMAX", "LogSoftmax.cpp: log_softmax::validate", "FLOAT@3", "SAME SCALAR INT32"),
+    operation("ADD", _ARITHMETIC, "REAL@1 INT32@4", "SAME SAME INT32", checks=(_ranks_of_both,)),
+    operation("MUL", _ARITHMETIC, "REAL@1 INT32@4", "SAME SAME INT32", checks=(_mul_scale, _ranks_of_both)),
+    operation("SUB", _ARITHMETIC, "FLOAT@2 QUANT8@3 INT32@4", "SAME SAME INT32", checks=(_ranks_of_both,)),
     # Upstream rejects only unsigned quantized operands of DIV.
-    _O.DIV: _arithmetic({**FLOAT_2, **levels(QUANT8_ASYMM_SIGNED=4, INT32=4)}),
-    _O.MAXIMUM: _MAXIMUM_MINIMUM,
-    _O.MINIMUM: _MAXIMUM_MINIMUM,
-    _O.POW: operation("Pow.cpp: pow::validate", FLOAT_3, _PAIR),
-    _O.ABS: operation("Elementwise.cpp: elementwise::validateAbs", {**FLOAT_3, **levels(INT32=4)}, form(SAME)),
-    _O.EXP: _ELEMENTWISE,
-    _O.LOG: _ELEMENTWISE,
-    _O.SIN: _ELEMENTWISE,
-    _O.SQRT: _ELEMENTWISE,
-    _O.RSQRT: operation(
-        "Elementwise.cpp: elementwise::validateRsqrt", {**FLOAT_3, **levels(QUANT8_ASYMM=7, QUANT8_ASYMM_SIGNED=7)}, form(SAME)
+    operation("DIV", _ARITHMETIC, "FLOAT@2 QUANT8_ASYMM_SIGNED@4 INT32@4", "SAME SAME INT32", checks=(_ranks_of_both,)),
+    operation("MAXIMUM MINIMUM", "MaximumMinimum.cpp: maximum_minimum::validate", "REAL@3 INT32@3", "SAME SAME"),
+    operation("POW", "Pow.cpp: pow::validate", "FLOAT@3", "SAME SAME"),
+    operation("ABS", "Elementwise.cpp: elementwise::validateAbs", "FLOAT@3 INT32@4", "SAME"),
+    operation("EXP LOG SIN SQRT", "Elementwise.cpp: elementwise::validate", "FLOAT@3", "SAME"),
+    operation("RSQRT", "Elementwise.cpp: elementwise::validateRsqrt", "FLOAT@3 QUANT8@7", "SAME"),
+    operation("FLOOR", "Elementwise.cpp: elementwise::validateFloor", "FLOAT@1", "SAME", checks=(max_rank,)),
+    operation("NEG", "Neg.cpp: neg::validate", "FLOAT@3 INT32@3", "SAME"),
+    operation("LOGICAL_NOT", "LogicalNot.cpp: logical_not::validate", "BOOL8@3", "SAME"),
+    operation("LOGICAL_AND LOGICAL_OR", "LogicalAndOr.cpp: logical::validate", "BOOL8@3", "SAME SAME"),
+    operation(
+        "EQUAL GREATER GREATER_EQUAL LESS LESS_EQUAL NOT_EQUAL",
+        "Comparisons.cpp: comparisons::validate",
+        "REAL@3 INT32@3 BOOL8@3",
+        "SAME SAME",
+        outputs=("TENSOR_BOOL8",),
     ),
-    _O.FLOOR: operation("Elementwise.cpp: elementwise::validateFloor", FLOAT_1, form(SAME), checks=(max_rank,)),
-    _O.NEG: operation("Neg.cpp: neg::validate", {**FLOAT_3, **levels(INT32=3)}, form(SAME)),
-    _O.LOGICAL_NOT: operation("LogicalNot.cpp: logical_not::validate", BOOL_3, form(SAME)),
-    _O.LOGICAL_AND: _LOGICAL,
-    _O.LOGICAL_OR: _LOGICAL,
-    _O.EQUAL: _COMPARISON,
-    _O.GREATER: _COMPARISON,
-    _O.GREATER_EQUAL: _COMPARISON,
-    _O.LESS: _COMPARISON,
-    _O.LESS_EQUAL: _COMPARISON,
-    _O.NOT_EQUAL: _COMPARISON,
-    _O.SELECT: operation(
+    operation(
+        "SELECT",
         "Select.cpp: select_op::validate",
-        dict.fromkeys(NUMBER_3, 3),
-        form(TENSOR_BOOL8, SAME, SAME),
-        decider=OperandPart("input", 1),
+        "FLOAT@3 QUANT8_ASYMM@3 QUANT8_ASYMM_SIGNED@3 INT32@3",
+        "TENSOR_BOOL8 SAME SAME",
+        decider=("input", 1),
     ),
-    _O.CAST: operation(
+    operation(
+        "CAST",
         "Cast.cpp: cast::validate",
-        {**dict.fromkeys(_CAST_ANY, 3), **dict.fromkeys(_CAST_SAME, 4)},
-        form(SAME),
-        outputs=(form(_cast_output),),
+        "FLOAT16@3 FLOAT32@3 INT32@3 QUANT8_ASYMM@3 BOOL8@4 QUANT16_ASYMM@4 QUANT16_SYMM@4 QUANT8_ASYMM_SIGNED@4 QUANT8_SYMM@4",
+        "SAME",
+        outputs=("CAST",),
         checks=(_cast_shape,),
     ),
     # The type of the output may need a higher level. The check of the operand returns this level.
-    _O.QUANTIZE: operation("Quantize.cpp: quantize::validate", FLOAT_3, form(SAME), outputs=(form(one_of(*QUANT8)),)),
-    _O.DEQUANTIZE: operation(
+    operation(
+        "QUANTIZE",
+        "Quantize.cpp: quantize::validate",
+        "FLOAT@3",
+        "SAME",
+        outputs=("TENSOR_QUANT8_ASYMM|TENSOR_QUANT8_ASYMM_SIGNED",),
+    ),
+    operation(
+        "DEQUANTIZE",
         "Dequantize.cpp: dequantize::validate",
-        levels(QUANT8_ASYMM=1, QUANT8_ASYMM_SIGNED=3, QUANT8_SYMM=3, QUANT8_SYMM_PER_CHANNEL=3),
-        form(SAME),
-        outputs=(form(one_of(_T.TENSOR_FLOAT16, _T.TENSOR_FLOAT32)),),
+        "QUANT8_ASYMM@1 QUANT8_ASYMM_SIGNED@3 QUANT8_SYMM@3 QUANT8_SYMM_PER_CHANNEL@3",
+        "SAME",
+        outputs=("TENSOR_FLOAT16|TENSOR_FLOAT32",),
         checks=(max_rank,),
     ),
-    _O.MEAN: operation("SimpleMath.cpp: mean::validate", REAL_2, form(SAME, TENSOR_INT32, INT32), checks=(max_rank,)),
-    _O.REDUCE_ALL: _LOGICAL_REDUCTION,
-    _O.REDUCE_ANY: _LOGICAL_REDUCTION,
-    _O.REDUCE_MAX: _MAX_MIN_REDUCTION,
-    _O.REDUCE_MIN: _MAX_MIN_REDUCTION,
-    _O.REDUCE_PROD: _PROD_SUM_REDUCTION,
-    _O.REDUCE_SUM: _PROD_SUM_REDUCTION,
-    _O.ARGMAX: _ARG_MIN_MAX,
-    _O.ARGMIN: _ARG_MIN_MAX,
-}
+    operation("MEAN", "SimpleMath.cpp: mean::validate", "REAL@2", "SAME TENSOR_INT32 INT32", checks=(max_rank,)),
+    operation(
+        "REDUCE_ALL REDUCE_ANY", "Reduce.cpp: reduce::validateLogical", "BOOL8@3", "SAME TENSOR_INT32 BOOL", checks=(max_rank,)
+    ),
+    operation(
+        "REDUCE_MAX REDUCE_MIN", "Reduce.cpp: reduce::validateMaxMin", "REAL@3", "SAME TENSOR_INT32 BOOL", checks=(max_rank,)
+    ),
+    operation(
+        "REDUCE_PROD REDUCE_SUM", "Reduce.cpp: reduce::validateProdSum", "FLOAT@3", "SAME TENSOR_INT32 BOOL", checks=(max_rank,)
+    ),
+    operation(
+        "ARGMAX ARGMIN",
+        "ArgMinMax.cpp: arg_min_max::validate",
+        "FLOAT@3 QUANT8_ASYMM@3 QUANT8_ASYMM_SIGNED@3 INT32@3",
+        "SAME INT32",
+        outputs=("TENSOR_INT32",),
+    ),
+)
 
 
 # Inputs of IF: condition, then-model, else-model, and inputs of the branches.

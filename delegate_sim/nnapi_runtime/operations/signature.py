@@ -51,11 +51,6 @@ Slot: TypeAlias = Callable[[int], Collection[int]]
 """A function that returns the allowed types of one operand for a type of the deciding tensor."""
 
 
-def one_of(*types: int) -> Slot:
-    """Return a slot that accepts these types for every type of the deciding tensor."""
-    return lambda _: types
-
-
 def by_type(types: Mapping[int, int], otherwise: int | None = None) -> Slot:
     """Return a slot that accepts one type for each type of the deciding tensor.
 
@@ -65,19 +60,28 @@ def by_type(types: Mapping[int, int], otherwise: int | None = None) -> Slot:
     return lambda decider: (types.get(decider, decider if otherwise is None else otherwise),)
 
 
-SAME = by_type({})
-INT32 = one_of(T.INT32)
-BOOL = one_of(T.BOOL)
-FLOAT32 = one_of(T.FLOAT32)
-TENSOR_INT32 = one_of(T.TENSOR_INT32)
-TENSOR_BOOL8 = one_of(T.TENSOR_BOOL8)
-# A scalar that fits the deciding tensor: FLOAT16 for a FLOAT16 tensor, INT32 for an INT32 tensor, and FLOAT32 for other tensors.
-SCALAR = by_type({T.TENSOR_FLOAT16: T.FLOAT16, T.TENSOR_INT32: T.INT32}, T.FLOAT32)
-# The bias of a quantized operation is 32 bits wide.
-BIAS = by_type(dict.fromkeys(QUANT8, T.TENSOR_INT32))
-FILTER: Slot = lambda decider: (decider, T.TENSOR_QUANT8_SYMM_PER_CHANNEL) if decider in QUANT8 else (decider,)  # noqa: E731
-# Coordinates are 16 bits wide if the scores are quantized.
-BOXES = by_type(dict.fromkeys(QUANT8, T.TENSOR_QUANT16_ASYMM))
+_CAST = frozenset({T.TENSOR_FLOAT16, T.TENSOR_FLOAT32, T.TENSOR_INT32, T.TENSOR_QUANT8_ASYMM})
+_SLOTS: Mapping[str, Slot] = {
+    "SAME": by_type({}),
+    # A scalar that fits the deciding tensor.
+    "SCALAR": by_type({T.TENSOR_FLOAT16: T.FLOAT16, T.TENSOR_INT32: T.INT32}, T.FLOAT32),
+    "PAD_VALUE": by_type({T.TENSOR_FLOAT16: T.FLOAT16, T.TENSOR_FLOAT32: T.FLOAT32}, T.INT32),
+    "SIZE_OR_SCALE": lambda decider: (T.INT32, T.FLOAT16 if decider == T.TENSOR_FLOAT16 else T.FLOAT32),
+    # The bias of a quantized operation is 32 bits wide.
+    "BIAS": by_type(dict.fromkeys(QUANT8, T.TENSOR_INT32)),
+    "FILTER": lambda decider: (decider, T.TENSOR_QUANT8_SYMM_PER_CHANNEL) if decider in QUANT8 else (decider,),
+    "CAST": lambda decider: _CAST if decider in _CAST else (decider,),
+    # Coordinates are 16 bits wide if the scores are quantized.
+    "BOXES": by_type(dict.fromkeys(QUANT8, T.TENSOR_QUANT16_ASYMM)),
+    "ANCHORS": by_type(dict.fromkeys(QUANT8, T.TENSOR_QUANT16_SYMM)),
+    "DELTAS": lambda decider: QUANT8 if decider == T.TENSOR_QUANT16_ASYMM else (decider,),
+}
+"""The slots that depend on the type of the deciding tensor, by name."""
+
+
+def _slot(word: str) -> Slot:
+    types = () if word in _SLOTS else tuple([OperandType[name] for name in word.split("|")])
+    return _SLOTS.get(word, lambda _: types)
 
 
 class Form(NamedTuple):
@@ -105,9 +109,23 @@ class Form(NamedTuple):
         return str(len(self.head)) if self.repeated is None else f"{len(self.head) + len(self.tail) + 1} or more"
 
 
-def form(*slots: Slot, level: int = 1) -> Form:
-    """Return a form with these slots and a feature level."""
-    return Form(slots, level)
+def form(text: str) -> Form:
+    """Parse a form, such as ``SAME INT32*3 BOOL @3``.
+
+    Each word is a slot: a name in ``_SLOTS``, or operand types, separated by ``|``. ``*`` and a number repeat a slot. A slot
+    with ``+`` applies to one or more operands. ``@`` and a number are the feature level, by default 1.
+    """
+    words, level, repeated = text.split(), 1, None
+    parts: tuple[list[Slot], list[Slot]] = ([], [])
+    if words[-1].startswith("@"):
+        level = int(words.pop()[1:])
+    for word in words:
+        name, _, count = word.partition("*")
+        if name.endswith("+"):
+            repeated = _slot(name[:-1])
+        else:
+            parts[repeated is not None].extend([_slot(name)] * int(count or 1))  # bounded: the rows have constants
+    return Form(tuple(parts[0]), level, repeated, tuple(parts[1]))
 
 
 OperationCheck: TypeAlias = Callable[[OperationView], int | None]
@@ -119,8 +137,9 @@ It raises Refused, or returns the feature level that further properties of the o
 
 @dataclass(frozen=True, slots=True)
 class OperationRule:
-    """All checks that the runtime makes for one operation. ``decider`` is the place of the deciding tensor."""
+    """All checks that the runtime makes for some operations. ``decider`` is the place of the deciding tensor."""
 
+    operations: tuple[OperationType, ...]
     source: str
     levels: Mapping[int, int]
     inputs: tuple[Form, ...]
@@ -173,44 +192,43 @@ def _match(view: OperationView, side: str, operands: Sequence[NnOperand], candid
     return 0
 
 
-_FIRST_INPUT = OperandPart("input", 0)
-
-
 def operation(
+    names: str,
     source: str,
-    levels: Mapping[int, int],
-    *inputs: Form,
-    outputs: tuple[Form, ...] = (Form((SAME,)),),
-    decider: OperandPart = _FIRST_INPUT,
+    levels: str,
+    *inputs: str,
+    outputs: Sequence[str] = ("SAME",),
+    decider: tuple[str, int] = ("input", 0),
     checks: tuple[OperationCheck, ...] = (),
     optional: tuple[OptionalInputs, ...] = (),
 ) -> OperationRule:
-    """Return the rule for an operation whose inputs have one of these forms.
+    """Return the rule for operations whose inputs have one of these forms.
 
-    ``source`` names the runtime's file and function. ``levels`` has the feature level of each type of the deciding tensor.
+    ``source`` names the runtime's file and function. ``levels`` has the types of the deciding tensor with their feature levels
+    (``levels_of``).
     """
-    return OperationRule(source, levels, inputs, outputs, decider, checks, optional)
+    codes = tuple([OperationType[name] for name in names.split()])
+    given, results = tuple(map(form, inputs)), tuple(map(form, outputs))
+    return OperationRule(codes, source, levels_of(levels), given, results, OperandPart(*decider), checks, optional)
 
 
-def levels(**by_type: int) -> dict[int, int]:
-    """Return a table of feature levels by operand type. The keyword arguments are type names without the prefix ``TENSOR_``."""
-    return {OperandType[f"TENSOR_{name}"]: level for name, level in by_type.items()}
+_GROUPS = {
+    "FLOAT": {"FLOAT32": 1, "FLOAT16": 3},
+    "QUANT8": {"QUANT8_ASYMM": 1, "QUANT8_ASYMM_SIGNED": 4},
+    "REAL": {"FLOAT32": 1, "FLOAT16": 3, "QUANT8_ASYMM": 1, "QUANT8_ASYMM_SIGNED": 4},
+}
+"""Types that occur together, each with the first feature level that has the type."""
 
 
-# A number in a name is the level of the types. But FLOAT16 always needs level 3, and QUANT8_ASYMM_SIGNED needs level 4.
-FLOAT_1 = levels(FLOAT32=1, FLOAT16=3)
-FLOAT_2 = levels(FLOAT32=2, FLOAT16=3)
-FLOAT_3 = levels(FLOAT32=3, FLOAT16=3)
-FLOAT_4 = levels(FLOAT32=4, FLOAT16=4)
-QUANT8_1 = levels(QUANT8_ASYMM=1, QUANT8_ASYMM_SIGNED=4)
-QUANT8_2 = levels(QUANT8_ASYMM=2, QUANT8_ASYMM_SIGNED=4)
-QUANT8_3 = levels(QUANT8_ASYMM=3, QUANT8_ASYMM_SIGNED=4)
-REAL_1 = {**FLOAT_1, **QUANT8_1}
-REAL_2 = {**FLOAT_2, **QUANT8_2}
-REAL_3 = {**FLOAT_3, **QUANT8_3}
-BOOL_3 = levels(BOOL8=3)
-NUMBER_3 = {**REAL_3, **levels(INT32=3)}
-NUMBER_7 = dict.fromkeys(NUMBER_3, 7)
+def levels_of(text: str) -> Mapping[int, int]:
+    """Parse types with their feature levels, such as ``FLOAT@1 INT32@4``.
+
+    Types lack the prefix ``TENSOR_``. A type of a group has the level of the group, or the first level that has the type.
+    """
+    levels: dict[int, int] = {}
+    for name, _, level in [word.partition("@") for word in text.split()]:
+        levels |= {OperandType[f"TENSOR_{type}"]: max(int(level), first) for type, first in _GROUPS.get(name, {name: 1}).items()}
+    return levels
 
 
 MAX_RANK = 4
@@ -240,11 +258,6 @@ def check_equal_rank(view: OperationView, code: str) -> None:
     rank, output_rank = view.inputs[0].rank, view.outputs[0].rank
     if rank and output_rank and rank != output_rank:
         view.refuse(code, OperandPart("output", 0, "rank"), output_rank, f"{rank}, the rank of the input")
-
-
-def integers(count: int) -> tuple[Slot, ...]:
-    """Return slots for ``count`` INT32 scalars."""
-    return (INT32,) * count  # bounded: callers pass constants
 
 
 def product_level(view: OperationView, scale: float) -> int:
