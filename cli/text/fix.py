@@ -280,8 +280,6 @@ def _hint(plan: FixPlan) -> str:
     has_failed = any(standing.measures.outcome in NOT_RUNNING for standing in plan.before)
     what = "why the model does not run" if has_failed else f"what keeps nodes {' or '.join(left)}"
     hints = [f"delegate-sim diagnose shows {what}"]
-    if plan.allowed < Exactness.APPROXIMATE:
-        hints.insert(0, "--allow approximate tries more passes")
     inputs = [] if plan.shapes or plan.with_shapes is not None else open_inputs(plan.model)
     if inputs:
         options = message(shlex.join(shapes_as_typed([(tensor.name, tensor.shape) for tensor in inputs])))

@@ -182,7 +182,6 @@ class _AppFiles:
         self.manifests.sort(key=lambda member: not member.name.startswith("base/"))
 
     def read(self, member: Member) -> bytes:
-        """Return the content of a small member. Raises BundleError."""
         content = member.content(self._unpacking)
         if len(content) > raised(_MOST_MANIFEST):
             raise BundleError(f"holds {member.name} of more than {raised(_MOST_MANIFEST) >> 20} MiB")
@@ -266,8 +265,6 @@ def _not_checked(form: str, runtimes: Sequence[str]) -> Iterator[str]:
 
 
 class _Contents:
-    """The content of an application: libraries by ABI, the manifest (None if it cannot be read), and models."""
-
     def __init__(self, files: _AppFiles, manifest: Manifest | None, models: Sequence[AppModel]) -> None:
         self._files, self._manifest, self._models = files, manifest, models
         self.by_abi: dict[str, set[str]] = defaultdict(set)

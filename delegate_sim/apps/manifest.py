@@ -178,7 +178,6 @@ class _Strings:
             self._count, self._flags, self._start = struct.unpack_from("<I4xII", chunk, 8)
 
     def text(self, index: int) -> str:
-        """Return a string, or "" if there is none with this index or it is too long."""
         if index not in self._known:
             self._known[index] = self._decoded(index) if index < self._count else ""
         return self._known[index]

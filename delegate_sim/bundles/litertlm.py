@@ -253,7 +253,6 @@ def _child(table: Any, slot: int) -> Any:
 
 
 def _string(table: Any, at: int) -> str:
-    """Return the text of a field. Several tables may share one text, so its bytes are counted."""
     position = table.Indirect(table.Pos + at)
     size = int.from_bytes(table.Bytes[position : position + 4], "little")
     spend_steps(size // _BYTES_IN_A_STEP, READING)

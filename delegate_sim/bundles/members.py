@@ -142,11 +142,6 @@ def _refuse_difference(first: Member, member: Member, unpacking: UnpackedBytes) 
 
 
 class _Opened:
-    """The members of a bundle. If several members have the same name, only the first one can be opened.
-
-    ``unpacking`` counts the bytes that are decompressed from the file.
-    """
-
     def __init__(self, content: Content, name: str, unpacking: UnpackedBytes) -> None:
         spend_steps(_STEPS_FOR_A_BUNDLE, READING)
         if format_of(bytes(content[:512]), name) == COMPRESSED_TAR:

@@ -140,10 +140,6 @@ def _write(writer: ZipWriter, entry: zipfile.ZipInfo, content: BinaryIO) -> None
 
 
 def _opened(file: BinaryIO) -> tuple[Content, zipfile.ZipFile]:
-    """Return the bytes of an archive, and its directory.
-
-    Raises BundleError if a member cannot be read or cannot be written again.
-    """
     content = file_content(file)
     if format_of(bytes(content[:512]), "") != ZIP:
         raise BundleError("is not a zip archive, or contains a bundle that is not a zip archive")

@@ -252,7 +252,6 @@ def _failure(converter: Converter, ended: Ended, model: str, limits: Limits) -> 
 
 
 def _is_lasting(failure: Failure, ended: Ended) -> bool:
-    """Return whether a failure is cached. It is not cached if the system or the user may have caused the failure."""
     if failure.kind is FailureKind.DISK_FULL:
         return False
     return failure.kind is not FailureKind.CRASHED or ended.status not in (None, -signal.SIGTERM, -9)

@@ -277,12 +277,13 @@ def in_groups(delegates: Sequence[str]) -> list[tuple[str, list[int]]]:
 def card_group(delegate: str, others: Sequence[str]) -> str:
     """Return the kind of devices, one of ``CARD_GROUPS``, for a delegate on a card with ``others``.
 
-    A delegate of several kinds is shown with the phones, unless all other delegates are for boards only.
+    A delegate of several kinds is shown with the phones, unless boards have it and all other delegates are for boards only.
     """
     if delegate in PLUGIN_NAMES:
         return _NPUS_TITLE
-    kinds = {group_of(other) for other in others} - {""}
-    return _BOARDS_TITLE if (group_of(delegate) or (BOARD if kinds == {BOARD} else "")) == BOARD else PHONES_TITLE
+    kinds = {group_of(name) for name in (delegate, *others)} - {""}
+    is_on_boards = any(known.delegate == delegate for known in GROUPS[BOARD].delegates)
+    return _BOARDS_TITLE if group_of(delegate) == BOARD or (is_on_boards and kinds == {BOARD}) else PHONES_TITLE
 
 
 def places_of(target: Target) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from ..foundation.late_numpy import ignoring_overflow
+from ..graph.analysis_cache import AnalysisCache
 from ..graph.graph import file_graphs
 from ..graph.reachability import subgraphs_that_run
 from ..hypothetical.model_editing import Edited, Editor, NodeKey, edited, unchanged
@@ -46,11 +47,13 @@ def start_with(change: Edited) -> Rewritten:
     return Rewritten(change, {}, subgraphs_that_run(change.model))
 
 
-def apply_pass(before: Rewritten, pass_: Pass, nodes: Collection[NodeKey] | None = None) -> Rewritten | None:
+def apply_pass(
+    before: Rewritten, pass_: Pass, nodes: Collection[NodeKey] | None = None, cache: AnalysisCache | None = None
+) -> Rewritten | None:
     """Return the model after one more pass, or None if the pass changes nothing or cannot be applied.
 
     ``nodes`` are the nodes to rewrite, by their indices before the pass. If ``nodes`` is None, all nodes are rewritten. Only
-    nodes of the subgraphs in ``before.rewritable`` are rewritten.
+    nodes of the subgraphs in ``before.rewritable`` are rewritten. ``cache`` is the cache of the analysis.
 
     The metadata of a model may depend on the order of the nodes. A pass that adds or removes nodes then cannot be applied. A
     pass also cannot be applied if it needs sizes that the format cannot store or that exceed a limit.
@@ -60,6 +63,7 @@ def apply_pass(before: Rewritten, pass_: Pass, nodes: Collection[NodeKey] | None
         return None
     weights = dict(before.weights)
     growth = Growth(before.change.original, model)
+    shared = AnalysisCache() if cache is None else cache
     chosen: dict[int, set[int]] = {}
     for key in nodes or ():
         chosen.setdefault(key.subgraph, set()).add(key.node)
@@ -68,7 +72,7 @@ def apply_pass(before: Rewritten, pass_: Pass, nodes: Collection[NodeKey] | None
         if editor.subgraph.index not in before.rewritable:
             return
         own = None if nodes is None else chosen.get(editor.subgraph.index, set())
-        pass_.apply(Work(editor, own, weights, growth))
+        pass_.apply(Work(editor, own, weights, growth, shared))
 
     try:
         with ignoring_overflow():

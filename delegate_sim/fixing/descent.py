@@ -177,7 +177,7 @@ class Descent:
         if self._attempts % _ATTEMPTS_OF_A_SIMULATION == 0:
             self.effort.spend()
         try:
-            return apply_pass(now, pass_, nodes)
+            return apply_pass(now, pass_, nodes, self.effort.cache)
         except MissingPackageError as error:
             self.missing = str(error)
             return None

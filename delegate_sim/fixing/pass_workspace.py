@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..foundation.late_numpy import MOST_ARRAY_DIMENSIONS, np
 from ..foundation.limits import raised
+from ..graph.analysis_cache import AnalysisCache
 from ..hypothetical.model_editing import Editor
 from ..model import schema
 from ..model.model import NO_TENSOR, Allocation, Model, Node, Quantization, Tensor
@@ -70,13 +71,19 @@ class Work:
     """
 
     def __init__(
-        self, editor: Editor, chosen: Collection[int] | None, weights: dict[int, WorkCount], growth: Growth | None = None
+        self,
+        editor: Editor,
+        chosen: Collection[int] | None,
+        weights: dict[int, WorkCount],
+        growth: Growth | None = None,
+        cache: AnalysisCache | None = None,
     ) -> None:
         self.editor = editor
         self.model: Model = editor.model
         self._chosen = chosen
         self.weights = weights
         self._growth = growth or Growth(editor.model, editor.model)
+        self._cache = AnalysisCache() if cache is None else cache
 
     def is_chosen(self, origin: int) -> bool:
         """Return whether the pass may rewrite a node. ``origin`` is the node's index before the pass."""
@@ -219,7 +226,8 @@ class Work:
 
     @functools.cached_property
     def _dynamic(self) -> frozenset[int]:
-        return _dynamic_tensors(self.model)[self.editor.subgraph.index]
+        known = self._cache.get("dynamic tensors", (self.model,), lambda: _dynamic_tensors(self.model, self._cache))
+        return known[self.editor.subgraph.index]
 
     def rewrite_each(self, ops: Collection[str], rewrite: Callable[[Work, Node], Sequence[Node] | None]) -> None:
         """Replace each chosen node that has an operator in ``ops``. ``rewrite`` returns the new nodes for a node.
@@ -254,13 +262,12 @@ class Work:
         self.editor.nodes = remaining
 
 
-@functools.lru_cache(maxsize=1)
-def _dynamic_tensors(model: Model) -> tuple[frozenset[int], ...]:
+def _dynamic_tensors(model: Model, cache: AnalysisCache) -> tuple[frozenset[int], ...]:
     """Return the tensors with shapes that are known only at run time, as one set for each subgraph.
 
-    The result for the last model is cached. Few models have such tensors, and preparation alone finds out faster than folding.
+    Few models have such tensors, and preparation alone finds out faster than folding.
     """
-    if all(graph.dynamic is None and graph.failure is None for graph in prepare(model)):
+    if all(graph.dynamic is None and graph.failure is None for graph in prepare(model, cache=cache)):
         return (frozenset(),) * len(model.subgraphs)
     return tuple([folded.dynamic for folded in fold(model)])
 

@@ -142,9 +142,10 @@ def search(
     joint = Descent(allowed_passes, targets, start, effort or Effort(model, parts, shared), report=report)
     shaped = joint.standing
     before = joint.standings_of(model) if shapes else shaped
-    if any(now.score.fails and not then.score.fails for now, then in zip(shaped, before, strict=True)):
+    is_worse = any(now.score.fails and not then.score.fails for now, then in zip(shaped, before, strict=True))
+    if is_worse and (missing := unregistered_text(model, targets[0])):
         # The runtime may reach an unregistered operator only if shapes are fixed.
-        raise FixError(unregistered_text(model, targets[0]) or "the runtime cannot prepare the model with these shapes")
+        raise FixError(missing)
     joint.run()
     result, descents = joint, [joint]
     conflicts: tuple[Conflict, ...] = ()
@@ -155,6 +156,9 @@ def search(
         result, conflicts = detours.run()
         descents += detours.descents
     result.leave_out()
+    for now, then in zip(result.standing, before, strict=True):
+        if now.score.fails and not then.score.fails:
+            raise FixError(f"with these shapes, {now.target.delegate.display_name} does not run the model: {now.refusal}")
     names = {step.pass_.name for step in result.applied}
     trials = {name: trial for descent in (joint, result) for name, trial in descent.trials.items() if name not in names}
     return FixPlan(
@@ -294,10 +298,10 @@ def try_approximate(
 ) -> FixPlan:
     """Return the plan, and set ``approximate`` if approximate passes give a better result.
 
-    The plan is returned unchanged if it changes nothing, leaves no nodes on the CPU, splits the model, or if its search has
-    reached a limit. It is also returned unchanged if the user chose the ``passes``.
+    The plan is returned unchanged if it leaves no nodes on the CPU, splits the model, or if its search has reached a limit. It is
+    also returned unchanged if the user chose the ``passes``.
     """
-    is_done = not plan.is_changed or plan.split or plan.not_simulated or not any(after.on_cpu for after in plan.after)
+    is_done = plan.split or plan.not_simulated or not any(after.on_cpu for after in plan.after)
     if is_done or passes is not PASSES or plan.allowed is Exactness.APPROXIMATE:
         return plan
     try:

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Sequence
 
 
 class _Escapes(dict[int, str]):
-    """Mapping from character codes to text. A character that is not printable maps to an escape."""
-
     def __missing__(self, code: int) -> str:
         character = chr(code)
         escape = character if character.isprintable() else character.encode("unicode_escape").decode("ascii")

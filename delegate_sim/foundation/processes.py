@@ -162,8 +162,6 @@ def _wait(process: Process, seconds: float, check: Callable[[], None]) -> None:
 
 
 class _Output:
-    """Reads a program's output in a thread, and keeps its first and its last bytes."""
-
     def __init__(self, pipe: IO[bytes], most: int) -> None:
         self._half = most // 2
         self._first, self._last = bytearray(), bytearray()
@@ -172,7 +170,6 @@ class _Output:
         self._thread.start()
 
     def has_ended(self, seconds: float) -> bool:
-        """Wait until the output ends, at most some seconds. Return whether it has ended."""
         self._thread.join(seconds)
         return not self._thread.is_alive()
 

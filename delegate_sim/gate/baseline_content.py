@@ -235,7 +235,6 @@ def _packed(items: list[Any]) -> dict[str, str]:
 
 
 def _outcome(written: str, delegated_nodes: int) -> str:
-    """Return the current name of an outcome. ``written`` is the name in the baseline, which may be an older name."""
     if written == _OLD_NOT_PREPARED:
         return FAILS_LATER if delegated_nodes else NOT_PREPARED
     if written == _OLD_NOT_LOADED:

@@ -70,8 +70,6 @@ class Checked(Shown):
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """A model and its targets. ``source`` is the source model to convert, or None."""
-
     model: str
     path: str
     targets: tuple[ConfiguredTarget, ...]
@@ -79,7 +77,6 @@ class _Job:
 
     @property
     def compared(self) -> list[ConfiguredTarget]:
-        """The targets with a delegate. Only these targets have entries in the baseline."""
         return [target for target in self.targets if target.is_compared]
 
 
@@ -207,7 +204,6 @@ def _declare_files(configuration: Configuration, *, updates_baseline: bool, upda
 
 
 def _keep_times(configuration: Configuration, jobs: Sequence[_Job], paths: Sequence[str]) -> None:
-    """Write the summary of op profiles beside the baseline. Raise ConfigurationError for more than one model or target."""
     pairs = [(job, target) for job in jobs for target in job.compared]
     if len(pairs) != 1 or configuration.baseline is None or pairs[0][0].source is not None:
         raise ConfigurationError(
@@ -222,7 +218,6 @@ def _keep_times(configuration: Configuration, jobs: Sequence[_Job], paths: Seque
 
 
 def _priced(configuration: Configuration, cases: Sequence[Case]) -> Iterator[Case]:
-    """Yield the cases. If there is a profile of a model and target, add notes with the measured time of nodes that fell back."""
     if configuration.baseline is None or not os.path.exists(path := _times_path(configuration.baseline)):
         yield from cases
         return
@@ -259,7 +254,6 @@ class _ModelCheck:
         self.fault, self.run_configured_code, self.accept, self.known, self.left = fault, run_configured_code, accept, known, left
 
     def cases(self, job: _Job) -> Iterator[Case]:
-        """Yield the cases of a model."""
         try:
             conversion = None if job.source is None else converted(job.source, run_configured_code=self.run_configured_code)
             model = load(job.path if conversion is None else conversion.path, any_identifier=True)

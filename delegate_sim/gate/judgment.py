@@ -91,17 +91,14 @@ class _Listing:
         self._numbers: Counter[tuple[str, str]] = Counter()
 
     def takes(self, code: str, level: str) -> bool:
-        """Count a finding, and return whether to list it."""
         self._numbers[code, level] += 1
         return self._numbers[code, level] <= self._most
 
     def of(self, findings: Iterable[Finding]) -> Iterator[Finding]:
-        """Yield the findings to list."""
         return (finding for finding in findings if self.takes(finding.code, finding.level))
 
     @property
     def left_out(self) -> int:
-        """The number of findings that are not listed."""
         return sum([max(number - self._most, 0) for number in self._numbers.values()])
 
 

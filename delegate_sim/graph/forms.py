@@ -185,7 +185,6 @@ def _is_plain(value: object) -> bool:
 
 
 def _repeated(operands: Sequence[int]) -> Hashable:
-    """Return the first position of each operand, or None if no operand is repeated."""
     if len(set(operands)) == len(operands):
         return None
     first = dict(zip(reversed(operands), range(len(operands)), strict=True))

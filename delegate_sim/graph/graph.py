@@ -292,17 +292,13 @@ def overlapping_nodes(subgraph: Subgraph) -> tuple[Node, ...]:
     The runtime then allocates no tensors of the subgraph (``CheckInputAndOutputForOverlap``, ``core/subgraph.cc``).
     """
     looped = [node for node in subgraph.nodes if not set(node.outputs).isdisjoint(node.inputs)]
-    return tuple([node for node in looped if _has_parameters(node)])
+    return tuple([node for node in looped if (node.builtin_code != schema.CUSTOM and node.op not in OPS_WITHOUT_PARAMETERS)])
 
 
 def index_in_graph(subgraph: Subgraph, node: Node) -> int | None:
     """Convert a node's index in the file to its index in the runtime's graph. None if the runtime refuses to add the node."""
     refused = [other.index for other in overlapping_nodes(subgraph)]
     return None if node.index in refused else node.index - sum([index < node.index for index in refused])
-
-
-def _has_parameters(node: Node) -> bool:
-    return node.builtin_code != schema.CUSTOM and node.op not in OPS_WITHOUT_PARAMETERS
 
 
 _NAMES_WITHOUT_PARAMETERS = """

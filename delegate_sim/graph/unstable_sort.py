@@ -119,7 +119,6 @@ def _introsort(run: list[tuple[int, Element]], first: int, last: int, splits: in
 
 
 def _choose_pivot(run: list[tuple[int, Element]], first: int, last: int) -> None:
-    """Move the median of three elements, or the median of three such medians, to the front."""
     half = (last - first) // 2
     if last - first < _SHORTEST_NINTHER:
         _sort_three(run, first + half, first, last - 1)

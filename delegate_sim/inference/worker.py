@@ -59,7 +59,6 @@ def main(folder: Path) -> None:
 
 
 def _write(folder: Path, results: dict[str, Any]) -> None:
-    """Write the results in one step, so that a crash does not damage earlier results."""
     part = folder / "found.part"
     part.write_text(json.dumps(results), "utf-8")
     os.replace(part, folder / "found.json")
@@ -104,7 +103,6 @@ class _ModelSide:
             raise _Stopped(self.name, " ".join(str(error).split())) from error
 
     def run(self, inputs: list[Any]) -> float:
-        """Run the model on some inputs, and return the computing time in seconds."""
         interpreter = self._interpreter
         shapes = {detail["index"]: tuple(detail["shape"]) for detail in interpreter.get_input_details()}
         resized = False
@@ -126,11 +124,9 @@ class _ModelSide:
         return outputs
 
     def output(self, number: int) -> Any:
-        """Return the value of an output. Return None if the runtime has no value for it."""
         return self.tensor(self.outputs[number])
 
     def tensor(self, index: int) -> Any:
-        """Return the value of a tensor. Return None if the runtime has no value for it."""
         try:
             return np.asarray(self._interpreter.get_tensor(index))
         except (ValueError, RuntimeError):
@@ -149,12 +145,10 @@ class _Stored:
         self.kind = details["dtype"]
 
     def real(self, values: Any) -> Any:
-        """Return the real numbers for stored values."""
         numbers = values.astype(np.float64)
         return (numbers - self.zero_point) * self.scale if self.scale else numbers
 
     def stored(self, numbers: Any) -> Any:
-        """Return the nearest stored values for real numbers."""
         if not self.scale:
             return numbers.astype(self.kind)
         limits = np.iinfo(self.kind)
@@ -175,7 +169,6 @@ class _Facing:
         self.outputs = [second.outputs[place] for place in self._order["outputs"]]
 
     def run(self, inputs: list[Any]) -> float:
-        """Run the second model on the inputs of the first model, and return the computing time in seconds."""
         own = list(inputs)
         for number, place in enumerate(self._order["inputs"]):
             values = inputs[number]
@@ -185,18 +178,15 @@ class _Facing:
         return self._second.run(own)
 
     def output(self, number: int) -> Any:
-        """Return the second model's output that corresponds to an output of the first model."""
         place = self._order["outputs"][number]
         value = self._second.output(place)
         return self._second.stored_outputs[place].real(value) if self._is_real["outputs"][number] and value is not None else value
 
     def first_output(self, number: int) -> Any:
-        """Return an output of the first model, as real numbers if ``output`` returns real numbers."""
         value = self._first.output(number)
         return self._first.stored_outputs[number].real(value) if self._is_real["outputs"][number] and value is not None else value
 
     def tensor(self, index: int) -> Any:
-        """Return the value of a tensor of the second model. Return None if the runtime has no value for it."""
         return self._second.tensor(index)
 
 
@@ -208,19 +198,16 @@ class _ModelChain:
         self.outputs = wiring["outputs"]
 
     def run(self, inputs: list[Any]) -> float:
-        """Run both models on the inputs of the original model, and return the total computing time in seconds."""
         first, second = self._parts
         seconds = first.run(inputs)
         own = [first.output(number) if between else inputs[number] for between, number in self._wiring["inputs"]]
         return seconds + second.run(own)
 
     def output(self, number: int) -> Any:
-        """Return the value of an output of the original model."""
         part, place = self.outputs[number]
         return self._parts[part].output(place)
 
     def tensor(self, index: int) -> Any:
-        """Return the value of a tensor of the original model."""
         place = self._wiring["tensors"].get(str(index))
         return self._parts[0].tensor(index) if place is None else self._parts[1].tensor(place)
 

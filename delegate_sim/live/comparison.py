@@ -134,8 +134,6 @@ def _differences(live: LiveDecision, simulated: LiveDecision) -> Iterator[str]:
 
 
 def _missing(these: tuple[LivePartition, ...], those: tuple[LivePartition, ...], are_known: bool, words: str) -> Iterator[str]:
-    """Yield a description of each partition that is in ``these`` but not in ``those``."""
-
     def key(partition: LivePartition) -> tuple[Any, ...]:
         return tuple(sorted([node.place if are_known else node.op for node in partition]))
 

@@ -148,7 +148,6 @@ def _renamed(model: Model, names: Mapping[tuple[int, int], str]) -> bytes:
 
 
 def _places_without_name(model: Model) -> list[tuple[int, int]]:
-    """Return the first output, as (subgraph, tensor), of each node that ``result_names`` omits."""
     known = set(result_names(model).values())
     return [
         (graph.index, node.outputs[0])

@@ -133,7 +133,7 @@ def driver_environment() -> Mapping[str, str] | None:
     """Return the environment variables that a process needs to find a Vulkan driver, or None if there is no driver."""
     has_loader = ctypes.util.find_library("vulkan") is not None
     if has_loader and (
-        any(os.environ.get(name) for name in _NAMED_BY) or any(_has_drivers(folder) for folder in _DRIVER_FOLDERS)
+        any(os.environ.get(name) for name in _NAMED_BY) or any(any(Path(folder).glob("*.json")) for folder in _DRIVER_FOLDERS)
     ):
         return {}
     for folder in map(Path, _BROWSER_FOLDERS):
@@ -149,10 +149,6 @@ def with_driver(driver: Mapping[str, str] | None) -> dict[str, str]:
     if library_path and "LD_LIBRARY_PATH" in further:
         further["LD_LIBRARY_PATH"] += os.pathsep + library_path
     return {**os.environ, **further}
-
-
-def _has_drivers(folder: str) -> bool:
-    return any(Path(folder).glob("*.json"))
 
 
 _PROGRAM = str(Path(__file__).with_name("compiled_model.py"))

@@ -203,7 +203,6 @@ def _library_folders(runtime: packages.Runtime, traits: PluginTraits, sdks: Sequ
 
 
 def _sdk_folders(sdk: Path, traits: PluginTraits) -> Iterator[Path]:
-    """Yield the folders of an SDK that may have libraries. The SDK may be inside or outside of the vendor's package."""
     for _, folder in traits.libraries:
         parts = Path(folder).parts
         yield from [path for path in (sdk.joinpath(*parts[start:]) for start in range(len(parts))) if path.is_dir()]

@@ -13,18 +13,8 @@ import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ..bundles import litertlm
 from ..bundles.bundle_error import BundleError
-from ..bundles.litertlm import (
-    ACTIVATION_TYPE,
-    CONSTRAINT,
-    HEADER_START,
-    KNOWN_MAJOR,
-    MODEL_TYPE,
-    TFLITE_MODEL,
-    Header,
-    Section,
-    read_header,
-)
 from ..bundles.ranged import Content
 from ..delegates.npu.loader import file_facts
 from ..delegates.npu.loader import load as litert_load
@@ -128,8 +118,8 @@ class Bundle:
 
     path: str
     content: Content
-    models: Mapping[str, Section]
-    others: Mapping[int, Section]
+    models: Mapping[str, litertlm.Section]
+    others: Mapping[int, litertlm.Section]
 
     def is_present(self, model_type: str) -> bool:
         """Return whether the section of a model exists and is not empty."""
@@ -152,26 +142,26 @@ class Bundle:
     def constraint(self, model_type: str) -> str | None:
         """Return the backend constraint of a model's section, or None if the section has none."""
         section = self.models.get(model_type)
-        return None if section is None else section.item(CONSTRAINT)
+        return None if section is None else section.item(litertlm.CONSTRAINT)
 
     def activation_type(self, model_type: str) -> str | None:
         """Return the preferred activation type of a model's section, or None if the section gives none."""
         section = self.models.get(model_type)
-        return None if section is None else section.item(ACTIVATION_TYPE)
+        return None if section is None else section.item(litertlm.ACTIVATION_TYPE)
 
     def model(self, model_type: str) -> Model | None:
         """Return a model, or None if the engine does not find the model. Raises ModelError if the model is damaged."""
         return load(self._section_bytes(self.models[model_type])) if self.is_present(model_type) else None
 
-    def _section_bytes(self, section: Section) -> Content:
+    def _section_bytes(self, section: litertlm.Section) -> Content:
         return self.content[section.begin : section.end]
 
 
-def checked_header(path: str, content: Content) -> Header:
+def checked_header(path: str, content: Content) -> litertlm.Header:
     """Check the beginning of a bundle, and read its header. Raises ModelError."""
     try:
         check_beginning(content)
-        return read_header(content)
+        return litertlm.read_header(content)
     except (BundleError, LimitError) as error:
         raise ModelError(printable(f"{path}: {error}")) from error
     except Stopped as stopped:
@@ -191,13 +181,15 @@ def check_beginning(content: Content) -> None:
     if len(content) < 20:
         raise _stopped("header", "INTERNAL: Failed to read version bytes.")
     major = struct.unpack("<I", bytes(content[8:12]))[0]
-    if major != KNOWN_MAJOR:
-        text = f"UNIMPLEMENTED: Unimplemented Error: This reader doesn't support version {major}, expected version {KNOWN_MAJOR}."
-        raise _stopped("format-version", text, "write the bundle with a builder of format version 1")
-    if len(content) < HEADER_START:
+    if major != litertlm.KNOWN_MAJOR:
+        text = f"This reader doesn't support version {major}, expected version {litertlm.KNOWN_MAJOR}."
+        raise _stopped(
+            "format-version", f"UNIMPLEMENTED: Unimplemented Error: {text}", "write the bundle with a builder of format version 1"
+        )
+    if len(content) < litertlm.HEADER_START:
         raise _stopped("header", "INTERNAL: Failed to read header end offset.")
     end = struct.unpack("<Q", bytes(content[24:32]))[0]
-    if end < HEADER_START:
+    if end < litertlm.HEADER_START:
         raise _stopped("header", "INVALID_ARGUMENT: Invalid header end offset: smaller than current position.")
     if end > min(len(content), _LONGEST_HEADER):
         raise _stopped("header", "INTERNAL: Failed to read header data.")
@@ -207,14 +199,14 @@ def read_bundle(path: str, content: Content) -> Bundle:
     """Read the header and find the sections as the engine's loader does. Raises Stopped."""
     check_beginning(content)
     try:
-        header = read_header(content)
+        header = litertlm.read_header(content)
     except BundleError as error:
         raise Stopped(Stop("header-tables", str(error), hint=_HEADER_HINT, is_crash=True)) from error
     except LimitError as error:
         raise ModelError(printable(f"{path}: {error}")) from error
-    models, others = dict[str, Section](), dict[int, Section]()
+    models, others = dict[str, litertlm.Section](), dict[int, litertlm.Section]()
     for section in header.sections:
-        if section.data_type in (TFLITE_MODEL, _WEIGHTS):
+        if section.data_type in (litertlm.TFLITE_MODEL, _WEIGHTS):
             name = _model_type(section)
         if section.begin > section.end:
             text = (
@@ -222,7 +214,7 @@ def read_bundle(path: str, content: Content) -> Bundle:
                 f"({section.end})."
             )
             raise _stopped("section-offsets", text)
-        if section.data_type == TFLITE_MODEL:
+        if section.data_type == litertlm.TFLITE_MODEL:
             models[name] = section
         else:
             others[section.data_type] = section
@@ -262,8 +254,8 @@ def readable_model(bundle: Bundle, model_type: str, stage: str, release: Release
     return model
 
 
-def _model_type(section: Section) -> str:
-    name = section.item(MODEL_TYPE)
+def _model_type(section: litertlm.Section) -> str:
+    name = section.item(litertlm.MODEL_TYPE)
     if name is None:
         return PREFILL_DECODE
     lower = name.lower()

@@ -99,7 +99,6 @@ def _run(progress: EngineProgress) -> None:
 
 
 def _main_backend(bundle: Bundle, asked: str) -> str:
-    """Return the backend of the text decoder. On the GPU, a decoder of hand-written kernels replaces the usual executor."""
     return GPU_ARTISAN if asked == GPU and bundle.is_present(ARTISAN_DECODER) else asked
 
 

@@ -12,20 +12,7 @@ from dataclasses import dataclass
 
 from ..model.model import Model, Signature, Tensor
 from ..releases.catalogue import parse_release
-from .bundle import (
-    AUX,
-    CPU,
-    EMBEDDER,
-    EXECUTOR_METADATA,
-    GPU,
-    MTP_DRAFTER,
-    NPU,
-    PER_LAYER_EMBEDDER,
-    PREFILL_DECODE,
-    readable_model,
-    section_name,
-    target_of,
-)
+from . import bundle
 from .compiled import (
     NOT_ALLOCATED,
     NOT_INVOKED,
@@ -55,7 +42,7 @@ from .progress import EngineProgress
 from .report import ENGINE, Stop, Stopped
 from .sections import StateBuffer, read_state_buffers
 
-_SECTION = section_name(PREFILL_DECODE)
+_SECTION = bundle.section_name(bundle.PREFILL_DECODE)
 _KEY_TYPES, _VALUE_TYPES, _GLOBAL_TYPES = (1, 3), (2, 4), (1, 2)
 """The types of state buffers for keys, for values, and for global caches."""
 _TOKEN_BYTES = 4
@@ -96,17 +83,17 @@ _DECODE_IS_ALLOCATED = parse_release("litert-2.4")
 
 def make_executor(progress: EngineProgress) -> Executor:
     """Create the executor. Raises Stopped."""
-    model = readable_model(progress.bundle, PREFILL_DECODE, ENGINE, progress.release)
+    model = bundle.readable_model(progress.bundle, bundle.PREFILL_DECODE, ENGINE, progress.release)
     if model is None:
         text = f"{_SECTION} not found in the model."
         hint = "add a section of this model type; if the file is truncated, download it again"
         raise Stopped(Stop("decoder-section", text, section=_SECTION, hint=hint))
-    if progress.backend == NPU and progress.bundle.is_present(AUX):
+    if progress.backend == bundle.NPU and progress.bundle.is_present(bundle.AUX):
         _check_npu(progress, model)
-    buffers = read_state_buffers(progress.bundle.bytes_of(EXECUTOR_METADATA))
+    buffers = read_state_buffers(progress.bundle.bytes_of(bundle.EXECUTOR_METADATA))
     prefills = prefill_signatures(model)
     dynamic = _is_dynamic_by_metadata(model, buffers) if buffers is not None else _is_dynamic_by_names(model, prefills)
-    if dynamic and progress.backend != CPU:
+    if dynamic and progress.backend != bundle.CPU:
         raise _stopped("dynamic-on-cpu-only", "LlmLiteRtCompiledModelExecutorDynamic only supports CPU backend.", PREFILL)
     if dynamic:
         compiled = _compile(progress, model, Roles())
@@ -126,10 +113,12 @@ def make_executor(progress: EngineProgress) -> Executor:
     caches, context = _state(progress, model, first, buffers)
     _check_logits(progress, model, decode, roles, buffers, dynamic)
     allocated = frozenset[int]()
-    if not dynamic and progress.backend != GPU and progress.release.is_at_least(_DECODE_IS_ALLOCATED):
+    if not dynamic and progress.backend != bundle.GPU and progress.release.is_at_least(_DECODE_IS_ALLOCATED):
         allocate(progress, compiled, decode, ENGINE, NOT_ALLOCATED)
         allocated = frozenset([decode.subgraph])
-    embedding, per_layer_embedding = [_embedding(progress, model_type) for model_type in (EMBEDDER, PER_LAYER_EMBEDDER)]
+    embedding, per_layer_embedding = [
+        _embedding(progress, model_type) for model_type in (bundle.EMBEDDER, bundle.PER_LAYER_EMBEDDER)
+    ]
     if progress.settings.get("enable_speculative_decoding"):
         _check_drafter(progress, embedding)
     return Executor(model, compiled, decode, roles, lengths, caches, context, dynamic, embedding, per_layer_embedding, allocated)
@@ -145,9 +134,9 @@ def allocate(progress: EngineProgress, compiled: Compiled, signature: Signature,
 
 def _check_npu(progress: EngineProgress, model: Model) -> None:
     """Check that the auxiliary model has the mask signatures. A model compiled for an NPU must pass this check first."""
-    auxiliary = readable_model(progress.bundle, AUX, ENGINE, progress.release)
+    auxiliary = bundle.readable_model(progress.bundle, bundle.AUX, ENGINE, progress.release)
     assert auxiliary is not None
-    section = section_name(AUX)
+    section = bundle.section_name(bundle.AUX)
     progress.add(compile_for_cpu(_SECTION, model, ENGINE, is_clustered=progress.is_clustered, release=progress.release))
     progress.add(compile_for_cpu(section, auxiliary, ENGINE, is_clustered=progress.is_clustered, release=progress.release))
     for signature in prefill_signatures(model):
@@ -233,8 +222,8 @@ def _decode(model: Model) -> tuple[Signature, Roles]:
 
 
 def _compile(progress: EngineProgress, model: Model, roles: Roles) -> Compiled:
-    if progress.backend != GPU:
-        if progress.settings.get("enable_ynnpack") and progress.backend == CPU:
+    if progress.backend != bundle.GPU:
+        if progress.settings.get("enable_ynnpack") and progress.backend == bundle.CPU:
             hint = "remove the option enable_ynnpack, because this build of the engine has no YNNPACK"
             raise Stopped(Stop("ynnpack", "Failed to create engine: UNIMPLEMENTED", section=_SECTION, hint=hint))
         compiled = compile_for_cpu(_SECTION, model, ENGINE, is_clustered=progress.is_clustered, release=progress.release)
@@ -281,7 +270,7 @@ def _state(
     if roots is None:
         raise _stopped("cache-names", "No KV cache inputs found.", signature.key, _cache_hint())
     names = [name for root in dict.fromkeys(roots) for name in starting_with(signature.inputs, root)]
-    if progress.backend == GPU:
+    if progress.backend == bundle.GPU:
         for name in names:
             if name not in signature.outputs:
                 hint = "give the output of each cache the same name as its input, as the GPU requires"
@@ -296,7 +285,7 @@ def _state(
         text = f"RET_CHECK failure ... dims.size() == 4 ({len(sizes)} vs. 4)"
         raise _stopped("mask-rank", text, signature.key, "export the mask with the shape [1, 1, tokens, context]")
     most = progress.max_num_tokens
-    return caches, target_of(sizes[3], min(most, _MOST_ON_GPU) if progress.backend == GPU else most)
+    return caches, bundle.target_of(sizes[3], min(most, _MOST_ON_GPU) if progress.backend == bundle.GPU else most)
 
 
 def _state_by_metadata(model: Model, signature: Signature, buffers: Sequence[StateBuffer]) -> tuple[dict[str, Tensor], int]:
@@ -348,9 +337,9 @@ def _embedding(progress: EngineProgress, model_type: str) -> EmbeddingSizes | No
 
     Embedders always run on the CPU. If the embedder is needed, a later step reports the fault.
     """
-    section = section_name(model_type)
+    section = bundle.section_name(model_type)
     try:
-        model = readable_model(progress.bundle, model_type, ENGINE, progress.release)
+        model = bundle.readable_model(progress.bundle, model_type, ENGINE, progress.release)
     except Stopped:
         return None
     if model is None or not model.subgraphs:
@@ -378,9 +367,9 @@ def _check_drafter(progress: EngineProgress, embedding: EmbeddingSizes | None) -
     hint = "run without speculative decoding, or add the drafter and its embedder to the bundle"
     if embedding is None:
         text = "embedding_lookup != nullptr"
-        raise Stopped(Stop("speculative-decoding", text, section=section_name(EMBEDDER), hint=hint))
-    section = section_name(MTP_DRAFTER)
-    if readable_model(progress.bundle, MTP_DRAFTER, ENGINE, progress.release) is None:
+        raise Stopped(Stop("speculative-decoding", text, section=bundle.section_name(bundle.EMBEDDER), hint=hint))
+    section = bundle.section_name(bundle.MTP_DRAFTER)
+    if bundle.readable_model(progress.bundle, bundle.MTP_DRAFTER, ENGINE, progress.release) is None:
         raise Stopped(Stop("speculative-decoding", f"{section} not found in the model.", section=section, hint=hint))
     progress.notes.append("the drafter of speculative decoding is not simulated")
 

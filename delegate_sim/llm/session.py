@@ -10,18 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..model.model import Model, Signature
-from .bundle import (
-    AUDIO_ADAPTER,
-    AUDIO_ENCODER,
-    CPU,
-    GPU,
-    NPU,
-    PREFILL_DECODE,
-    VISION_ADAPTER,
-    VISION_ENCODER,
-    readable_model,
-    section_name,
-)
+from . import bundle
 from .compiled import StoppedWhileCompiling, compile_for_cpu, compile_for_gpu
 from .contents import CONVOLUTION_CACHE, DECODE, dimensions, input_tensor, starting_with
 from .executor import EmbeddingSizes, Executor, allocate
@@ -33,7 +22,7 @@ from .sections import Tokenizer
 
 PROMPT_TOKENS = 12
 """The number of tokens of the default prompt, including the start token."""
-_SECTION = section_name(PREFILL_DECODE)
+_SECTION = bundle.section_name(bundle.PREFILL_DECODE)
 _CHANNELS = (3, 4)
 _AUDIO_INPUTS = ("src_inputs", "audio")
 
@@ -70,7 +59,7 @@ def generate(progress: EngineProgress, executor: Executor, tokenizer: Tokenizer)
     if executor.is_dynamic:
         groups = [signature for signature in executor.model.signatures if signature.key == "prefill"]
     else:
-        groups = _work_groups(executor.prefills, count, executor.context, is_greedy=progress.backend == CPU)
+        groups = _work_groups(executor.prefills, count, executor.context, is_greedy=progress.backend == bundle.CPU)
     runs = _FirstRuns(progress, executor)
     # The last token of the prompt waits for the next run, so a prompt of one token runs no prefill signature.
     for signature in groups if count > 1 else ():
@@ -135,8 +124,7 @@ class _FirstRuns:
         self._seen = set(executor.allocated)
 
     def run(self, signature: Signature, stage: str) -> None:
-        """Run a signature. Raises Stopped if its tensors cannot be allocated."""
-        if self._progress.backend == GPU or signature.subgraph in self._seen:
+        if self._progress.backend == bundle.GPU or signature.subgraph in self._seen:
             return
         self._seen.add(signature.subgraph)
         allocate(self._progress, self._executor.compiled, signature, stage)
@@ -156,7 +144,7 @@ def _check_embeddings(executor: Executor, signature: Signature) -> None:
     for name, embedding, model_type, text in wanted:
         if name is None:
             continue
-        section = section_name(model_type)
+        section = bundle.section_name(model_type)
         if embedding is None:
             hint = f"add a section {section} that is a valid model"
             raise Stopped(Stop("embeddings", text, PREFILL_STAGE, section, signature.key, hint=hint))
@@ -177,14 +165,10 @@ def _check_width(model: Model, signature: Signature, name: str, embedding: Embed
 
 
 def _check_decode(progress: EngineProgress, executor: Executor) -> None:
-    """Check for faults that only the first decode finds.
-
-    The faults are unused parameters, and caches that have other sizes in decode than in prefill.
-    """
     model, decode = executor.model, executor.decode
     nodes = model.subgraphs[decode.subgraph].nodes
     parameters = decode.inputs.get(executor.roles.parameters or "")
-    if progress.backend == GPU and parameters is not None and not any(parameters in node.inputs for node in nodes):
+    if progress.backend == bundle.GPU and parameters is not None and not any(parameters in node.inputs for node in nodes):
         text = "INTERNAL: INTERNAL: Unsupported tensor storage type"
         hint = "remove the input param_tensor, because the graph does not use it"
         raise Stopped(Stop("unused-parameters", text, DECODE_STAGE, _SECTION, DECODE, hint=hint))
@@ -196,7 +180,7 @@ def _check_decode(progress: EngineProgress, executor: Executor) -> None:
             continue
         if own.shape_signature is not None:
             text = "the caches have dynamic sizes in decode, but not in prefill: the engine writes outside its memory"
-            stage = DECODE_STAGE if progress.backend == GPU else DONE
+            stage = DECODE_STAGE if progress.backend == bundle.GPU else DONE
             hint = "export both signatures with the same sizes"
             raise Stopped(Stop("cache-sizes", text, stage, _SECTION, DECODE, hint=hint, is_crash=True))
         text = f"Cannot auto-resize tensor {name}: no dims_signature exists"
@@ -205,49 +189,49 @@ def _check_decode(progress: EngineProgress, executor: Executor) -> None:
 
 
 def _open_vision(progress: EngineProgress, backend: str) -> None:
-    encoder = _encoder(progress, VISION_ENCODER)
-    adapter = readable_model(progress.bundle, VISION_ADAPTER, SESSION, progress.release)
-    _compile(progress, VISION_ENCODER, encoder, backend)
+    encoder = _encoder(progress, bundle.VISION_ENCODER)
+    adapter = bundle.readable_model(progress.bundle, bundle.VISION_ADAPTER, SESSION, progress.release)
+    _compile(progress, bundle.VISION_ENCODER, encoder, backend)
     if adapter is not None:
-        _compile(progress, VISION_ADAPTER, adapter, CPU)
+        _compile(progress, bundle.VISION_ADAPTER, adapter, bundle.CPU)
     sizes = _first_input(encoder)
     if len(sizes) == 4 and sizes[3] not in _CHANNELS:
         text = f"FAILED_PRECONDITION: Expected encoder input tensor to have 3 or 4 channels but got {sizes[3]}"
         hint = "export the image encoder with three or four channels in the last dimension"
-        raise Stopped(Stop("vision-input", text, SESSION, section_name(VISION_ENCODER), hint=hint))
+        raise Stopped(Stop("vision-input", text, SESSION, bundle.section_name(bundle.VISION_ENCODER), hint=hint))
     if len(sizes) not in (3, 4):
         text = f"Expected encoder input tensor to have 3 or 4 dimensions but got {len(sizes)}"
-        raise Stopped(Stop("vision-input", text, SESSION, section_name(VISION_ENCODER)))
+        raise Stopped(Stop("vision-input", text, SESSION, bundle.section_name(bundle.VISION_ENCODER)))
 
 
 def _open_audio(progress: EngineProgress, backend: str) -> None:
-    encoder = _encoder(progress, AUDIO_ENCODER)
-    _compile(progress, AUDIO_ENCODER, encoder, backend)
+    encoder = _encoder(progress, bundle.AUDIO_ENCODER)
+    _compile(progress, bundle.AUDIO_ENCODER, encoder, backend)
     names = list(encoder.signatures[0].inputs) if encoder.signatures else []
     if not any(starting_with(names, name) for name in _AUDIO_INPUTS):
         text = "INVALID_ARGUMENT: The Audio Static Encoder model must have a src_inputs or audio input buffer."
         hint = "give the input of the encoder the name src_inputs or audio"
-        raise Stopped(Stop("audio-input", text, SESSION, section_name(AUDIO_ENCODER), hint=hint))
-    adapter = readable_model(progress.bundle, AUDIO_ADAPTER, SESSION, progress.release)
+        raise Stopped(Stop("audio-input", text, SESSION, bundle.section_name(bundle.AUDIO_ENCODER), hint=hint))
+    adapter = bundle.readable_model(progress.bundle, bundle.AUDIO_ADAPTER, SESSION, progress.release)
     if adapter is None:
-        section = section_name(AUDIO_ADAPTER)
+        section = bundle.section_name(bundle.AUDIO_ADAPTER)
         raise Stopped(Stop("audio-section", f"{section} not found in the model.", SESSION, section))
-    _compile(progress, AUDIO_ADAPTER, adapter, CPU)
+    _compile(progress, bundle.AUDIO_ADAPTER, adapter, bundle.CPU)
     progress.notes.append("in the audio models, only the name of the encoder's input is checked")
 
 
 def _encoder(progress: EngineProgress, model_type: str) -> Model:
-    model = readable_model(progress.bundle, model_type, SESSION, progress.release)
+    model = bundle.readable_model(progress.bundle, model_type, SESSION, progress.release)
     if model is None:
-        section = section_name(model_type)
+        section = bundle.section_name(model_type)
         hint = "add the section to the bundle, or do not request this kind of input"
         raise Stopped(Stop("encoder-section", f"NOT_FOUND: {section} not found in the model.", SESSION, section, hint=hint))
     return model
 
 
 def _compile(progress: EngineProgress, model_type: str, model: Model, backend: str) -> None:
-    section = section_name(model_type)
-    if backend == GPU:
+    section = bundle.section_name(model_type)
+    if backend == bundle.GPU:
         try:
             compiled = compile_for_gpu(section, model, SESSION, is_whole=False, release=progress.release)
         except StoppedWhileCompiling as stopped:
@@ -255,7 +239,7 @@ def _compile(progress: EngineProgress, model_type: str, model: Model, backend: s
             raise
     else:
         compiled = compile_for_cpu(section, model, SESSION, release=progress.release)
-        if backend == NPU:
+        if backend == bundle.NPU:
             progress.notes.append(f"without the vendor's compiler, {section} runs on the CPU instead of the NPU")
     progress.add(compiled)
 

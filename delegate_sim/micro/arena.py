@@ -15,7 +15,7 @@ from ..foundation.columns import INTEGER, LIST, Column, Declared, attributes, wi
 from ..foundation.limits import naming_model
 from ..graph.graph import Graph
 from ..model.model import Model, Node
-from .checks import byte_size, dimension, is_allocated, scales, variable_name
+from .checks import byte_size, is_allocated, scales, variable_name
 from .planner import Buffer, aligned, plan, planned_buffers, total_size
 from .preparation import Preparation
 
@@ -129,7 +129,7 @@ def _kernel_size(graph: Graph, node: Node) -> int:
     if node.is_custom:
         return size
     if node.op in _PER_CHANNEL:
-        return size + _CHANNEL * dimension(filters, _PER_CHANNEL[node.op])
+        return size + _CHANNEL * filters.size(_PER_CHANNEL[node.op])
     if node.op == "FULLY_CONNECTED" and len(scales(filters)) > 1:
         return size + _CHANNEL * len(scales(filters))
     if node.op == "SOFTMAX" and graph.tensor(node.input(0)).type == "INT16":

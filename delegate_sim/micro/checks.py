@@ -6,7 +6,7 @@ Source: ``InitializeTfLiteTensorFromFlatbuffer`` (``micro_allocator.cc``).
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from ..foundation.float32 import quotient
 from ..graph.graph import ACTIVATION_BOUNDS, Graph, NodeView, fused_activation
@@ -18,25 +18,14 @@ from ..rules.rule import Check, Condition, Source
 from ..rules.vocabulary import check, constant_words, operand_count, same_type, where
 from .target import TENSOR_TYPE, TFLM, MicroTarget
 
-_SIZES = {
-    "FLOAT16": 2,
-    "BFLOAT16": 2,
-    "FLOAT32": 4,
-    "FLOAT64": 8,
-    "INT16": 2,
-    "INT32": 4,
-    "UINT32": 4,
-    "UINT8": 1,
-    "UINT16": 2,
-    "INT8": 1,
-    "INT64": 8,
-    "UINT64": 8,
-    "BOOL": 1,
-    "RESOURCE": 4,
-    "COMPLEX64": 8,
-    "COMPLEX128": 16,
-    "INT4": 1,
+_SIZES_OF_TYPES = {
+    1: "UINT8 INT8 BOOL INT4",
+    2: "FLOAT16 BFLOAT16 INT16 UINT16",
+    4: "FLOAT32 INT32 UINT32 RESOURCE",
+    8: "FLOAT64 INT64 UINT64 COMPLEX64",
+    16: "COMPLEX128",
 }
+_SIZES = {name: size for size, names in _SIZES_OF_TYPES.items() for name in names.split()}
 """The size in bytes of an element of each type (``TfLiteTypeSizeOf`` in ``memory_helpers.cc``)."""
 
 
@@ -168,37 +157,28 @@ def with_cmsis_nn(file: str, *checks: Check[object], symbol: str = "Prepare") ->
     return tuple(one.from_source(source).when(_CMSIS_NN) for one in checks)
 
 
-def of_type(which: Operand, types: Collection[str], *checks: Check[object]) -> tuple[Check[object], ...]:
+def where_typed(which: Operand, types: Collection[str], *checks: Check[object]) -> tuple[Check[object], ...]:
     """Return these checks, limited to nodes whose operand ``which`` has one of these types."""
     return where(lambda node: which.tensor(node).type in types, f"with {which.name} of type {listed(types)}", *checks)
 
 
+def _scaled(which: Operand, is_scaled: bool, needed: str, found: str, hint: str) -> Check[object]:
+    def find(node: NodeView) -> str | None:
+        return None if (affine(which.tensor(node)) is not None) == is_scaled else f"{which.name} {found}"
+
+    return check(QUANTIZATION, f"{which.name} {needed}", find, hint)
+
+
 def quantized(*which: Operand) -> tuple[Check[object], ...]:
     """Require that each operand has scales and zero points."""
-
-    def one(operand: Operand) -> Check[object]:
-        def find(node: NodeView) -> str | None:
-            return None if affine(operand.tensor(node)) is not None else f"{operand.name} without scale and zero point"
-
-        return check(
-            QUANTIZATION, f"{operand.name} with scale and zero point", find, "quantize the tensor with scale and zero point"
-        )
-
-    return tuple(map(one, which))
+    words = "with scale and zero point", "without scale and zero point", "quantize the tensor with scale and zero point"
+    return tuple(_scaled(operand, True, *words) for operand in which)
 
 
 def not_quantized(*which: Operand) -> tuple[Check[object], ...]:
     """Require that no operand has scales and zero points."""
-
-    def one(operand: Operand) -> Check[object]:
-        def find(node: NodeView) -> str | None:
-            return None if affine(operand.tensor(node)) is None else f"{operand.name} with scale and zero point"
-
-        return check(
-            QUANTIZATION, f"{operand.name} without quantization", find, "quantize to int8, or leave the tensor unquantized"
-        )
-
-    return tuple(map(one, which))
+    words = "without quantization", "with scale and zero point", "quantize to int8, or leave the tensor unquantized"
+    return tuple(_scaled(operand, False, *words) for operand in which)
 
 
 def zero_point_of(which: Operand, value: int) -> Check[object]:
@@ -219,19 +199,15 @@ def symmetric(*which: Operand) -> tuple[Check[object], ...]:
 def same_parameters(first: Operand, second: Operand) -> tuple[Check[object], ...]:
     """Require that two operands have the same scale and zero point."""
 
-    def find_scale(node: NodeView) -> str | None:
-        one, other = (scale(operand.tensor(node)) for operand in (first, second))
-        return None if one == other else f"{first.name} with scale {one:g} and {second.name} with scale {other:g}"
+    def same(name: str, parameter: Callable[[Tensor], float], form: str) -> Check[object]:
+        def find(node: NodeView) -> str | None:
+            one, other = (parameter(operand.tensor(node)) for operand in (first, second))
+            return None if one == other else f"{first.name} with {name} {one:{form}} and {second.name} with {name} {other:{form}}"
 
-    def find_zero_point(node: NodeView) -> str | None:
-        one, other = (zero_point(operand.tensor(node)) for operand in (first, second))
-        return None if one == other else f"{first.name} with zero point {one} and {second.name} with zero point {other}"
+        needed = f"{first.name} and {second.name} with the same {name}"
+        return check(QUANTIZATION, needed, find, "quantize both tensors with the same parameters")
 
-    hint = "quantize both tensors with the same parameters"
-    return (
-        check(QUANTIZATION, f"{first.name} and {second.name} with the same scale", find_scale, hint),
-        check(QUANTIZATION, f"{first.name} and {second.name} with the same zero point", find_zero_point, hint),
-    )
+    return same("scale", scale, "g"), same("zero point", zero_point, "d")
 
 
 def _activation_bounds(node: NodeView) -> str | None:
@@ -255,7 +231,7 @@ NO_ACTIVATION = check(
 )
 
 
-def fixed(which: Operand) -> Check[object]:
+def constant(which: Operand) -> Check[object]:
     """Require a constant operand."""
 
     def find(node: NodeView) -> str | None:
@@ -280,11 +256,6 @@ def one_element(which: Operand) -> Check[object]:
         return None if count == 1 else f"{which.name} with {count} elements"
 
     return check(SHAPE, f"{which.name} with 1 element", find)
-
-
-def dimension(tensor: Tensor, axis: int) -> int:
-    """Return the size of one dimension of a tensor, or 0 if the tensor has no such dimension."""
-    return tensor.shape[axis] if -len(tensor.shape) <= axis < len(tensor.shape) else 0
 
 
 _MOST_READ = 1 << 10

@@ -58,7 +58,6 @@ class _Lifetime:
         self.last = step
 
     def between(self, first: int, last: int) -> tuple[int, int]:
-        """Return the steps if the subgraph runs first after step ``first``, and last after step ``last``."""
         return (_UNUSED if self.first == _UNUSED else self.first + first, _UNUSED if self.last == _UNUSED else self.last + last)
 
 
@@ -280,7 +279,6 @@ class _PlacedBuffers:
             _add(self._created.setdefault(node, []), *span)
 
     def used_with(self, wanted: Requirement) -> list[_Span]:
-        """Return the memory that is used at the same time as a buffer, in order. Spans may overlap."""
         first, last = self._leaves[wanted.first], self._leaves[wanted.last]
         spans: list[_Span] = []
         for node in _nodes_of_step(first):

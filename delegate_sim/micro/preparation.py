@@ -208,7 +208,6 @@ class _GraphInPreparation(Graph):
     """The tensors with other shapes than at the start, by index."""
 
     def tensor(self, index: int) -> Tensor:
-        """Return the tensor with its present shape."""
         return self.changed[index] if index in self.changed else super().tensor(index)
 
 

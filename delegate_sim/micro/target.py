@@ -150,11 +150,12 @@ class MicroKernel:
     """The sizes in bytes of large buffers in the tail of the arena; None if there are none."""
 
 
-def in_source(file: str, symbol: str, *checks: Check[object] | Check[MicroTarget], folder: str = _KERNELS) -> OpRule[MicroTarget]:
-    """Return a rule with these checks. Their source is the function ``symbol`` in the runtime's file ``folder/file``.
+def in_source(place: str, *checks: Check[object] | Check[MicroTarget], folder: str = _KERNELS) -> OpRule[MicroTarget]:
+    """Return a rule with the checks of the function that ``place`` names, such as ``elu.cc: EluEval`` in the folder ``folder``.
 
     A function that refuses nothing has no checks.
     """
+    file, symbol = place.split(": ")
     return OpRule(checks).from_source(Source(TFLM, f"{folder}/{file}", symbol))
 
 

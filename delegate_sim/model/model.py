@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ from ..foundation.files import naming_file, open_input
 from ..foundation.limits import element_count, how_to_raise, raised
 from ..foundation.printable import counted, printable
 from . import schema
-from .numbers import FlatNumbers, StoredNumbers, flat, width_of
+from .numbers import FlatNumbers, StoredNumbers, flat, varints, width_of
 from .options import Options, OptionsReader, absent_options
 
 IDENTIFIER = b"TFL3"
@@ -139,9 +139,18 @@ class Tensor(NamedTuple):
         return self.allocation is Allocation.CONSTANT
 
     @property
+    def is_affine(self) -> bool:
+        """True if the tensor has affine quantization."""
+        return self.quantization is not None and self.quantization.is_affine
+
+    @property
     def is_per_channel(self) -> bool:
         """True if the tensor has affine quantization with more than one scale."""
         return self.quantization is not None and self.quantization.is_affine and self.quantization.is_per_channel
+
+    def size(self, axis: int) -> int:
+        """Return the size of a dimension, or 0 if the tensor has no such dimension. A negative axis counts from the last one."""
+        return self.shape[axis] if -len(self.shape) <= axis < len(self.shape) else 0
 
     @property
     def element_count(self) -> int:
@@ -343,7 +352,6 @@ class Model(Declared):
 
     @functools.cached_property
     def _large_constants(self) -> dict[tuple[str, int, int], StoredNumbers]:
-        """The large constants that were asked for, by type and place, so that tensors over the same bytes share facts."""
         return {}
 
 
@@ -369,7 +377,7 @@ def control_dependencies(model: Model) -> tuple[ControlEdges, ...] | None:
     if CONTROL_DEPENDENCIES not in model.metadata:
         return None
     offset, size = model.metadata[CONTROL_DEPENDENCIES]
-    numbers = _varints(part_of(model.content, offset, offset + size))
+    numbers = varints(part_of(model.content, offset, offset + size))
     subgraphs: list[ControlEdges] = []
     try:
         if next(numbers) != _CONTROL_VERSION or next(numbers) != len(model.subgraphs):
@@ -387,13 +395,3 @@ def control_dependencies(model: Model) -> tuple[ControlEdges, ...] | None:
     except StopIteration:
         return None
     return tuple(subgraphs) if next(numbers, None) is None else None
-
-
-def _varints(content: Iterable[int]) -> Iterator[int]:
-    value = shift = 0
-    for byte in content:
-        value |= (byte & 0x7F) << shift
-        shift += 7
-        if byte < 0x80:
-            yield value & 0xFFFFFFFF
-            value = shift = 0

@@ -139,7 +139,7 @@ class StoredNumbers:
 
     def any(self) -> bool:
         """Return whether any element is not 0."""
-        return self.fact(_has_nonzero)
+        return self.fact(lambda values: bool(np.asarray(values).any()) if len(values) > _MANY else any(values.tolist()))
 
     def tolist(self) -> list[Any]:
         """Return the elements as Python numbers. Raise LimitError if there are too many."""
@@ -165,10 +165,6 @@ def _spend_for_list(count: int) -> None:
     bounded(count, "elements of a constant")
     if count > _FEW:
         spend_steps(count // _LISTED_IN_A_STEP, _READING)
-
-
-def _has_nonzero(values: StoredNumbers) -> bool:
-    return bool(np.asarray(values).any()) if len(values) > _MANY else any(values.tolist())
 
 
 def fact_of(values: FlatNumbers, find: Callable[[FlatNumbers], T]) -> T:
@@ -313,3 +309,14 @@ def flat(values: Any) -> FlatNumbers:
     """Return the elements of an array of any shape as a flat sequence in C order."""
     elements: FlatNumbers = values if isinstance(values, StoredNumbers) else values.reshape(-1)
     return elements
+
+
+def varints(content: Iterable[int]) -> Iterator[int]:
+    """Yield the numbers in bytes of variable-length integers, cut to 32 bits."""
+    value = shift = 0
+    for byte in content:
+        value |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            yield value & 0xFFFFFFFF
+            value = shift = 0

@@ -225,12 +225,10 @@ class _Shapes(dict[bytes, tuple[int, ...]]):
         return shape
 
     def read(self, tables: Tables, places: Sequence[int], ranks: Sequence[int]) -> list[tuple[int, ...]]:
-        """Read the shapes at these positions, with the ranks ``ranks``. An absent shape is read as empty."""
         rows = tables.buffer.byte_rows(places, [rank * _SIZE for rank in ranks], f"a vector of {tables.what}")
         return list(map(self.__getitem__, rows))
 
     def read_signatures(self, tables: Tables) -> list[tuple[int, ...] | None]:
-        """Read the shape signature of each tensor, or None if the tensor has no signature."""
         what = f"a vector of {tables.what}"
         places = tables.targets("shape_signature", what)
         if not any(places):

@@ -62,7 +62,6 @@ class _StoredValue:
         return _StoredValue(self._content[key]) if key.stop is None else bytes(self._content[key])
 
     def find(self, byte: int) -> int:
-        """Return the position of the first such byte, at most ``_LONGEST_KEY``, or -1 if there is none."""
         place = bytes(self._content[:_LONGEST_KEY]).find(byte)
         return _LONGEST_KEY if place < 0 and len(self) > _LONGEST_KEY else place
 

@@ -64,8 +64,6 @@ def remote_content(file: RemoteFile | RangedView) -> RemoteContent:
 
 
 class _WholeFile(Exception):
-    """Raised if a store returns the whole file instead of the requested part."""
-
     def __init__(self, content: bytes) -> None:
         super().__init__()
         self.content = content
@@ -112,7 +110,6 @@ class _Parts:
             self.read += len(part)
 
     def digest(self) -> str:
-        """Return a digest of the parts that were read, of their positions, and of the file's size."""
         sha256 = hashlib.sha256(f"parts of {self.size}".encode())
         for first, last in _runs([block for block, has in enumerate(self._has) if has]):
             sha256.update(f"{first}".encode() + self.content[first * _BLOCK : last * _BLOCK])
@@ -120,14 +117,11 @@ class _Parts:
 
 
 class _RangedFlatbuffer(Flatbuffer):
-    """A flatbuffer that fetches blocks of the file before it reads them."""
-
     def __init__(self, parts: _Parts) -> None:
         self._parts = parts
         super().__init__(memoryview(parts.content))
 
     def gather(self, kind: str, positions: Sequence[int], what: str) -> list[int]:
-        """Fetch the blocks that contain the numbers at these positions, and read the numbers."""
         self._parts.ensure(positions, struct.calcsize(kind))
         return super().gather(kind, positions, what)
 
@@ -213,7 +207,6 @@ def _model(opened: NamedBytes, any_identifier: bool) -> Model:
 
 
 def _bundle_fault(path: str | None) -> str:
-    """Return the error message for a bundle or an archive that was given in place of a model."""
     if path is None:
         return "are a bundle or an archive: give the path of the file, or the bytes of one of its models"
     from ..bundles.members import models_in

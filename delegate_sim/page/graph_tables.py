@@ -85,7 +85,6 @@ def short_text(text: str) -> str:
 
 
 def _graph_entry(graph: Graph) -> dict[str, Any]:
-    """Return a graph's nodes in plan order, and their tensors. Nodes refer to tensors by position, -1 if omitted."""
     nodes = [graph.nodes[index] for index in graph.execution_plan]
     number = tensor_positions(graph)
     tensors = [graph.tensors[index] for index in number]

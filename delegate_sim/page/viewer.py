@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import html
 import os
+import subprocess
 import sys
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..diagnosis.diagnose import diagnose
+from ..foundation.files import write_whole
+from ..foundation.outputs import OutputFile, check_output
+from ..foundation.processes import python_module, start
+from ..graph.effort import DIAGNOSIS, DRAWING, Effort
+from .content import PageView
+from .document import page
+
 if TYPE_CHECKING:
-    from ..graph.effort import Effort
     from ..results.report.report import Report
     from ..runtime.interpreter import Run
     from .content import PageView
@@ -26,18 +34,12 @@ class PageViewer:
 
     def html(self, report: Report) -> str:
         """Return the page as HTML. The page for a chain shows no causes, because a diagnosis considers only one delegate."""
-        from ..graph.effort import DRAWING, Effort
-        from .document import page
-
         effort = Effort(report.model)
         effort.require(DRAWING, max([run.target.effort for run in report.runs], default=1))
         return page([self._view(report, run, effort) for run in report.runs])
 
     def show(self, report: Report, path: str | os.PathLike[str] | None) -> None:
         """Write the page to a path, or show it in the browser. In a notebook, show it below the cell in any case."""
-        from ..foundation.files import write_whole
-        from ..foundation.outputs import OutputFile, check_output
-
         written = self.html(report)
         if path is not None:
             check_output(OutputFile(os.fspath(path), is_forced=True), [report.model.path] if report.model.path else ())
@@ -54,9 +56,6 @@ class PageViewer:
             _open_browser(Path(name).as_uri())
 
     def _view(self, report: Report, run: Run, effort: Effort) -> PageView:
-        from ..diagnosis.diagnose import diagnose
-        from ..graph.effort import DIAGNOSIS
-        from .content import PageView
 
         if report.is_chain:
             return PageView(report.model, run)
@@ -68,10 +67,6 @@ class PageViewer:
 
 def _open_browser(address: str) -> None:
     """Open a page in the browser. A separate process searches the browser, because its ``PATH`` has only absolute folders."""
-    import subprocess
-
-    from ..foundation.processes import python_module, start
-
     start(python_module("webbrowser", address), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).wait()
 
 

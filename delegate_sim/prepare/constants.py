@@ -89,7 +89,6 @@ def _joined(function: str) -> _Evaluator:
 
 
 def _divided(left: Array, right: Array) -> Array:
-    """Return the quotient. Quotients of integers are rounded toward zero."""
     if left.dtype.kind == "f":
         return np.asarray(left / right)
     if not np.all(right):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from ..foundation.limits import element_count
 from ..graph.graph import ACTIVATION_BOUNDS, fused_activation
@@ -11,10 +10,6 @@ from ..model import schema
 from ..model.model import Quantization
 from .kernel import KernelNode
 from .tensors import KernelTensor, affine_quantization
-
-if TYPE_CHECKING:
-    pass
-
 
 HALF_TYPES_LATER = {"litert-1.3.0": ("FLOAT16", "BFLOAT16")}
 """The types that several kernels accept since a release, by the name of that release (see ``KernelNode.ensure_type``)."""
@@ -184,3 +179,9 @@ def check_symmetric(node: KernelNode, *tensors: KernelTensor) -> None:
     """Check that the zero points of all tensors are 0."""
     for tensor in tensors:
         node.ensure(tensor.zero_point == 0, "a zero point is not 0")
+
+
+def check_int16(node: KernelNode, *tensors: KernelTensor) -> None:
+    """Check that the zero points of all tensors are 0 if the first tensor is INT16."""
+    if tensors[0].type == "INT16":
+        check_symmetric(node, *tensors)

@@ -248,7 +248,6 @@ def run_candidate(test: FailureTest, content: bytes) -> ObservedFailure | None:
 
 
 def _program(word: str) -> str:
-    """Return the absolute path of a program. A name without a folder is searched for in PATH, without the current folder."""
     path = os.path.abspath(word) if os.path.dirname(word) else shutil.which(word, path=clean_environment().get("PATH", ""))
     if path is None or not os.path.isfile(path) or not os.access(path, os.X_OK):
         raise OptionError(printable(f"the command cannot be started: there is no program {word!r}"))

@@ -223,8 +223,6 @@ class PartWriter:
 
 
 class _PartFile:
-    """Builds the tables of one part's file."""
-
     def __init__(self, writer: PartWriter, part: ModelPart) -> None:
         self._writer, self._part, self._model = writer, part, writer.model
         self._order = writer.subgraphs_of(part)
@@ -306,7 +304,6 @@ class _PartFile:
         return table
 
     def _buffer(self, index: int, tensor: Tensor) -> int:
-        """Return the number of a tensor's buffer in the new file. Tensors that share a buffer still share it."""
         span = tensor.data
         if tensor.buffer == 0:
             return 0
@@ -319,7 +316,6 @@ class _PartFile:
         return self._data(key, span[1], partial(generated_bytes, tensor, span[1], seed))
 
     def _data(self, key: tuple[Any, ...], size: int = 0, content: Callable[[], bytes] | None = None) -> int:
-        """Return the number of the buffer with a key. The content is computed when the file is written."""
         if key not in self._buffer_numbers:
             self._buffer_numbers[key] = len(self._buffers)
             fields = {} if content is None else {"data": NewVector(size, content, _DATA_ALIGNMENT)}

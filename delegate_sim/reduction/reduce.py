@@ -232,7 +232,6 @@ class _Reducer:
         _fewer(self._part.nodes, lambda nodes: self._fails(replace(self._part, nodes=tuple(nodes))))
 
     def _with_needed(self, cutter: Cutter, nodes: Sequence[int]) -> ModelPart:
-        """Return the part with some nodes, and the nodes that compute constants for them."""
         graph = self._original.subgraphs[cutter.graph.index]
         needed = [node.index for node in cutter.needed([graph.nodes[node] for node in nodes])]
         return ModelPart(graph.index, tuple(sorted({*nodes, *needed})))
@@ -254,7 +253,6 @@ class _Reducer:
 
     @staticmethod
     def _with_size(model: Model, places: Sequence[tuple[int, int]], size: int) -> Model | None:
-        """Return the model with one size in some places of its inputs. Return None if no shape changes."""
         tensors = model.subgraphs[0].tensors
         shapes = {index: list(tensors[index].shape) for index, _ in places}
         for index, axis in places:

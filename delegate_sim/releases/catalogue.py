@@ -358,7 +358,6 @@ def newest_of(family: str) -> Release:
 
 
 def _release(family: str, version: tuple[int, ...]) -> Release:
-    """Return a release. All versions of a release that is known only from an earlier version are the same release."""
     return Release(family, version[:2] if (family, version[:2]) in PRE_RELEASES else version)
 
 

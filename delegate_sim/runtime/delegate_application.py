@@ -19,15 +19,7 @@ from ..graph.partition import PartitionError, Subset
 from ..graph.reachability import called_subgraphs, subgraphs_from
 from ..prepare.preparation import Repreparation, prepare
 from ..refusal import Effect, Phrase, Refusal, Stage, node_place
-from ..releases.wording import (
-    DYNAMIC_TENSOR_LINE,
-    RESTORED_LINE,
-    benchmark_failure_line,
-    benchmark_line,
-    predicted_build,
-    prepare_failure_line,
-    replacing_line,
-)
+from ..releases import wording
 from ..rules.kinds import CPU_KERNEL_AFTER_REMAPPING, CYCLIC_GRAPH, DYNAMIC_TENSORS
 from .model_loading import not_prepared
 from .reapplication import Reapplications
@@ -198,7 +190,7 @@ class DelegateApplication:
         subsets = decision.grouped()
         calls = decision.calls or (ReplacingCall(len(decision.nodes), len(decision.graph.execution_plan), len(subsets)),)
         self.log_lines += [
-            replacing_line(
+            wording.replacing_line(
                 self.release,
                 replaced=call.replaced,
                 total=call.total,
@@ -218,7 +210,7 @@ class DelegateApplication:
         failure = attributed_failure(graph, decision, failure)
         fails_with_model = self.delegate.accelerator.fails_with_model
         if failure.is_predicted:
-            self._will_fail(graph, failure.within(place, f"; {predicted_build(self.release)}"))
+            self._will_fail(graph, failure.within(place, f"; {wording.predicted_build(self.release)}"))
         elif failure.effect.is_later or failure.is_at_invoke or (failure.effect is Effect.CRASH and not fails_with_model):
             self._will_fail(graph, failure.within(place).within(_BEFORE[failure.effect]))
         elif fails_with_model or self.is_allocated or not self.delegate.allows_dynamic_tensors(self.options, self.release):
@@ -299,7 +291,7 @@ class DelegateApplication:
                     failure = CPU_KERNEL_AFTER_REMAPPING.refusal(
                         f"the CPU kernel of {node.op} does not support the {operands} from the delegate: {message}",
                         node=index,
-                        log_lines=(prepare_failure_line(index, node.op), RESTORED_LINE),
+                        log_lines=(wording.prepare_failure_line(index, node.op), wording.RESTORED_LINE),
                     )
                     return failure, index
         return predicted
@@ -333,13 +325,13 @@ class DelegateApplication:
             return failure
         before = subsets[: subsets.index(failed)]
         number = len(decision.graph.nodes) + sum(subset.is_delegated for subset in before)
-        line = prepare_failure_line(number, self.delegate.kernel_name_for(self.options))
-        return replace(failure, log_lines=(*failure.log_lines, line, RESTORED_LINE))
+        line = wording.prepare_failure_line(number, self.delegate.kernel_name_for(self.options))
+        return replace(failure, log_lines=(*failure.log_lines, line, wording.RESTORED_LINE))
 
     def _refuse_dynamic(self, graph: Graph) -> Refusal:
         assert graph.dynamic is not None
         dynamic = graph.dynamic
-        self.log_lines.append(DYNAMIC_TENSOR_LINE.format(tensor=dynamic.named))
+        self.log_lines.append(wording.DYNAMIC_TENSOR_LINE.format(tensor=dynamic.named))
         tensor = graph.tensors[dynamic.tensor]
         message = "tensor {tensor} ({name}) of subgraph {subgraph} is dynamic-sized"
         hint = DYNAMIC_TENSORS.hint
@@ -359,12 +351,11 @@ class DelegateApplication:
         self._tell_stage(failure)
         # A crashed process logs nothing more.
         is_silent = failure.effect is Effect.CRASH or failure.effect.leaves_delegate
-        self.log_lines += failure.log_lines or (() if is_silent else (RESTORED_LINE,))
+        self.log_lines += failure.log_lines or (() if is_silent else (wording.RESTORED_LINE,))
         self.subgraphs = [subgraph.without_kernels() for subgraph in self.subgraphs]
         return replace(failure, subgraph=graph.index)
 
     def _judge_rest(self, graphs: Sequence[Graph]) -> None:
-        """Add verdicts on the nodes of subgraphs that the runtime does not reach. Reports show these verdicts."""
         for graph in graphs:
             if not self._is_skipped(graph) and graph.dynamic is None:
                 with suppress(PartitionError):
@@ -382,13 +373,13 @@ class DelegateApplication:
     def _benchmark_line(self, outcome: str, refusal: Refusal | None) -> str:
         is_rejected = refusal is not None and refusal.is_predicted
         if outcome in NOT_APPLIED or is_rejected or self.is_cut_short:
-            return benchmark_failure_line(self.delegate.provider_name)
+            return wording.benchmark_failure_line(self.delegate.provider_name)
         first = self.subgraphs[0]
         kernels = sum(subset.is_delegated for subset in first.subsets)
         cpu_nodes = sum(len(subset.nodes) for subset in first.plan if not subset.is_delegated)
         if not first.plan:
             cpu_nodes = len(first.graph.execution_plan)
-        return benchmark_line(self.delegate.provider_name, kernels=kernels, plan_size=kernels + cpu_nodes)
+        return wording.benchmark_line(self.delegate.provider_name, kernels=kernels, plan_size=kernels + cpu_nodes)
 
 
 def shown_number(index: int, removed: frozenset[int]) -> int:

@@ -156,7 +156,6 @@ class _Chain:
         self.runs.append(run)
 
     def apply_by_default(self, target: Target) -> None:
-        """Apply the runtime's own delegate. It may run a model for which a CPU kernel is missing."""
         self.apply(target)
         self.runs[-1] = replace(self.runs[-1], by_default=True)
         if self.is_fully_delegated():
@@ -175,12 +174,10 @@ class _Chain:
 
     @property
     def is_only_compiled(self) -> bool:
-        """Whether a plugin compiled the model, and no delegate was applied after it."""
         return self._compiled is not None and len(self.runs) == 1
 
     @property
     def is_unreadable(self) -> bool:
-        """Whether LiteRT's loader refuses the model before a plugin is applied. If so, no delegate can be applied."""
         return any(run.refusal is not None and run.refusal.stage is Stage.READING for run in self.runs)
 
     def _dispatch(self) -> None:
@@ -212,7 +209,6 @@ class _Chain:
         return plan_after(graph, run.plan, name, len(self.model.subgraphs[index].tensors))
 
     def is_fully_delegated(self) -> bool:
-        """Return whether all nodes of the first subgraph run on delegates."""
         self._dispatch()
         first = self._current(self._prepared[0])
         return all(first.nodes[index].builtin_code == DELEGATE for index in first.execution_plan)
@@ -253,7 +249,6 @@ class _Chain:
         self.runs[0] = replace(self.runs[0], log_lines=lines)
 
     def _stub_left(self) -> Refusal | None:
-        """Return a refusal for the first node of the first subgraph that only a stub runs, or None."""
         first = self._current(self._prepared[0])
         stubs = [first.nodes[index] for index in first.execution_plan if first.nodes[index].op in self._stubs]
         return stub_not_delegated(stubs[0]) if stubs else None

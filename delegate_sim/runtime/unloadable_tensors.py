@@ -123,7 +123,6 @@ def _overflowing(tensor: Tensor, release: Release) -> str:
 
 
 def _wrong_multi_axis(quantization: Quantization, tensors: int, release: Release) -> tuple[str, str] | None:
-    """Return the problem with the scales, zero points or blocks of multi-axis quantization, or None."""
     if quantization.kind != "multi-axis" or not release.is_at_least(_MULTI_AXIS):
         return None
     scales, zero_points, block_size = quantization.scales_tensor, quantization.zero_points_tensor, quantization.block_size
@@ -140,7 +139,6 @@ def _wrong_multi_axis(quantization: Quantization, tensors: int, release: Release
 
 
 def _wrong_block_shape(quantization: Quantization, rank: int, release: Release) -> tuple[str, str] | None:
-    """Return the problem with the sizes of blocks along each dimension, or None."""
     sizes = quantization.block_shape
     if sizes is None or not release.is_at_least(_BLOCK_SHAPES):
         return None
@@ -158,7 +156,6 @@ def _wrong_block_shape(quantization: Quantization, rank: int, release: Release) 
 
 
 def _wrong_quantization(tensor: Tensor) -> tuple[str, str] | None:
-    """Return the problem with the scales and zero points, or None."""
     quantization = tensor.quantization
     if quantization is None or not quantization.is_affine or not len(quantization.scales):
         return None

@@ -158,7 +158,6 @@ class Journal:
             raise ValueError("a line is too long")
 
     def _store(self, tables: ScanTables) -> None:
-        """Add rows to the file and to the database: all, or none if an error occurs."""
         with self._connection:
             for table in COLUMNS:
                 for rows in batches(tables[table]):
@@ -187,7 +186,6 @@ class Journal:
 
 
 def _opened(path: str) -> BinaryIO:
-    """Open and lock a file. Raises ScanError if another scan has locked it, and OSError."""
     while True:
         file = open_appended(path)
         try:

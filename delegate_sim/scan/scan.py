@@ -196,8 +196,6 @@ def _is_mapped(job: Job) -> bool:
 
 
 class _Pool:
-    """Worker processes, which end when this process ends. A thread for each worker gives it batches."""
-
     def __init__(self, processes: int, ahead: int) -> None:
         self._ahead = ahead
         self._threads = ThreadPoolExecutor(processes)
@@ -220,7 +218,6 @@ class _Pool:
             worker.communicate()
 
     def answers(self, batches: Iterator[Batch]) -> Generator[list[JobAnswer], None, list[Job]]:
-        """Yield answers. Return the jobs that were lost because a process died."""
         lost: list[Job] = []
         under_way: dict[Future[list[JobAnswer]], Batch] = {}
         while True:

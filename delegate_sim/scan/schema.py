@@ -186,7 +186,6 @@ def batches(rows: Iterable[tuple[Any, ...]], count: int = ROWS_AT_ONCE) -> Itera
 
 
 def _size_of_texts(texts: Sequence[str]) -> int:
-    """Return the number of bytes of texts in JSON. Raise ValueError if a text is too long."""
     if max(map(len, texts), default=0) > LONGEST_TEXT:
         raise ValueError(f"a text has more than {LONGEST_TEXT:,} characters")
     return len(json.dumps("".join(texts)))

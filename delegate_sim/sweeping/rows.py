@@ -167,7 +167,6 @@ def _order(row: SweepRow, place: int) -> tuple[float, ...]:
 
 
 def _point(row: SweepRow) -> tuple[float, ...]:
-    """Return the measures that ``pareto`` compares; lower is better."""
     return (*[-delegated_share(cost) for cost in row.costs], row.conversion.size, _error(row))
 
 

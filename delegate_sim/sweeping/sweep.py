@@ -137,7 +137,6 @@ def _key(reference: Conversion, conversion: Conversion, version: str, data: User
 
 
 def _read(entry: Mapping[str, Any] | None) -> Difference | None:
-    """Return the difference in a cache entry; None if the entry is missing or invalid."""
     try:
         stored = entry["difference"] if entry is not None else None
         if stored is None:
@@ -196,8 +195,6 @@ def _data(source: SourceModel, routes: Sequence[Route], request: SweepRequest) -
 
 
 class _Judge:
-    """Simulates and diagnoses conversions one by one. ``rows`` contains the finished rows."""
-
     def __init__(self, targets: Sequence[LabeledTarget], cache: ConversionCache, data: UserSamples | None) -> None:
         self._data = data
         self.rows: list[SweepRow] = []

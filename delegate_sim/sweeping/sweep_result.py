@@ -105,10 +105,6 @@ def _failure(row: SweepRow) -> dict[str, str] | None:
     return {"kind": "unreadable", "line": row.unreadable} if row.unreadable else None
 
 
-def _costs(own: _SweptRow) -> dict[str, Any]:
-    return {label: entry(_COST_ENTRY, cost) for label, cost in own.targets.items()}
-
-
 _COST_ENTRY = (
     *within("measures", [*MEASURES, Column("delegated_share", NUMBER)]),
     Column("multiply_adds", INTEGER, source="total_multiply_adds"),
@@ -124,7 +120,7 @@ ROW_ENTRY = (
     Column("size", INTEGER, unit="bytes", source=lambda own: own.conversion.size if own.row.is_model else None),
     Column("sha256", source=lambda own: own.conversion.digest if own.row.is_model else None),
     *within("conversion", [Column("seconds", NUMBER, unit="s", digits=3), Column("is_kept", YES_OR_NO)]),
-    Column("targets", OBJECT, source=_costs),
+    Column("targets", OBJECT, source=lambda own: {label: entry(_COST_ENTRY, cost) for label, cost in own.targets.items()}),
     group(
         "difference",
         *within("row", [Column("error", NUMBER), Column("why_unknown", source="no_difference")]),

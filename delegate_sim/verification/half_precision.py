@@ -157,7 +157,6 @@ class _SeenValues:
     """The number of elements that become minus infinity."""
 
     def add(self, array: InputArray) -> None:
-        """Add the finite elements of an array."""
         values = array[np.isfinite(array)].astype(np.float64)
         if not values.size:
             return
@@ -177,7 +176,6 @@ class _SeenValues:
 
     @property
     def extreme(self) -> float:
-        """The value of the largest size."""
         return max(self.least, self.greatest, key=abs)
 
 
@@ -206,7 +204,6 @@ class _Survey:
         self._divisors = _divisors(self.graph)
 
     def add(self, values: Mapping[int, InputArray]) -> None:
-        """Add the values of one sample."""
         for index in self.results:
             if index in values:
                 self._seen.setdefault(index, _SeenValues()).add(values[index])
@@ -230,7 +227,6 @@ class _Survey:
         return None if stored is None else np.asarray(stored)
 
     def ranges(self) -> Iterator[NodeRange]:
-        """Yield the range of each result, in execution order."""
         for node in self.graph.nodes:
             for index in node.outputs:
                 seen = self._seen.get(index)
@@ -240,7 +236,6 @@ class _Survey:
                     yield NodeRange(self.graph.index, node.index, node.op, self.graph.tensors[index].name, *spread)
 
     def problems(self) -> Iterator[PrecisionProblem]:
-        """Yield the problems, in execution order."""
         for node in self.graph.nodes:
             if node.op in _ELEMENTWISE:
                 yield from self._constants(node)

@@ -67,7 +67,7 @@ class Verifier:
         self.options: Mapping[str, Any] = {}
         if self.delegate is not None:
             engine = find_engine(self.delegate)
-            lacks = _lacking_elsewhere(self.is_accelerator) if python else lacking(engine)
+            lacks = (INSTALL if self.is_accelerator and driver_environment() is None else "") if python else lacking(engine)
             if lacks:
                 raise MissingPackageError(f"{on} cannot run here: it lacks {lacks} ('delegate-sim doctor' shows more)")
             self.options = parse_options(self.delegate.name, self.delegate.options, engine.fixed_options)
@@ -88,10 +88,6 @@ class Verifier:
     def simulate(self, model: Model) -> Run | None:
         """Simulate the model on the delegate in the release that ran. Return None for the CPU."""
         return None if self.target is None else simulate(model, self.target)
-
-
-def _lacking_elsewhere(is_accelerator: bool) -> str:
-    return INSTALL if is_accelerator and driver_environment() is None else ""
 
 
 def _release(software: str) -> Release:
@@ -236,7 +232,6 @@ class _Verified:
         return 0
 
     def _culprit(self, outcome: str, sample: Sequence[InputArray]) -> Culprit | None:
-        """Search for the node at fault with one sample. Return None if parts of the model do not behave like the whole model."""
         steps = self._cutter.steps
         between = self._cutter.between()
         if not self._searches or not steps or any(self._cutter.graph.tensors[index].is_variable for index in between):

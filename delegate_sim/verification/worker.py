@@ -11,6 +11,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Mapping
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,6 @@ def main(folder: Path) -> None:
 
 
 def _software() -> str:
-    from importlib import metadata
 
     for name in ("ai-edge-litert", "ai-edge-litert-nightly"):
         try:
@@ -73,7 +73,6 @@ class _Interpreted:
         )
 
     def run(self, inputs: list[Any]) -> list[Any]:
-        """Return the outputs for some inputs."""
         if self._job["key"]:
             runner = self._interpreter.get_signature_runner(self._job["key"])
             _set_stage(self._folder, "run")
@@ -93,7 +92,6 @@ class _Interpreted:
         return [np.asarray(interpreter.get_tensor(detail["index"])) for detail in interpreter.get_output_details()]
 
     def kept(self) -> Iterator[tuple[str, Any]]:
-        """Yield the values of the tensors to keep. Tensors without a value are left out."""
         for index in self._job["kept"]:
             try:
                 yield f"tensor_{index}", np.asarray(self._interpreter.get_tensor(index, self._job["subgraph"]))
@@ -118,7 +116,6 @@ class _Compiled:
         self._model = CompiledModel.from_file(job["model"], options=options)
 
     def run(self, inputs: list[Any]) -> list[Any]:
-        """Return the outputs for some inputs. Types and shapes of the outputs are given by the job."""
         model = self._model
         signature = model.get_signature_index(self._job["key"]) if self._job["key"] else 0
         sources, targets = model.create_input_buffers(signature), model.create_output_buffers(signature)
@@ -143,7 +140,6 @@ class _Compiled:
         return [listed.index(name) for name in names] if is_by_name else list(self._job["places"][side])
 
     def kept(self) -> Iterator[tuple[str, Any]]:
-        """Yield nothing, because an accelerator keeps no tensors."""
         return iter(())
 
 

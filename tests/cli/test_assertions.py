@@ -98,7 +98,7 @@ def test_a_refused_model_fails_whatever_is_asked(assertion, argument):
 def test_a_model_of_which_nothing_is_delegated_fails():
     lines = failure(analysis_of(chain_model(["ROUND"])), "assert_partitions", 1)
     assert lines[0] == (
-        "m.tflite on nnapi: NNAPI on Android 13 runs none of 1 node; everything runs on the CPU, mainly because of 1 ROUND"
+        "m.tflite on nnapi: NNAPI on Android 13 runs no node; everything runs on the CPU, mainly because of 1 ROUND"
     )
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from delegate_sim.delegates import devices
 from delegate_sim.delegates.devices import (
     GROUPS,
     NAMES,
@@ -124,3 +125,9 @@ def test_a_device_in_place_of_a_delegate_names_the_delegate():
     assert (board_hint("pixel10"), device_hint("nnapi")) == ("", "")
     with pytest.raises(OptionError, match="--delegate vx-nxp"):
         find_delegate("imx8mp")
+
+
+def test_only_delegates_of_boards_stand_below_boards_on_a_card() -> None:
+    others = ["vx-nxp", "ethosu-imx93"]
+    assert devices.card_group("mldrift", [*others, "mldrift"]) == "Phones"
+    assert devices.card_group("xnnpack", [*others, "xnnpack"]) == "Boards"

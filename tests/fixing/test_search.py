@@ -9,7 +9,7 @@ import pytest
 
 from delegate_sim import analyze, diagnose, load
 from delegate_sim.delegates.registry import DELEGATE_NAMES
-from delegate_sim.errors import OptionError
+from delegate_sim.errors import FixError, OptionError
 from delegate_sim.fixing.applying import apply_pass, start
 from delegate_sim.fixing.passes.base import Exactness
 from delegate_sim.fixing.passes.catalogue import PASSES
@@ -233,8 +233,8 @@ def test_measures_are_those_of_analyze():
     assert sum(len(subgraph.delegated) for subgraph in run.subgraphs) == plan.after[0].measures.delegated_nodes
 
 
-def reshaper():
-    """A batch that is open, and a RESHAPE to a shape that is computed from it."""
+def reshaper(*, splits=False):
+    """A batch that is open, and a RESHAPE to a shape that is computed from it. ML Drift crashes for a SPLIT into one part."""
     builder = ModelBuilder()
     graph = builder.subgraph("main")
     x = graph.input("x", "FLOAT32", [1, 4], signature=[-1, 4])
@@ -247,7 +247,10 @@ def reshaper():
     graph.node("STRIDED_SLICE", [shape, begin, end, ones], [batch], 1, {"shrink_axis_mask": 1})
     graph.node("PACK", [batch, two, two], [sizes], 1, {"values_count": 3})
     graph.node("RESHAPE", [x, sizes], [y], 1, {})
-    graph.node("RELU", [y], [z], 1)
+    if splits:
+        graph.node("SPLIT", [graph.tensor("axis", "INT32", [], data=[2]), y], [z], options={"num_splits": 1})
+    else:
+        graph.node("RELU", [y], [z], 1)
     graph.outputs(z)
     return load(builder.bytes())
 
@@ -263,6 +266,18 @@ def test_a_given_shape_is_folded():
         tensor.has_unspecified_dimension for tensor in graph.tensors if tensor.index in (*graph.inputs, *graph.outputs)
     )
     assert (plan.before[0].measures.outcome, plan.after[0].measures.outcome) == ("refused", "delegated")
+
+
+def test_a_kernel_that_crashes_with_fixed_sizes_is_cured():
+    model = reshaper(splits=True)
+    plan = search(model, [target("mldrift")], shapes=parse_shapes(model, ["x=3,4"]))
+    assert ([step.name for step in plan.steps], plan.after[0].measures.outcome) == (["split-as-slices"], "delegated")
+
+
+def test_a_model_that_fails_with_fixed_sizes_alone_is_refused():
+    model = reshaper(splits=True)
+    with pytest.raises(FixError, match="with these shapes, ML Drift does not run the model: "):
+        search(model, [target("mldrift")], shapes=parse_shapes(model, ["x=3,4"]), passes={})
 
 
 @pytest.mark.parametrize(

@@ -142,7 +142,6 @@ class _Network:
         self._calls = graph.shared.get("armnn calls", (), FormTable[int, tuple[tuple[Layer, Query], ...]])
 
     def problem(self) -> _BuildProblem | None:
-        """Return the first problem, in the order in which Arm NN finds them."""
         inner = {tensor for index in self.subset.nodes for tensor in self.graph.nodes[index].outputs}
         for index in self.subset.nodes:
             for tensor in self.graph.nodes[index].inputs:
@@ -281,7 +280,6 @@ class _Network:
         return frozenset((*read, *self.subset.outputs))
 
     def _unread(self, built: _Built) -> str:
-        """Describe a result of SPLIT that nothing reads (``SplitterLayer::CreateTensors``)."""
         unread = [at for at, tensor in enumerate(built.node.node.outputs) if tensor not in self._read]
         return f"result {unread[0]}, which nothing reads" if unread else ""
 

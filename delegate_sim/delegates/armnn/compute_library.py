@@ -93,7 +93,6 @@ def _other_space(spaces: dict[str, tuple[float, int]], call: Query) -> bool:
 
 
 def _channels(call: Query) -> tuple[int, int]:
-    """Return the channels of the input and the last size of the weights."""
     return call.input.known_shape[-1], call.part("weights").known_shape[-1]
 
 
@@ -116,7 +115,6 @@ def _uneven_filters(call: Query) -> tuple[int, int] | None:
 
 
 def _scales_of_channels(call: Query) -> int | None:
-    """Return the number of channels of per-channel weights, if the number of scales is another."""
     weights: Info = call.part("weights")
     return None if weights.type != PER_CHANNEL or weights.scales == weights.known_shape[-1] else weights.known_shape[-1]
 
@@ -219,12 +217,7 @@ def _stacked(call: Query) -> list[int]:
     return [*shape[:axis], len(call.inputs), *shape[axis:]]
 
 
-def _tiled(call: Query) -> list[int]:
-    return [size * times for size, times in zip(call.input.known_shape, call.values["multiples"], strict=False)]
-
-
 def _many(values: Sequence[object]) -> int | None:
-    """Return the number of values if these are values for more dimensions than 4."""
     return len(values) if len(values) > _MOST_DIMENSIONS else None
 
 
@@ -236,12 +229,10 @@ def _unpadded_type(call: Query) -> None:
 
 
 def _outer_axis(axes: Sequence[int], call: Query) -> int | None:
-    """Return the first axis that is not among the last 4 dimensions."""
     return next((axis for axis in axes if axis < call.input.rank - _MOST_DIMENSIONS), None)
 
 
 def _unknown_reduced_sizes(call: Query) -> None:
-    """Read all sizes. The result of several axes is not read."""
     unknown_sizes(call if len(call.values["axes"]) < 2 else call._replace(outputs=()))
 
 
@@ -261,7 +252,6 @@ def _joined_types(call: Query) -> str | None:
 
 
 def _is_last_split(call: Query) -> bool:
-    """Return whether only the last of at least 3 dimensions is split (``ComputeSplitAxis``)."""
     shape, sizes = call.input.known_shape, {info.shape for info in call.outputs}
     is_split = len(call.outputs) > 1 or sizes != {shape}
     return len(shape) > 2 and call.values["axis"] == len(shape) - 1 and is_split
@@ -324,7 +314,7 @@ FUNCTIONS = {
     "stacked": _stacked,
     "many multiples": lambda call: _many(call.values["multiples"]),
     "zero multiples": lambda call: 0 in call.values["multiples"],
-    "tiled": _tiled,
+    "tiled": lambda call: [size * times for size, times in zip(call.input.known_shape, call.values["multiples"], strict=False)],
     "type without padding": _unpadded_type,
     "padded": padded_shape,
     "many pads": lambda call: None if call.values["is_mirrored"] else _many(call.values["pads"]),

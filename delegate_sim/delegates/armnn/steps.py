@@ -41,7 +41,6 @@ def _bias_of_other_weights(call: Query) -> bool:
 
 
 def _joined(name: str, call: Query) -> dict[str, str] | None:
-    """Return the inputs of other types, with the messages about each of them."""
     types, said = set(), []
     for info in call.inputs:
         said += ["input type not supported"] * (info.type not in (*_NUMBERS, "INT32"))

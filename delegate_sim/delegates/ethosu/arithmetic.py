@@ -24,7 +24,6 @@ from .checks import (
     ethosu_rule,
     input_types,
     same_type,
-    size,
     upstream,
 )
 from .windows import CONSTANT_WEIGHTS
@@ -73,7 +72,7 @@ def _vector(node: NodeView) -> str | None:
 
 
 def _uneven(node: NodeView) -> str | None:
-    source, columns = node.input(0), size(node.input(1), 1)
+    source, columns = node.input(0), node.input(1).size(1)
     met = columns and element_count(source.shape) % columns == 0
     return None if met else f"input of shape {list(source.shape)} and weights of shape {list(node.input(1).shape)}"
 

@@ -4,7 +4,7 @@ Source: the ``Constraint`` functions in ``ethosu_supported_ops.cc`` of nxp-imx/t
 constraints of Vela 3.10. ``ConstraintTensorPre``, ``ConstraintTensorPost`` and ``ConstraintBatchSize`` apply to every operator.
 
 For an omitted operand, upstream reads memory before the array of tensors. Here, an omitted operand passes all checks that apply
-to every operand.
+to every operand. For a missing dimension, upstream reads memory with unknown contents; here, its size is 0 (``Tensor.size``).
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ _SIZES = TensorDemand(
 _QUANTIZED = TensorDemand(
     QUANTIZATION,
     "tensors with a scale and a zero point",
-    lambda tensor: _if(not is_quantized(tensor), "has no scale"),
+    lambda tensor: _if(not tensor.is_affine, "has no scale"),
     _QUANTIZE_FULLY,
 )
 _PER_TENSOR = TensorDemand(
@@ -105,11 +105,6 @@ _PER_TENSOR = TensorDemand(
 _FINITE = TensorDemand(
     QUANTIZATION, "finite scales", lambda tensor: _if(any(map(math.isinf, scales(tensor))), "has an infinite scale")
 )
-
-
-def is_quantized(tensor: Tensor) -> bool:
-    """Return whether a tensor has affine quantization parameters."""
-    return tensor.quantization is not None and tensor.quantization.is_affine
 
 
 def scales(tensor: Tensor) -> FlatNumbers | tuple[()]:
@@ -215,14 +210,6 @@ def int32_values(node: NodeView, which: Operand) -> list[int]:
     return int32_halves(values)[: len(values)] if tensor.type == "INT64" else values
 
 
-def size(tensor: Tensor, axis: int) -> int:
-    """Return the size of a dimension, or 0 if the tensor lacks the dimension.
-
-    For a missing dimension, upstream reads memory with unknown contents.
-    """
-    return tensor.shape[axis] if -len(tensor.shape) <= axis < len(tensor.shape) else 0
-
-
 def _other_activation(node: NodeView) -> str | None:
     name = fused_activation(node)
     return None if name in _ACTIVATIONS else f"fused {name}"
@@ -251,7 +238,7 @@ def same_type(node: NodeView) -> str | None:
 def _other_quantization(node: NodeView, *tensors: Tensor) -> str | None:
     result = node.output(0)
     for tensor in tensors:
-        if not (is_quantized(tensor) and is_quantized(result)):
+        if not (tensor.is_affine and result.is_affine):
             return "tensors without scales"
         assert tensor.quantization is not None
         assert result.quantization is not None

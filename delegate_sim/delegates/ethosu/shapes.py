@@ -16,7 +16,6 @@ from .checks import (
     int32_values,
     reads,
     same_element_count,
-    size,
     upstream,
     values_of,
 )
@@ -34,7 +33,7 @@ def _other_axis(node: NodeView) -> str | None:
 
 
 def _deep(node: NodeView) -> str | None:
-    depth = size(node.input(0), -1)
+    depth = node.input(0).size(-1)
     return None if depth <= _DEEPEST_MAXIMUM else f"{depth} channels"
 
 
@@ -66,19 +65,19 @@ def _other_axes(node: NodeView) -> str | None:
 def _many(node: NodeView) -> str | None:
     source = node.input(0)
     # bounded: the reader limits shapes
-    count = math.prod(size(source, axis) for axis in _reduced(node))
+    count = math.prod(source.size(axis) for axis in _reduced(node))
     return None if count <= _MOST_ELEMENTS.get(source.type, _MOST_ELEMENTS_INT8) else f"{count:,} elements"
 
 
 def _wide(node: NodeView) -> str | None:
     source = node.input(0)
-    width = size(source, 1 if source.rank < 4 else 2)
+    width = source.size(1 if source.rank < 4 else 2)
     return None if width <= _LONGEST_MEAN else f"width {width:,}"
 
 
 def _deep_mean(node: NodeView) -> str | None:
     source = node.input(0)
-    depth = size(source, -1)
+    depth = source.size(-1)
     return f"{depth:,} channels" if source.rank - 1 in _reduced(node) and depth > _LONGEST_MEAN else None
 
 
@@ -148,7 +147,7 @@ def _other_order(node: NodeView) -> str | None:
         4: [({0: 0, 1: 2, 2: 1}, None), ({0: 0, 2: 3, 3: 2}, 1), ({0: 0, 1: 3, 3: 1}, 2)],
     }
     for positions, single in patterns.get(rank, []):
-        if (single is None or size(source, single) == 1) and all(values[at] == axis for at, axis in positions.items()):
+        if (single is None or source.size(single) == 1) and all(values[at] == axis for at, axis in positions.items()):
             return None
     return f"permutation {values} of shape {list(source.shape)}"
 
@@ -258,7 +257,7 @@ def _split_axis(node: NodeView) -> int:
 
 
 def _uneven(node: NodeView) -> str | None:
-    length, number = size(node.input(1), _split_axis(node)), node.options.num_splits
+    length, number = node.input(1).size(_split_axis(node)), node.options.num_splits
     return None if number and length % number == 0 else f"{length} elements in {number} parts"
 
 
@@ -302,7 +301,7 @@ def _other_output(node: NodeView) -> str | None:
     numbers = int32_halves(values) if paddings.type == "INT64" else values
     pairs = [sum(numbers[at : at + 2]) for at in range(0, len(numbers), 2)]
     # bounded: the paddings are a constant in the file
-    met = all(size(result, axis) == size(source, axis) + pairs[axis] for axis in range(paddings.shape[0]))
+    met = all(result.size(axis) == source.size(axis) + pairs[axis] for axis in range(paddings.shape[0]))
     return None if met else f"input {list(source.shape)}, output {list(result.shape)} and paddings {values}"
 
 

@@ -8,7 +8,7 @@ from ...model.model import Tensor
 from ...rules.kinds import ATTRIBUTE, OPERAND_VALUE, RANK, SHAPE, TENSOR_TYPE
 from ...rules.operands import exactly, operand
 from ...rules.vocabulary import check, constant, operand_count, typed
-from .checks import FUSED, bias, constraint, ethosu_rule, int32_values, reads, same_type, size, upstream
+from .checks import FUSED, bias, constraint, ethosu_rule, int32_values, reads, same_type, upstream
 
 _STRIDES = range(1, 4)
 
@@ -20,7 +20,7 @@ def is_global_pooling(node: NodeView) -> bool:
     """
     if node.op not in ("AVERAGE_POOL_2D", "MAX_POOL_2D"):
         return False
-    height, width = size(node.input(0), 1), size(node.input(0), 2)
+    height, width = node.input(0).size(1), node.input(0).size(2)
     options = node.options
     return (width, height) == (options.filter_width, options.filter_height) == (options.stride_w, options.stride_h)
 
@@ -42,7 +42,6 @@ def _stride_range(node: NodeView) -> str | None:
 
 
 def _reduced(stride: int, width: int) -> int:
-    """Return the horizontal stride after the delegate has reduced it by reshaping the input."""
     if stride <= 1:
         return stride
     folded = stride
@@ -59,7 +58,7 @@ def _allows_wide_stride(node: NodeView) -> bool:
     dimension of the output.
     """
     across, down = strides(node)
-    height, width = size(node.input(0), 1), size(node.input(0), 2)
+    height, width = node.input(0).size(1), node.input(0).size(2)
     return (height == 1 or down in _STRIDES) and (width == 1 or (across >= 1 and _reduced(across, width) <= 3))
 
 
@@ -98,7 +97,7 @@ def _dilated_filter(node: NodeView) -> str | None:
     across, down = (getattr(options, f"dilation_{side}_factor", 1) for side in "wh")
     if node.op == "TRANSPOSE_CONV":
         across = down = 1
-    height, width = (size(weights, 1) - 1) * down + 1, (size(weights, 2) - 1) * across + 1
+    height, width = (weights.size(1) - 1) * down + 1, (weights.size(2) - 1) * across + 1
     met = 1 <= height <= LARGEST_DILATED_HEIGHT and 1 <= height * width <= LARGEST_DILATED_HEIGHT**2
     return None if met else f"a dilated filter of {height} * {width}"
 
@@ -118,7 +117,7 @@ def _even_groups(node: NodeView) -> str | None:
     If the filter has more channels than the input, upstream divides by 0. On the board's processor, this division gives 0.
     """
     source, weights = node.input(0), node.input(1)
-    depth, filter_depth, filters = size(source, -1), size(weights, len(source.shape) - 1), size(weights, 0)
+    depth, filter_depth, filters = source.size(-1), weights.size(len(source.shape) - 1), weights.size(0)
     groups = depth // filter_depth if filter_depth else 0
     met = groups > 0 and filters % groups == 0 and depth % filter_depth == 0
     return None if met else f"{depth} input channels, {filter_depth} filter channels and {filters} filters"
@@ -132,7 +131,7 @@ def _even_groups(node: NodeView) -> str | None:
 )
 def _depth_multiplier(node: NodeView) -> str | None:
     multiplier = node.options.depth_multiplier
-    channels = size(node.input(0), 3), size(node.output(0), 3)
+    channels = node.input(0).size(3), node.output(0).size(3)
     return (
         None if multiplier <= 1 or channels == (1, multiplier) else f"depth multiplier {multiplier} with {channels[0]} channels"
     )
@@ -140,7 +139,7 @@ def _depth_multiplier(node: NodeView) -> str | None:
 
 def _other_transposed_stride(node: NodeView) -> str | None:
     across, down = node.options.stride_w, node.options.stride_h
-    flat = size(node.input(2), 1) == size(node.input(1), 1) == 1
+    flat = node.input(2).size(1) == node.input(1).size(1) == 1
     met = (across, down) in ((1, 1), (2, 2)) or ((across, down) == (2, 1) and flat)
     return None if met else f"strides {across} (across) and {down} (down)"
 
@@ -150,8 +149,8 @@ def _other_transposed_size(node: NodeView) -> str | None:
     source, weights, result = node.input(2), node.input(1), node.output(0)
     padding = node.options.padding
     for axis in (1, 2):
-        added = max(size(weights, axis) - 2, 0) if padding == schema.enum_values("Padding")["VALID"] else 0
-        if size(result, axis) != size(source, axis) * 2 + added:
+        added = max(weights.size(axis) - 2, 0) if padding == schema.enum_values("Padding")["VALID"] else 0
+        if result.size(axis) != source.size(axis) * 2 + added:
             return f"an output of {list(result.shape)} from an input of {list(source.shape)}"
     return None
 
@@ -233,7 +232,7 @@ def _other_rank(node: NodeView) -> str | None:
 
 
 def _is_single(tensor: Tensor) -> bool:
-    return size(tensor, 1) == size(tensor, 2) == 1
+    return tensor.size(1) == tensor.size(2) == 1
 
 
 def _other_factor(node: NodeView) -> str | None:
@@ -245,7 +244,7 @@ def _other_factor(node: NodeView) -> str | None:
     if _is_single(source) or source.shape == result.shape:
         return None
     less = 1 if node.options.align_corners else 0
-    sizes = [(size(source, axis) - less, size(result, axis) - less) for axis in (1, 2)]
+    sizes = [(source.size(axis) - less, result.size(axis) - less) for axis in (1, 2)]
     factors = {larger // smaller if smaller else 0 for smaller, larger in sizes}
     if len(factors) == 1 and not factors.isdisjoint((2, 4, 8)):
         return None
@@ -273,7 +272,7 @@ def _other_size(node: NodeView) -> str | None:
 
 def _contradicted_size(node: NodeView) -> str | None:
     values, result = int32_values(node, _SIZE), node.output(0)
-    return None if values == [size(result, 1), size(result, 2)] else f"size {values} and output {list(result.shape)}"
+    return None if values == [result.size(1), result.size(2)] else f"size {values} and output {list(result.shape)}"
 
 
 _SIZE_CHECKS = upstream(
@@ -303,7 +302,7 @@ def _doubled_half_pixels(node: NodeView) -> str | None:
     source, result = node.input(0), node.output(0)
     if not node.options.half_pixel_centers or _is_single(source):
         return None
-    doubles = all(size(source, axis) and size(result, axis) // size(source, axis) == 2 for axis in (1, 2))
+    doubles = all(source.size(axis) and result.size(axis) // source.size(axis) == 2 for axis in (1, 2))
     return None if doubles else f"an output of {list(result.shape)} from an input of {list(source.shape)}"
 
 

@@ -220,7 +220,7 @@ class Values:
             raise build_error("gpu-build-constant-operand", tensor)
         is_quantized = tensor.type in ("INT8", "UINT8") and self.allow_quant_ops
         value = Value(gpu_shape(tensor), tensor, is_quantized)
-        if is_quantized and (tensor.quantization is None or not tensor.quantization.is_affine):
+        if is_quantized and not tensor.is_affine:
             raise build_error("gpu-build-quantization", tensor, found="without scale and zero point")
         if is_quantized and tensor.is_per_channel:
             raise build_error("gpu-build-quantization", tensor, found="quantized per channel")

@@ -29,7 +29,6 @@ NodeGroup = tuple[int, ...]
 
 
 def _runs(graph: Graph, selected: Collection[int]) -> tuple[NodeGroup, ...]:
-    """Group the selected nodes that are consecutive in the execution plan."""
     parts = itertools.groupby(graph.execution_plan, selected.__contains__)
     return tuple([tuple(nodes) for is_selected, nodes in parts if is_selected])
 

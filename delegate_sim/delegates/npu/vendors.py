@@ -21,19 +21,8 @@ from ..decision import kinds_by_code
 from ..devices import SOCS
 from ..options import Option, OptionValues
 from ..traits import PluginTraits, ReleaseHistory
+from . import loader
 from .composites import COMPOSITE, composite_name, layout, present
-from .loader import (
-    FILTER_FILE,
-    GOOGLE_REMEDIES,
-    INPUT_RANK,
-    ISLANDS,
-    LOADER_KINDS,
-    OP_FILTER,
-    SAMSUNG_REMEDIES,
-    SOC,
-    file_facts,
-    plugin_refusal,
-)
 from .op_filters import UNPARSABLE, UNREADABLE, FilterFile, OpFilters, filter_file, is_content, parsed
 from .plugin import COMMON_OPTIONS, NpuPlugin, log_traits, soc_option
 from .rules import BOOKS, NpuTarget, mapped_types
@@ -78,7 +67,7 @@ class GooglePlugin(NpuPlugin):
         MappingProxyType({"op_filters": "google_tensor_op_filters_proto"}),
         opened=("liblitert_plugin_compiler.so",),
     )
-    remedies_if_not_compiled = GOOGLE_REMEDIES
+    remedies_if_not_compiled = loader.GOOGLE_REMEDIES
     socs = tuple(SOCS["google"])
     options = (
         soc_option("Tensor_G5", socs, f"{_DEFAULT_SOC} if empty; changes no verdict"),
@@ -92,7 +81,7 @@ class GooglePlugin(NpuPlugin):
             is_content=is_content,
         ),
     )
-    further_kinds = MappingProxyType(kinds_by_code(*LOADER_KINDS, SOC, FILTER_FILE, ISLANDS))
+    further_kinds = MappingProxyType(kinds_by_code(*loader.LOADER_KINDS, loader.SOC, loader.FILTER_FILE, loader.ISLANDS))
 
     def first_lines(self, options: OptionValues) -> tuple[str, ...]:
         """Return a line if the SoC has an old name."""
@@ -107,17 +96,17 @@ class GooglePlugin(NpuPlugin):
         """Return a failure if the plugin does not know the SoC, or if the op filters cannot be read."""
         soc = _soc(options)
         if soc not in self.socs:
-            return plugin_refusal(SOC, graph, f"Invalid soc model for device type: {soc}")
+            return loader.plugin_refusal(loader.SOC, graph, f"Invalid soc model for device type: {soc}")
         fault = _filters_of(options).fault if release.is_at_least(_FILTERS_SINCE) else ""
         if not fault:
             return None
         place = options["op_filters"].path or "the given text"
         action = "parse OpFilters proto text from" if fault == UNPARSABLE else "open OpFilters file"
-        return plugin_refusal(FILTER_FILE, graph, f"Failed to {action}: {place}")
+        return loader.plugin_refusal(loader.FILTER_FILE, graph, f"Failed to {action}: {place}")
 
     def target(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> NpuTarget:
         """Return the target of the rules, with the op filters."""
-        return NpuTarget(release, file_facts(graph.model), _filters_of(options))
+        return NpuTarget(release, loader.file_facts(graph.model), _filters_of(options))
 
     def lines(self, graph: Graph, verdicts: Mapping[int, Verdict], target: NpuTarget) -> Iterator[str]:
         """Yield the log lines of all nodes, and in newer releases a table of the unselected nodes.
@@ -175,7 +164,7 @@ def _operator_name(node: Node) -> str:
 
 
 def _is_filtered(verdict: Verdict) -> bool:
-    code = BOOKS["google"].code_of(OP_FILTER)
+    code = BOOKS["google"].code_of(loader.OP_FILTER)
     return verdict.is_supported or any(reason.code == code for reason in verdict.reasons)
 
 
@@ -215,7 +204,7 @@ class IntelPlugin(NpuPlugin):
     )
     socs = tuple(SOCS["intel"])
     options = (soc_option("PTL", socs, "has no effect before the compiler runs"), *COMMON_OPTIONS)
-    further_kinds = MappingProxyType(kinds_by_code(*LOADER_KINDS, INPUT_RANK, ISLANDS))
+    further_kinds = MappingProxyType(kinds_by_code(*loader.LOADER_KINDS, loader.INPUT_RANK, loader.ISLANDS))
     history = ReleaseHistory("litert-2.1.5", starts_at_known=True)
 
     def fault(self, graph: Graph, options: OptionValues, release: Release) -> Refusal | None:
@@ -227,7 +216,7 @@ class IntelPlugin(NpuPlugin):
                     f"Model not supported: subgraph input {position} has {rank} dimensions (>= {_REFUSED_DIMENSIONS}), skipping "
                     "partitioning."
                 )
-                return plugin_refusal(INPUT_RANK, graph, line, index)
+                return loader.plugin_refusal(loader.INPUT_RANK, graph, line, index)
         return None
 
     def lines_of(self, graph: Graph, index: int, verdict: Verdict, target: NpuTarget) -> Iterator[str]:
@@ -264,7 +253,7 @@ class MediatekPlugin(NpuPlugin):
     )
     socs = tuple(SOCS["mediatek"])
     options = (soc_option("mt6991", socs, "may be empty; changes no verdict"), *COMMON_OPTIONS)
-    further_kinds = MappingProxyType(kinds_by_code(*LOADER_KINDS, SOC, ISLANDS))
+    further_kinds = MappingProxyType(kinds_by_code(*loader.LOADER_KINDS, loader.SOC, loader.ISLANDS))
 
     def warnings(self, options: OptionValues, release: Release) -> Iterator[str]:
         """Yield a warning that names the simulated mode of the plugin."""
@@ -279,7 +268,7 @@ class MediatekPlugin(NpuPlugin):
         soc = options["soc"]
         if not soc or soc in self.socs:
             return None
-        return plugin_refusal(SOC, graph, f"Unexpected SoC model: {soc}")
+        return loader.plugin_refusal(loader.SOC, graph, f"Unexpected SoC model: {soc}")
 
     def lines_of(self, graph: Graph, index: int, verdict: Verdict, target: NpuTarget) -> Iterator[str]:
         """Yield log lines about constants that the plugin casts, and about the first unsupported type, if any."""
@@ -310,7 +299,7 @@ class SamsungPlugin(NpuPlugin):
         variable=("EXYNOS_AI_LITECORE_ROOT", "lib/x86_64-linux"),
         compiled_line="Compile output: ",
     )
-    remedies_if_not_compiled = SAMSUNG_REMEDIES
+    remedies_if_not_compiled = loader.SAMSUNG_REMEDIES
     socs = tuple(SOCS["samsung"])
     options = (soc_option("E9965", socs, "has no effect before the compiler runs"), *COMMON_OPTIONS)
     history = ReleaseHistory("litert-2.1.5", starts_at_known=True)

@@ -6,14 +6,14 @@ from ...graph.graph import NodeView, fused_activation
 from ...rules.kinds import QUANTIZATION, RANK, TENSOR_TYPE, by_reshape, in_code
 from ...rules.operands import operand
 from ...rules.vocabulary import check, refused_if, same_type
-from .checks import EIGHT_BITS, is_affine, not_of_type, of_inputs, of_outputs, vx_rule
+from .checks import EIGHT_BITS, not_of_type, of_inputs, of_outputs, vx_rule
 
 _SIMPLE = vx_rule("SimpleOpMapper")
 
 
 def _narrows_int16(node: NodeView) -> bool:
     source, result = node.input(0), node.output(0)
-    return source.type == "INT16" and result.type in EIGHT_BITS and is_affine(source) and is_affine(result)
+    return source.type == "INT16" and result.type in EIGHT_BITS and source.is_affine and result.is_affine
 
 
 _ARITHMETIC = vx_rule(
@@ -103,7 +103,7 @@ def _cast_types(node: NodeView) -> str | None:
 
 def _dequantizes_16_bits(node: NodeView) -> bool:
     source = node.input(0)
-    return source.type in ("INT16", "FLOAT16") and node.output(0).type == "FLOAT32" and is_affine(source)
+    return source.type in ("INT16", "FLOAT16") and node.output(0).type == "FLOAT32" and source.is_affine
 
 
 def _dequantizes_channels(node: NodeView) -> bool:
@@ -133,7 +133,7 @@ def _requantizes_integers(node: NodeView) -> str | None:
     source, result = node.input(0), node.output(0).type
     narrows = source.type in ("INT32", "INT16") and result in EIGHT_BITS
     widens = source.type == "INT16" and result == "INT32"
-    return f"{source.type} to {result}" if (narrows or widens) and is_affine(source) else None
+    return f"{source.type} to {result}" if (narrows or widens) and source.is_affine else None
 
 
 def _quantizes_channels(node: NodeView) -> bool:

@@ -136,8 +136,3 @@ QUANTIZED_8_BITS = TensorDemand(
     kinds.QUANTIZATION, "quantization parameters for 8-bit inputs", _unscaled, "quantize the model, or use float"
 )
 """The demand that 8-bit operands have quantization parameters (any type except ``kTfLiteNoQuantization``)."""
-
-
-def is_affine(tensor: Tensor) -> bool:
-    """Return whether a tensor has affine quantization (``kTfLiteAffineQuantization``)."""
-    return tensor.quantization is not None and tensor.quantization.is_affine

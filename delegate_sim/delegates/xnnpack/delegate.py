@@ -165,7 +165,6 @@ class XnnpackDelegate(Delegate):
     def _decide_in_calls(
         self, graph: Graph, visit: Visit, verdicts: Mapping[int, Verdict], supported: tuple[int, ...], mixtures: Sequence[int]
     ) -> Decision:
-        """Partition the nodes: first all nodes except mixtures of experts, then each mixture as its own kernel."""
         lines = tuple([line for index in mixtures for line in printed_lines(verdicts[index])])
         accepted = [index for index in sorted(mixtures) if verdicts[index].is_supported]
         others = set(supported).difference(accepted)

@@ -17,18 +17,9 @@ from ...model.model import Node, Tensor
 from ...model.numbers import FlatNumbers, StoredNumbers, as_list, distinct
 from ...refusal import Refusal
 from ...releases.catalogue import parse_release
+from . import shapes
 from .rules.calls import ATTENTION
 from .rules.checks import MAX_RANK
-from .shapes import (
-    attention_of_other_shapes,
-    missing_axis,
-    not_an_image,
-    operands_of_other_shape,
-    overflowing_constant,
-    uneven_split,
-    variable_read_twice,
-    weights_of_other_shape,
-)
 from .target import EIGHT_BIT_TYPES, Visit, datatype, kernel_failure, scales_of
 
 _FIRST_OPERAND_ONLY = frozenset(
@@ -102,7 +93,6 @@ class _Kernel:
         return self._datatypes[index]
 
     def operands(self, node: Node) -> Sequence[int]:
-        """Return the operands of a node that become values of XNNPACK's graph, without omitted operands."""
         inputs = node.inputs
         if not node.is_custom:
             if node.op in _FIRST_OPERAND_ONLY:
@@ -140,8 +130,12 @@ class _Kernel:
                 return kernel_failure("xnnpack-kernel-rank", node.index, self.tensor(index))
         define = (_DEFINE_CUSTOM if node.is_custom else _DEFINE).get(node.op)
         failure = define(self, view) if define is not None else None
-        failure = failure or operands_of_other_shape(view, self.inputs)
-        return failure or weights_of_other_shape(view, self.visit) or variable_read_twice(view, self.positions, self.outputs)
+        failure = failure or shapes.operands_of_other_shape(view, self.inputs)
+        return (
+            failure
+            or shapes.weights_of_other_shape(view, self.visit)
+            or shapes.variable_read_twice(view, self.positions, self.outputs)
+        )
 
     def mixed(self, node: NodeView, *datatypes: str | None) -> Refusal | None:
         description = ", ".join(name or "no bias" for name in datatypes)
@@ -151,7 +145,7 @@ class _Kernel:
 def build_partition(graph: Graph, subset: Subset, visit: Visit) -> Refusal | None:
     """Create the kernel of one partition, and return the first failure, or None."""
     positions = {index: position for position, index in enumerate(subset.nodes)}
-    failure = overflowing_constant(graph, positions, visit)
+    failure = shapes.overflowing_constant(graph, positions, visit)
     if failure is not None:
         return failure
     # The inputs of a called subgraph get their shapes from the caller, so the shapes in the file are not used.
@@ -304,17 +298,17 @@ def _fully_connected(kernel: _Kernel, node: NodeView) -> Refusal | None:
 def _pooled_image(kernel: _Kernel, node: NodeView) -> Refusal | None:
     if node.options.filter_height == node.options.filter_width == 1:
         return None
-    return not_an_image(node, kernel.inputs, kernel.release)
+    return shapes.not_an_image(node, kernel.inputs, kernel.release)
 
 
 def _moved_blocks(kernel: _Kernel, node: NodeView) -> Refusal | None:
-    return _moved(kernel, node) or not_an_image(node, kernel.inputs, kernel.release)
+    return _moved(kernel, node) or shapes.not_an_image(node, kernel.inputs, kernel.release)
 
 
 def _split(kernel: _Kernel, node: NodeView) -> Refusal | None:
     is_checked = kernel.release.is_at_least(_SPLIT_KEEPS_PARAMETERS)
     failure = _moved(kernel, node) if is_checked else _same_type(kernel, node)
-    return failure or uneven_split(node, kernel.inputs, kernel.release)
+    return failure or shapes.uneven_split(node, kernel.inputs, kernel.release)
 
 
 def _multiplied(kernel: _Kernel, node: NodeView) -> Refusal | None:
@@ -362,14 +356,14 @@ _DEFINE: dict[str, Callable[[_Kernel, NodeView], Refusal | None]] = {
     "DEPTH_TO_SPACE": _moved_blocks,
     "FULLY_CONNECTED": _fully_connected,
     "MAX_POOL_2D": _max_pooled,
-    **dict.fromkeys(("MEAN", "REDUCE_MAX", "REDUCE_MIN", "SUM"), lambda kernel, node: missing_axis(node, kernel.inputs)),
+    **dict.fromkeys(("MEAN", "REDUCE_MAX", "REDUCE_MIN", "SUM"), lambda kernel, node: shapes.missing_axis(node, kernel.inputs)),
     "RESIZE_BILINEAR": _same_parameters,
     "SPACE_TO_DEPTH": _moved_blocks,
     "SPLIT": _split,
-    "STABLEHLO_COMPOSITE": lambda _, node: attention_of_other_shapes(node),
+    "STABLEHLO_COMPOSITE": lambda _, node: shapes.attention_of_other_shapes(node),
     "TRANSPOSE": _transposed,
     "TRANSPOSE_CONV": _transpose_convolved,
 }
 _DEFINE_CUSTOM: dict[str, Callable[[_Kernel, NodeView], Refusal | None]] = {
-    ATTENTION: lambda _, node: attention_of_other_shapes(node)
+    ATTENTION: lambda _, node: shapes.attention_of_other_shapes(node)
 }

@@ -50,8 +50,6 @@ class _Affected(NamedTuple):
 
 
 class _Condition(NamedTuple):
-    """A condition on nodes, and the releases that have the problem."""
-
     code: str
     operators: frozenset[str]
     find: Callable[[NodeView, Subset], _Affected | None]
@@ -63,13 +61,11 @@ class _Condition(NamedTuple):
     """Whether a rewrite of the subgraph causes the problem. The flag slow_consistent_arithmetic turns these rewrites off."""
 
     def counts_for(self, target: XnnpackTarget) -> bool:
-        """Return whether the target has the problem, or may have it."""
         is_right = self.right_from is not None and target.release.is_at_least(self.right_from)
         is_off = self.is_rewrite and target.has("slow_consistent_arithmetic")
         return target.release.is_at_least(self.since) and not is_right and not is_off
 
     def risk(self, affected: _Affected, node: int, release: Release) -> Refusal:
-        """Return the refusal about a node."""
         risk = NUMBER_KINDS[self.code].failure(affected.tensor, node, **affected.values)
         is_possible = self.may_be_right_from is not None and release.is_at_least(self.may_be_right_from)
         return replace(risk, effect=Effect.PERHAPS_WRONG_NUMBERS) if is_possible else risk

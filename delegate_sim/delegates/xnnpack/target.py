@@ -130,7 +130,6 @@ def _is_known_in(release: Release, tensor: Tensor, quantization: Quantization) -
 
 
 def _counts_as_channel(tensor: Tensor, release: Release) -> bool:
-    """Return whether XNNPACK treats a tensor with a single scale as quantized per channel."""
     return tensor.type in ("INT4", "INT2") and not release.is_at_least(_INT4_AND_INT2_PER_TENSOR_FROM)
 
 

@@ -136,7 +136,10 @@ _AFTER_PLUGIN = (
     "on the device, a compiler plugin had already taken nodes, but the simulation gave the delegate the whole model; give "
     f"--accelerators {','.join(ACCELERATORS)} --soc VENDOR:SOC to compare each accelerator with the nodes that it got"
 )
-_BEYOND_PLUGIN = "a compiler plugin selected nodes, but the delegate got all nodes of the model, so nothing ran on the NPU"
+_BEYOND_PLUGIN = (
+    "a compiler plugin selected nodes, but the delegate got all nodes of the model, so nothing ran on the NPU; the plugin's "
+    "selection was not compared: give --delegate with the plugin's name, such as npu-mediatek, to compare it"
+)
 
 
 def reconcile(

@@ -91,7 +91,7 @@ class PassFinder:
         """
         cache, key = self._effort.cache, (self._model, pass_, nodes)
         try:
-            rewritten = cache.get("rewritten model", key, lambda: apply_pass(self._start, pass_, nodes))
+            rewritten = cache.get("rewritten model", key, lambda: apply_pass(self._start, pass_, nodes, cache))
             return None if rewritten is None else standing(rewritten.model, self._target, self._effort.cache)
         except MissingPackageError as error:
             self.missing = str(error)

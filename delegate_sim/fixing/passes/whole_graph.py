@@ -179,7 +179,9 @@ def _cancel(work: Work) -> None:
     outputs = frozenset(editor.outputs)
     nodes = []
     for origin, old in editor.nodes:
-        node = old._replace(inputs=tuple([replaced.get(index, index) for index in old.inputs]))
+        node = old
+        if not replaced.keys().isdisjoint(old.inputs):
+            node = old._replace(inputs=tuple([replaced.get(index, index) for index in old.inputs]))
         source = _undone(work, node, writers)
         if source is None:
             pass
@@ -313,7 +315,7 @@ PASSES: tuple[Pass, ...] = (
 
 LAST: tuple[Pass, ...] = (
     graph_pass("pairs-that-cancel", Exactness.EXACT, _cancel, {"TRANSPOSE", "RESHAPE", "QUANTIZE"}, is_for_all=True),
-    node_pass("weights-in-int8", "FULLY_CONNECTED", Exactness.EXACT, _unpack_weights),
+    node_pass("weights-in-int8", "FULLY_CONNECTED", Exactness.ROUNDING, _unpack_weights),
     node_pass("weights-widened", " ".join(_HYBRID), Exactness.APPROXIMATE, _widen_weights),
     graph_pass("output-as-copy", Exactness.EXACT, _copy_outputs, _MERGED, is_for_wrong=True),
 )

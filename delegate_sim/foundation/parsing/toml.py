@@ -37,7 +37,6 @@ class _TomlStatement:
         self.text = text
 
     def parsed(self) -> Any:
-        """Return the names and the value in the statement, as nested tables."""
         try:
             return parser.loads(self.text)
         except (ValueError, RecursionError):  # the document is valid, but the stack may have less room than before
@@ -45,7 +44,6 @@ class _TomlStatement:
 
     @functools.cached_property
     def content(self) -> Any:
-        """The same as ``parsed``. It is kept, because several keys may be in one statement."""
         return self.parsed()
 
 
@@ -66,7 +64,6 @@ class _Place:
         return self.inner[name]
 
     def current(self) -> _Place:
-        """Return the last table of an array of tables. Return any other place itself."""
         return self.inner[self.tables - 1] if self.tables else self
 
 

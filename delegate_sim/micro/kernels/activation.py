@@ -22,11 +22,11 @@ from ..checks import (
     SAME_SHAPES,
     SAME_TYPES,
     binary_exponent,
-    of_type,
     quantized,
     scale,
     scales,
     symmetric,
+    where_typed,
     zero_point_of,
 )
 from ..target import TENSOR_TYPE, MicroKernel, in_source
@@ -80,10 +80,10 @@ def _are(first: str, second: str) -> Predicate:
 _SOFTMAX_CHECKS = (
     ONE_TO_ONE,
     rank(INPUT, at_least(1)),
-    *of_type(OUTPUT, INT16, typed(INPUT, INT8_INT16)),
+    *where_typed(OUTPUT, INT16, typed(INPUT, INT8_INT16)),
     *where(lambda node: node.output(0).type != "INT16", "if the output is not INT16", SAME_TYPES),
     typed(INPUT, FLOAT32_INT8_INT16),
-    *of_type(INPUT, INT16, *symmetric(OUTPUT, INPUT), _scale_near(1 / 32768, "1/32768")),
+    *where_typed(INPUT, INT16, *symmetric(OUTPUT, INPUT), _scale_near(1 / 32768, "1/32768")),
     *where(_are("INT8", "INT16"), "from INT8 to INT16", zero_point_of(OUTPUT, -32768), _scale_near(1 / 65536, "1/65536")),
     *where(_are("INT8", "INT8"), "from INT8 to INT8", zero_point_of(OUTPUT, -128), _scale_is(1 / 256, "1/256")),
 )
@@ -111,99 +111,91 @@ def _unknown_pair(node: NodeView) -> str | None:
 
 KERNELS = {
     "ELU": MicroKernel(
-        in_source("elu.cc", "CalculateOpData", ONE_TO_ONE, SAME_TYPES), in_source("elu.cc", "EluEval", typed(INPUT, FLOAT32_INT8))
+        in_source("elu.cc: CalculateOpData", ONE_TO_ONE, SAME_TYPES), in_source("elu.cc: EluEval", typed(INPUT, FLOAT32_INT8))
     ),
     "HARD_SWISH": MicroKernel(
         in_source(
-            "hard_swish_common.cc",
-            "HardSwishPrepare",
+            "hard_swish_common.cc: HardSwishPrepare",
             ONE_TO_ONE,
-            *of_type(
+            *where_typed(
                 INPUT, INT8, check(QUANTIZATION, "an input scale of at most 128 times the output scale", _large_output_multiplier)
             ),
         ),
-        in_source("hard_swish.cc", "HardSwishEval", typed(INPUT, FLOAT32_INT8)),
+        in_source("hard_swish.cc: HardSwishEval", typed(INPUT, FLOAT32_INT8)),
     ),
     "L2_NORMALIZATION": MicroKernel(
         in_source(
-            "l2norm.cc",
-            "L2NormPrepare",
+            "l2norm.cc: L2NormPrepare",
             ONE_TO_ONE,
             rank(INPUT, at_most(4)),
             typed(OUTPUT, FLOAT32_INT8),
             SAME_TYPES,
             NO_ACTIVATION,
         ),
-        in_source("l2norm.cc", "L2NormEval"),
+        in_source("l2norm.cc: L2NormEval"),
     ),
     "LEAKY_RELU": MicroKernel(
-        in_source("leaky_relu_common.cc", "CalculateOpDataLeakyRelu", ONE_TO_ONE, SAME_TYPES),
-        in_source("leaky_relu.cc", "LeakyReluEval", typed(INPUT, FLOAT32_INT8_INT16)),
+        in_source("leaky_relu_common.cc: CalculateOpDataLeakyRelu", ONE_TO_ONE, SAME_TYPES),
+        in_source("leaky_relu.cc: LeakyReluEval", typed(INPUT, FLOAT32_INT8_INT16)),
     ),
     "LOGISTIC": MicroKernel(
         in_source(
-            "logistic_common.cc",
-            "CalculateArithmeticOpDataLogistic",
+            "logistic_common.cc: CalculateArithmeticOpDataLogistic",
             SAME_TYPES,
-            *of_type(INPUT, INT8, zero_point_of(OUTPUT, -128)),
-            *of_type(INPUT, INT16, *symmetric(INPUT, OUTPUT), _FRACTION),
+            *where_typed(INPUT, INT8, zero_point_of(OUTPUT, -128)),
+            *where_typed(INPUT, INT16, *symmetric(INPUT, OUTPUT), _FRACTION),
         ),
-        in_source("logistic.cc", "LogisticEval", typed(INPUT, FLOAT32_INT8_INT16)),
+        in_source("logistic.cc: LogisticEval", typed(INPUT, FLOAT32_INT8_INT16)),
     ),
     "LOG_SOFTMAX": MicroKernel(
         in_source(
-            "log_softmax.cc",
-            "CalculateOpData",
+            "log_softmax.cc: CalculateOpData",
             ONE_TO_ONE,
             SAME_TYPES,
             SAME_SHAPES,
-            *of_type(INPUT, INT8, _scale_is(16 / 256, "1/16"), zero_point_of(OUTPUT, 127)),
+            *where_typed(INPUT, INT8, _scale_is(16 / 256, "1/16"), zero_point_of(OUTPUT, 127)),
         ),
-        in_source("log_softmax.cc", "LogSoftmaxEval", typed(INPUT, FLOAT32_INT8)),
+        in_source("log_softmax.cc: LogSoftmaxEval", typed(INPUT, FLOAT32_INT8)),
     ),
     "PRELU": MicroKernel(
-        in_source("prelu_common.cc", "PreluPrepare", *of_type(OUTPUT, INT16, typed(operand(1, "alpha"), INT8))),
-        in_source("prelu.cc", "PreluEval", typed(INPUT, FLOAT32_INT8_INT16)),
+        in_source("prelu_common.cc: PreluPrepare", *where_typed(OUTPUT, INT16, typed(operand(1, "alpha"), INT8))),
+        in_source("prelu.cc: PreluEval", typed(INPUT, FLOAT32_INT8_INT16)),
     ),
     "RELU": MicroKernel(
-        in_source("activations_common.cc", "ReluPrepare", *of_type(INPUT, INT16, *symmetric(INPUT, OUTPUT))),
-        in_source("activations.cc", "ReluEval", typed(INPUT, FLOAT32_INT8_INT16)),
+        in_source("activations_common.cc: ReluPrepare", *where_typed(INPUT, INT16, *symmetric(INPUT, OUTPUT))),
+        in_source("activations.cc: ReluEval", typed(INPUT, FLOAT32_INT8_INT16)),
     ),
     "RELU6": MicroKernel(
-        in_source("activations_common.cc", "Relu6Prepare"),
-        in_source("activations.cc", "Relu6Eval", typed(INPUT, FLOAT32_INT8_INT16)),
+        in_source("activations_common.cc: Relu6Prepare"), in_source("activations.cc: Relu6Eval", typed(INPUT, FLOAT32_INT8_INT16))
     ),
     "SOFTMAX": MicroKernel(
-        in_source("softmax_common.cc", "CalculateSoftmaxParams", *_SOFTMAX_CHECKS), in_source("softmax.cc", "SoftmaxEval")
+        in_source("softmax_common.cc: CalculateSoftmaxParams", *_SOFTMAX_CHECKS), in_source("softmax.cc: SoftmaxEval")
     ),
     "TANH": MicroKernel(
         in_source(
-            "tanh.cc",
-            "CalculateArithmeticOpData",
+            "tanh.cc: CalculateArithmeticOpData",
             ONE_TO_ONE,
             SAME_TYPES,
-            *of_type(INPUT, INT16, *symmetric(INPUT, OUTPUT), _FRACTION),
+            *where_typed(INPUT, INT16, *symmetric(INPUT, OUTPUT), _FRACTION),
         ),
-        in_source("tanh.cc", "TanhEval", typed(INPUT, FLOAT32_INT8_INT16)),
+        in_source("tanh.cc: TanhEval", typed(INPUT, FLOAT32_INT8_INT16)),
     ),
     "CAST": MicroKernel(
-        in_source("cast.cc", "CastPrepare", ONE_TO_ONE),
-        in_source("cast.cc", "CastEval", typed(INPUT, _CAST_TYPES), typed(OUTPUT, _CAST_TYPES)),
+        in_source("cast.cc: CastPrepare", ONE_TO_ONE),
+        in_source("cast.cc: CastEval", typed(INPUT, _CAST_TYPES), typed(OUTPUT, _CAST_TYPES)),
     ),
     "DEQUANTIZE": MicroKernel(
         in_source(
-            "dequantize_common.cc",
-            "DequantizePrepare",
+            "dequantize_common.cc: DequantizePrepare",
             ONE_TO_ONE,
             typed(INPUT, ("INT8", "INT16", "UINT8")),
             typed(OUTPUT, FLOAT32),
         ),
-        in_source("dequantize.cc", "DequantizeEval"),
+        in_source("dequantize.cc: DequantizeEval"),
     ),
     "QUANTIZE": MicroKernel(
         in_source(
-            "quantize_common.cc",
-            "PrepareQuantizeReference",
+            "quantize_common.cc: PrepareQuantizeReference",
             ONE_TO_ONE,
             *quantized(OUTPUT),
             check(QUANTIZATION, "output with 1 scale", _several_scales, "quantize the output per tensor"),
@@ -211,8 +203,7 @@ KERNELS = {
             typed(OUTPUT, ("INT8", "INT16", "INT32", "UINT8")),
         ),
         in_source(
-            "quantize_common.cc",
-            "EvalQuantizeReference",
+            "quantize_common.cc: EvalQuantizeReference",
             check(TENSOR_TYPE, "a supported pair of types, such as FLOAT32 to INT8 or INT16", _unknown_pair, "quantize to int8"),
         ),
     ),

@@ -29,12 +29,12 @@ from ..checks import (
     broadcast_shape,
     first_values,
     not_quantized,
-    of_type,
     one_element,
     quantized,
     same_parameters,
     scale,
     symmetric,
+    where_typed,
     with_cmsis_nn,
     zero_point,
 )
@@ -50,7 +50,8 @@ _ZERO_POINTS = range(-128, 128)
 
 def _unary(symbol: str, *types: str) -> MicroKernel:
     return MicroKernel(
-        in_source("elementwise.cc", "GenericPrepare", *_ELEMENTWISE_ALL), in_source("elementwise.cc", symbol, typed(INPUT, types))
+        in_source("elementwise.cc: GenericPrepare", *_ELEMENTWISE_ALL),
+        in_source(f"elementwise.cc: {symbol}", typed(INPUT, types)),
     )
 
 
@@ -59,24 +60,24 @@ def _is_scaled(node: NodeView) -> bool:
 
 
 _IS_SCALED = "with a quantized input"
-_SCALED = where(_is_scaled, _IS_SCALED, *quantized(INPUT, OUTPUT), *of_type(INPUT, INT16, *symmetric(INPUT, OUTPUT)))
+_SCALED = where(_is_scaled, _IS_SCALED, *quantized(INPUT, OUTPUT), *where_typed(INPUT, INT16, *symmetric(INPUT, OUTPUT)))
 
 
 def _rescaled(eval_symbol: str, types: tuple[str, ...], *checks: Check[object]) -> MicroKernel:
     return MicroKernel(
-        in_source("elementwise.cc", "PrepareAbsRsqrt", *_ELEMENTWISE_ALL, *_SCALED),
-        in_source("elementwise.cc", eval_symbol, typed(INPUT, types), *checks),
+        in_source("elementwise.cc: PrepareAbsRsqrt", *_ELEMENTWISE_ALL, *_SCALED),
+        in_source(f"elementwise.cc: {eval_symbol}", typed(INPUT, types), *checks),
     )
 
 
 def _rounding(file: str, prepare: str, evaluate: str) -> MicroKernel:
     checks = (ONE_TO_ONE, typed(INPUT, FLOAT32), SAME_TYPES, SAME_SHAPES)
-    return MicroKernel(in_source(file, prepare, *checks), in_source(file, evaluate))
+    return MicroKernel(in_source(f"{file}: {prepare}", *checks), in_source(f"{file}: {evaluate}"))
 
 
 def _comparison(symbol: str, *types: str) -> MicroKernel:
     return MicroKernel(
-        in_source("comparisons.cc", "ComparisonsPrepare"), in_source("comparisons.cc", symbol, typed(INPUT, types))
+        in_source("comparisons.cc: ComparisonsPrepare"), in_source(f"comparisons.cc: {symbol}", typed(INPUT, types))
     )
 
 
@@ -167,8 +168,7 @@ def _extreme(symbol: str) -> MicroKernel:
     return MicroKernel(
         NO_PREPARE,
         in_source(
-            "maximum_minimum.cc",
-            "Eval",
+            "maximum_minimum.cc: Eval",
             *with_cmsis_nn(
                 "maximum_minimum.cc", rank(_FIRST, at_most(4)), rank(_SECOND, at_most(4)), rank(OUTPUT, at_most(4)), symbol=symbol
             ),
@@ -178,7 +178,6 @@ def _extreme(symbol: str) -> MicroKernel:
 
 
 _AXIS = operand(1, "axis")
-_COMMON = "reduce_common.cc"
 
 
 def _iteration(node: NodeView) -> tuple[int, ...]:
@@ -192,20 +191,20 @@ def _accumulation(node: NodeView) -> tuple[int, ...]:
 
 def _reduction(prepare: str, evaluate: str, *checks: Check[object], before: tuple[Check[object], ...] = ()) -> MicroKernel:
     return MicroKernel(
-        in_source(_COMMON, prepare, *before, TWO_TO_ONE, typed(_AXIS, INT32)),
-        in_source(_COMMON, evaluate, *checks),
+        in_source(f"reduce_common.cc: {prepare}", *before, TWO_TO_ONE, typed(_AXIS, INT32)),
+        in_source(f"reduce_common.cc: {evaluate}", *checks),
         scratch=_accumulation if prepare == "PrepareMeanOrSumHelper" else _iteration,
     )
 
 
 _REDUCED_AXIS = axis_in_range(_AXIS, skips_empty=True)
-_FLOAT_AXIS = of_type(INPUT, FLOAT32, _REDUCED_AXIS)
-_MIN_MAX = (SAME_TYPES, typed(INPUT, FLOAT32_INT8), *of_type(INPUT, INT8, *same_parameters(INPUT, OUTPUT)), _REDUCED_AXIS)
+_FLOAT_AXIS = where_typed(INPUT, FLOAT32, _REDUCED_AXIS)
+_MIN_MAX = (SAME_TYPES, typed(INPUT, FLOAT32_INT8), *where_typed(INPUT, INT8, *same_parameters(INPUT, OUTPUT)), _REDUCED_AXIS)
 
 
 def _arg(symbol: str) -> MicroKernel:
     return MicroKernel(
-        NO_PREPARE, in_source("arg_min_max.cc", symbol, typed(_AXIS, INT32), typed(OUTPUT, INT32), typed(INPUT, FLOAT32_INT8))
+        NO_PREPARE, in_source(f"arg_min_max.cc: {symbol}", typed(_AXIS, INT32), typed(OUTPUT, INT32), typed(INPUT, FLOAT32_INT8))
     )
 
 
@@ -213,114 +212,106 @@ KERNELS = {
     "ABS": _rescaled("AbsEval", FLOAT32_INT8_INT16),
     "ADD": MicroKernel(
         in_source(
-            "add_common.cc",
-            "AddPrepare",
+            "add_common.cc: AddPrepare",
             *with_cmsis_nn(
                 "add.cc",
                 SAME_TYPES,
                 typed(INPUT, FLOAT32_INT8_INT16_INT32),
                 _ONE_INPUT_TYPE,
-                *of_type(INPUT, INT16, *symmetric(_FIRST, _SECOND, OUTPUT)),
+                *where_typed(INPUT, INT16, *symmetric(_FIRST, _SECOND, OUTPUT)),
                 symbol="PrepareAdd",
             ),
-            *of_type(OUTPUT, INT8_INT16, *quantized(OUTPUT), ACTIVATION_RANGE),
-            *of_type(OUTPUT, INT32, *not_quantized(_FIRST, _SECOND)),
+            *where_typed(OUTPUT, INT8_INT16, *quantized(OUTPUT), ACTIVATION_RANGE),
+            *where_typed(OUTPUT, INT32, *not_quantized(_FIRST, _SECOND)),
         ),
-        in_source("add.cc", "AddEval", typed(OUTPUT, FLOAT32_INT8_INT16_INT32)),
+        in_source("add.cc: AddEval", typed(OUTPUT, FLOAT32_INT8_INT16_INT32)),
     ),
     "ADD_N": MicroKernel(
-        in_source("add_n.cc", "CalculateOpData", *_ADD_N_CHECKS),
-        in_source("add_n.cc", "Eval"),
+        in_source("add_n.cc: CalculateOpData", *_ADD_N_CHECKS),
+        in_source("add_n.cc: Eval"),
         scratch=lambda node: (_POINTER * len(node.node.inputs),),
     ),
     "CEIL": _rounding("ceil.cc", "CeilPrepare", "CeilEval"),
     "COS": _unary("CosEval", "FLOAT32"),
     "DIV": MicroKernel(
         in_source(
-            "div.cc",
-            "DivPrepare",
+            "div.cc: DivPrepare",
             _ONE_INPUT_TYPE,
             SAME_TYPES,
-            *of_type(OUTPUT, INT8, ACTIVATION_RANGE),
-            *of_type(OUTPUT, INT32, *not_quantized(_FIRST, _SECOND)),
+            *where_typed(OUTPUT, INT8, ACTIVATION_RANGE),
+            *where_typed(OUTPUT, INT32, *not_quantized(_FIRST, _SECOND)),
         ),
-        in_source("div.cc", "DivEval", typed(OUTPUT, ("FLOAT32", "INT32", "INT8")), *of_type(OUTPUT, INT32, _NO_ZERO_DIVISOR)),
+        in_source("div.cc: DivEval", typed(OUTPUT, ("FLOAT32", "INT32", "INT8")), *where_typed(OUTPUT, INT32, _NO_ZERO_DIVISOR)),
     ),
     "EQUAL": _comparison("EqualEval", *_EQUALITY_TYPES),
     "EXP": _rounding("exp.cc", "ExpPrepare", "ExpEval"),
-    "FLOOR": MicroKernel(NO_PREPARE, in_source("floor.cc", "FloorEval", typed(INPUT, FLOAT32))),
+    "FLOOR": MicroKernel(NO_PREPARE, in_source("floor.cc: FloorEval", typed(INPUT, FLOAT32))),
     "FLOOR_DIV": MicroKernel(
-        in_source("floor_div.cc", "CalculateOpData", *_FLOOR_CHECKS),
-        in_source("floor_div.cc", "EvalFloorDiv", typed(INPUT, FLOAT32), _NO_ZERO_DIVISOR),
+        in_source("floor_div.cc: CalculateOpData", *_FLOOR_CHECKS),
+        in_source("floor_div.cc: EvalFloorDiv", typed(INPUT, FLOAT32), _NO_ZERO_DIVISOR),
     ),
     "FLOOR_MOD": MicroKernel(
-        in_source("floor_mod.cc", "CalculateOpData", *_FLOOR_CHECKS),
-        in_source("floor_mod.cc", "FloorModEval", typed(INPUT, FLOAT32)),
+        in_source("floor_mod.cc: CalculateOpData", *_FLOOR_CHECKS), in_source("floor_mod.cc: FloorModEval", typed(INPUT, FLOAT32))
     ),
     "GREATER": _comparison("GreaterEval", *_ORDER_TYPES, "INT16"),
     "GREATER_EQUAL": _comparison("GreaterEqualEval", *_ORDER_TYPES),
     "LESS": _comparison("LessEval", *_ORDER_TYPES),
     "LESS_EQUAL": _comparison("LessEqualEval", *_ORDER_TYPES),
     "LOG": _unary("LogEval", "FLOAT32"),
-    "LOGICAL_AND": MicroKernel(NO_PREPARE, in_source("logical.cc", "LogicalAndEval")),
+    "LOGICAL_AND": MicroKernel(NO_PREPARE, in_source("logical.cc: LogicalAndEval")),
     "LOGICAL_NOT": _unary("LogicalNotEval", "BOOL"),
-    "LOGICAL_OR": MicroKernel(NO_PREPARE, in_source("logical.cc", "LogicalOrEval")),
+    "LOGICAL_OR": MicroKernel(NO_PREPARE, in_source("logical.cc: LogicalOrEval")),
     "MAXIMUM": _extreme("EvalMaximum"),
     "MINIMUM": _extreme("EvalMinimum"),
     "MUL": MicroKernel(
         in_source(
-            "mul_common.cc",
-            "CalculateOpDataMul",
+            "mul_common.cc: CalculateOpDataMul",
             TWO_TO_ONE,
             _ONE_INPUT_TYPE,
-            *of_type(OUTPUT, INT8_INT16, ACTIVATION_RANGE, *of_type(INPUT, INT16, *symmetric(_FIRST, _SECOND, OUTPUT))),
+            *where_typed(OUTPUT, INT8_INT16, ACTIVATION_RANGE, *where_typed(INPUT, INT16, *symmetric(_FIRST, _SECOND, OUTPUT))),
         ),
-        in_source("mul.cc", "MulEval", typed(INPUT, FLOAT32_INT8_INT16_INT32)),
+        in_source("mul.cc: MulEval", typed(INPUT, FLOAT32_INT8_INT16_INT32)),
     ),
-    "NEG": MicroKernel(NO_PREPARE, in_source("neg.cc", "NegEval", typed(INPUT, FLOAT32))),
+    "NEG": MicroKernel(NO_PREPARE, in_source("neg.cc: NegEval", typed(INPUT, FLOAT32))),
     "NOT_EQUAL": _comparison("NotEqualEval", *_EQUALITY_TYPES),
     "ROUND": _rounding("round.cc", "RoundPrepare", "RoundEval"),
     "RSQRT": _rescaled("RsqrtEval", FLOAT32_INT8_INT16, *where(_is_scaled, _IS_SCALED, _NOT_NEGATIVE)),
     "SELECT_V2": MicroKernel(
         in_source(
-            "select.cc",
-            "SelectPrepare",
+            "select.cc: SelectPrepare",
             THREE_TO_ONE,
             typed(operand(0, "condition"), ("BOOL",)),
             same_type(_SECOND, _THIRD, kind=TENSOR_TYPE),
             check(BROADCAST, "an output with the broadcast shape of the inputs", _select_broadcast),
         ),
-        in_source("select.cc", "SelectEval", typed(_SECOND, FLOAT32_INT8_INT16)),
+        in_source("select.cc: SelectEval", typed(_SECOND, FLOAT32_INT8_INT16)),
     ),
     "SIN": _unary("SinEval", "FLOAT32"),
     "SQRT": _unary("SqrtEval", "FLOAT32"),
     "SQUARE": _unary("SquareEval", "FLOAT32"),
     "SQUARED_DIFFERENCE": MicroKernel(
         in_source(
-            "squared_difference.cc",
-            "SquaredDifferencePrepare",
+            "squared_difference.cc: SquaredDifferencePrepare",
             TWO_TO_ONE,
             _ONE_INPUT_TYPE,
-            *of_type(INPUT, INT8, check(QUANTIZATION, "zero points from -128 to 127", _zero_point_range)),
-            *of_type(INPUT, INT16, *symmetric(_FIRST, _SECOND, OUTPUT)),
+            *where_typed(INPUT, INT8, check(QUANTIZATION, "zero points from -128 to 127", _zero_point_range)),
+            *where_typed(INPUT, INT16, *symmetric(_FIRST, _SECOND, OUTPUT)),
         ),
-        in_source("squared_difference.cc", "SquaredDifferenceEval", typed(OUTPUT, FLOAT32_INT8_INT16_INT32)),
+        in_source("squared_difference.cc: SquaredDifferenceEval", typed(OUTPUT, FLOAT32_INT8_INT16_INT32)),
     ),
     "SUB": MicroKernel(
         in_source(
-            "sub_common.cc",
-            "SubPrepare",
-            *of_type(OUTPUT, INT8_INT16, ACTIVATION_RANGE),
-            *of_type(OUTPUT, INT32, *not_quantized(_FIRST, _SECOND, OUTPUT)),
+            "sub_common.cc: SubPrepare",
+            *where_typed(OUTPUT, INT8_INT16, ACTIVATION_RANGE),
+            *where_typed(OUTPUT, INT32, *not_quantized(_FIRST, _SECOND, OUTPUT)),
         ),
-        in_source("sub.cc", "SubEval", typed(OUTPUT, FLOAT32_INT8_INT16_INT32)),
+        in_source("sub.cc: SubEval", typed(OUTPUT, FLOAT32_INT8_INT16_INT32)),
     ),
     "ARG_MAX": _arg("ArgMaxEval"),
     "ARG_MIN": _arg("ArgMinEval"),
     "CUMSUM": MicroKernel(
         in_source(
-            "cumsum.cc",
-            "CalculateOpData",
+            "cumsum.cc: CalculateOpData",
             TWO_TO_ONE,
             typed(INPUT, FLOAT32_INT8),
             typed(_AXIS, INT32),
@@ -329,7 +320,7 @@ KERNELS = {
             SAME_TYPES,
             SAME_SHAPES,
         ),
-        in_source("cumsum.cc", "CumSumEval", axis_in_range(_AXIS)),
+        in_source("cumsum.cc: CumSumEval", axis_in_range(_AXIS)),
     ),
     "MEAN": _reduction("PrepareMeanOrSumHelper", "EvalMeanHelper", typed(INPUT, FLOAT32_INT8_INT16), *_FLOAT_AXIS),
     "REDUCE_ALL": _reduction("PrepareAllHelper", "EvalAllHelper", SAME_TYPES, _REDUCED_AXIS, before=(typed(INPUT, ("BOOL",)),)),

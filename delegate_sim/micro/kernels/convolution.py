@@ -16,12 +16,11 @@ from ..checks import (
     INT16,
     SAME_TYPES,
     affine,
-    dimension,
-    of_type,
     quantized,
     scale,
     scales,
     symmetric,
+    where_typed,
     with_cmsis_nn,
 )
 from ..target import HYBRID, TENSOR_TYPE, MicroKernel, in_source
@@ -62,7 +61,7 @@ def bias_scale_fits(source: Operand = INPUT, bias: Operand = BIAS) -> Check[obje
 def _scale_count(axis: int) -> Check[object]:
     def find(node: NodeView) -> str | None:
         filters = FILTER.tensor(node)
-        count, channels = len(scales(filters)), dimension(filters, axis)
+        count, channels = len(scales(filters)), filters.size(axis)
         return None if count in (1, channels) else f"filter with {count} scales and {channels} output channels"
 
     return check(QUANTIZATION, "filter with 1 scale, or one for each output channel", find)
@@ -77,10 +76,10 @@ def _channel_axis(axis: int) -> Check[object]:
     def find(node: NodeView) -> str | None:
         filters = FILTER.tensor(node)
         quantization = affine(filters)
-        channels = dimension(filters, axis)
+        channels = filters.size(axis)
         if quantization is None:
             return None
-        along = dimension(filters, quantization.dimension)
+        along = filters.size(quantization.dimension)
         return (
             None
             if len(quantization.scales) == channels == along
@@ -102,8 +101,8 @@ def _quantization(axis: int, source: Operand, bias: Operand = BIAS) -> tuple[Che
             typed(FILTER, ("INT8", "INT4")),
             _channel_axis(axis),
         ),
-        *of_type(source, ("UINT8",), bias_scale_fits(source, bias)),
-        *of_type(source, ("INT8", "UINT8", "INT16"), typed(OUTPUT, ("UINT8", "INT8", "INT16")), ACTIVATION_RANGE),
+        *where_typed(source, ("UINT8",), bias_scale_fits(source, bias)),
+        *where_typed(source, ("INT8", "UINT8", "INT16"), typed(OUTPUT, ("UINT8", "INT8", "INT16")), ACTIVATION_RANGE),
     )
 
 
@@ -123,12 +122,12 @@ _PAIRS = (("FLOAT32", "FLOAT32"), ("INT16", "INT8"), ("INT8", "INT4"), ("INT8", 
 
 
 def _other_batch(node: NodeView) -> str | None:
-    counts = dimension(node.input(0), 0), dimension(node.output(0), 0)
+    counts = node.input(0).size(0), node.output(0).size(0)
     return None if counts[0] == counts[1] else f"batch size {counts[0]} of input and {counts[1]} of output"
 
 
 def _ungrouped(node: NodeView) -> str | None:
-    channels, own = dimension(node.input(0), 3), dimension(node.input(1), 3)
+    channels, own = node.input(0).size(3), node.input(1).size(3)
     return None if own > 0 and channels % own == 0 else f"{channels} input channels and {own} filter channels"
 
 
@@ -148,11 +147,10 @@ def _transpose_scratch(node: NodeView) -> tuple[int, ...]:
 KERNELS = {
     "CONV_2D": MicroKernel(
         in_source(
-            "conv_common.cc",
-            "ConvPrepare",
+            "conv_common.cc: ConvPrepare",
             SAME_TYPES,
             type_pairs(INPUT, *_PAIRS),
-            *of_type(INPUT, INT8_INT16, *quantized(FILTER), _scale_count(0)),
+            *where_typed(INPUT, INT8_INT16, *quantized(FILTER), _scale_count(0)),
             *with_cmsis_nn(
                 "conv.cc",
                 rank(INPUT, 4),
@@ -163,50 +161,46 @@ KERNELS = {
             ),
             _CONV_COUNT,
             *_quantization(0, INPUT),
-            *with_cmsis_nn("conv.cc", *of_type(INPUT, INT16, *symmetric(INPUT, OUTPUT))),
+            *with_cmsis_nn("conv.cc", *where_typed(INPUT, INT16, *symmetric(INPUT, OUTPUT))),
         ),
         in_source(
-            "conv.cc",
-            "ConvEval",
-            *of_type(INPUT, INT16, *where(BIAS.is_given, "if a bias is given", typed(BIAS, ("INT32", "INT64")))),
+            "conv.cc: ConvEval",
+            *where_typed(INPUT, INT16, *where(BIAS.is_given, "if a bias is given", typed(BIAS, ("INT32", "INT64")))),
         ),
         scratch=int4_filter,
     ),
     "DEPTHWISE_CONV_2D": MicroKernel(
         in_source(
-            "depthwise_conv_common.cc",
-            "DepthwiseConvPrepare",
-            *of_type(INPUT, INT8, *quantized(FILTER), _scale_count(3)),
+            "depthwise_conv_common.cc: DepthwiseConvPrepare",
+            *where_typed(INPUT, INT8, *quantized(FILTER), _scale_count(3)),
             type_pairs(INPUT, ("INT8", "INT4"), ("INT16", "INT8"), same=True),
             *with_cmsis_nn(
                 "depthwise_conv.cc",
                 SAME_TYPES,
                 typed(INPUT, FLOAT32_INT8_INT16),
                 type_pairs(INPUT, *_PAIRS),
-                *of_type(INPUT, INT16, *quantized(FILTER), *symmetric(INPUT, OUTPUT), _scale_count(3)),
+                *where_typed(INPUT, INT16, *quantized(FILTER), *symmetric(INPUT, OUTPUT), _scale_count(3)),
             ),
             _CONV_COUNT,
             *_quantization(3, INPUT),
         ),
         in_source(
-            "depthwise_conv.cc",
-            "DepthwiseConvEval",
+            "depthwise_conv.cc: DepthwiseConvEval",
             typed(INPUT, FLOAT32_INT8_INT16),
-            *of_type(INPUT, INT16, typed(FILTER, INT8)),
+            *where_typed(INPUT, INT16, typed(FILTER, INT8)),
         ),
         scratch=int4_filter,
     ),
     "TRANSPOSE_CONV": MicroKernel(
         in_source(
-            "transpose_conv.cc",
-            "TransposeConvPrepare",
+            "transpose_conv.cc: TransposeConvPrepare",
             type_pairs(_TRANSPOSED_INPUT, ("INT16", "INT8"), same=True),
-            *of_type(_TRANSPOSED_INPUT, INT8_INT16, *quantized(FILTER), _scale_count(0)),
+            *where_typed(_TRANSPOSED_INPUT, INT8_INT16, *quantized(FILTER), _scale_count(0)),
             *with_cmsis_nn("transpose_conv.cc", _TRANSPOSED_TYPES, typed(_TRANSPOSED_INPUT, FLOAT32_INT8_INT16)),
             operand_count(exactly(3, 4), 1),
             *_quantization(0, _TRANSPOSED_INPUT, _TRANSPOSED_BIAS),
         ),
-        in_source("transpose_conv.cc", "TransposeConvEval", _TRANSPOSED_TYPES, typed(_TRANSPOSED_INPUT, FLOAT32_INT8_INT16)),
+        in_source("transpose_conv.cc: TransposeConvEval", _TRANSPOSED_TYPES, typed(_TRANSPOSED_INPUT, FLOAT32_INT8_INT16)),
         scratch=_transpose_scratch,
     ),
 }

@@ -20,13 +20,12 @@ from ..checks import (
     SAME_TYPES,
     TWO_TO_ONE,
     as_int32,
-    dimension,
-    fixed,
+    constant,
     integers,
-    of_type,
     one_element,
     same_parameters,
     symmetric,
+    where_typed,
     zero_point,
 )
 from ..target import TENSOR_TYPE, MicroKernel, in_source
@@ -38,7 +37,7 @@ _MOST_READ = 1 << 16
 
 
 def _lookup_shape(node: NodeView) -> tuple[int, ...]:
-    return (dimension(node.input(0), 0), *node.input(1).shape[1:])
+    return (node.input(0).size(0), *node.input(1).shape[1:])
 
 
 def _lookup_rank(node: NodeView) -> str | None:
@@ -55,7 +54,7 @@ def _lookup_size(node: NodeView) -> str | None:
 
 
 def _lookup_index(node: NodeView) -> str | None:
-    rows = dimension(node.input(1), 0)
+    rows = node.input(1).size(0)
     wrong = [index for index in integers(node, node.input(0), _MOST_READ) or () if not 0 <= index < rows]
     return f"index {wrong[0]} of {rows} rows" if wrong and rows else None
 
@@ -88,7 +87,7 @@ def _gathered_shape(node: NodeView) -> Mapping[int, tuple[int, ...]]:
 
 
 def _index_depth(node: NodeView) -> str | None:
-    depth, dims = dimension(node.input(1), -1), node.input(0).rank
+    depth, dims = node.input(1).size(-1), node.input(0).rank
     return None if depth <= min(dims, _MOST_INDICES) else f"indices into {depth} dimensions of input of rank {dims}"
 
 
@@ -98,7 +97,7 @@ def _gathered_nd_shape(node: NodeView) -> Mapping[int, tuple[int, ...]]:
 
 
 def _position_nd(node: NodeView) -> str | None:
-    values, source, depth = integers(node, node.input(1), _MOST_READ), node.input(0).shape, dimension(node.input(1), -1)
+    values, source, depth = integers(node, node.input(1), _MOST_READ), node.input(0).shape, node.input(1).size(-1)
     if not values or depth <= 0 or 0 in source:
         return None
     total, steps, left = element_count(source), [], element_count(source)
@@ -121,7 +120,7 @@ _MOST_DIMENSIONS = 5
 
 
 def _shape_length(node: NodeView) -> str | None:
-    count, dims = dimension(node.input(1), 0), node.output(0).rank
+    count, dims = node.input(1).size(0), node.output(0).rank
     return None if count == dims else f"shape with {count} elements and output of rank {dims}"
 
 
@@ -152,7 +151,7 @@ _PADDINGS, _PADDING_VALUE = operand(1, "paddings"), operand(2, "constant_values"
 
 
 def _mirror_count(node: NodeView) -> str | None:
-    count, dims = dimension(node.input(1), 0), node.input(0).rank
+    count, dims = node.input(1).size(0), node.input(0).rank
     return None if count == dims else f"paddings for {count} dimensions and input of rank {dims}"
 
 
@@ -187,16 +186,15 @@ _WITH_VALUE = "with constant_values"
 def _pad() -> MicroKernel:
     return MicroKernel(
         in_source(
-            "pad_common.cc",
-            "PadPrepare",
+            "pad_common.cc: PadPrepare",
             operand_count(exactly(2, 3), 1),
             SAME_TYPES,
             rank(INPUT, at_most(5)),
             *where(_has_value, _WITH_VALUE, same_type(INPUT, _PADDING_VALUE, kind=TENSOR_TYPE), one_element(_PADDING_VALUE)),
             check(SHAPE, "paddings with two elements for each dimension of output", _padding_count),
-            fixed(_PADDINGS),
+            constant(_PADDINGS),
             check(SHAPE, "an output of the padded shape", _padded_shape),
-            *of_type(
+            *where_typed(
                 INPUT,
                 INT8,
                 *where(
@@ -207,48 +205,45 @@ def _pad() -> MicroKernel:
                 *where(_has_value, _WITH_VALUE, *reversed(same_parameters(OUTPUT, _PADDING_VALUE))),
             ),
         ),
-        in_source("pad.cc", "PadEval", typed(INPUT, FLOAT32_INT8_INT16_INT32)),
+        in_source("pad.cc: PadEval", typed(INPUT, FLOAT32_INT8_INT16_INT32)),
     )
 
 
 KERNELS = {
     "EMBEDDING_LOOKUP": MicroKernel(
         in_source(
-            "embedding_lookup.cc",
-            "EmbeddingLookUpPrepare",
+            "embedding_lookup.cc: EmbeddingLookUpPrepare",
             TWO_TO_ONE,
             rank(_LOOKUP, 1),
             typed(_LOOKUP, INT32),
             rank(_VALUES, at_least(2)),
             typed(_VALUES, FLOAT32_INT8),
-            *of_type(_VALUES, FLOAT32, typed(OUTPUT, FLOAT32)),
-            *of_type(_VALUES, INT8, typed(OUTPUT, FLOAT32_INT8)),
+            *where_typed(_VALUES, FLOAT32, typed(OUTPUT, FLOAT32)),
+            *where_typed(_VALUES, INT8, typed(OUTPUT, FLOAT32_INT8)),
             check(SHAPE, "an output rank of at least the rank of value", _lookup_rank),
             check(SHAPE, "an output that is large enough for all rows", _lookup_size),
-            *of_type(_VALUES, INT8, *of_type(OUTPUT, FLOAT32, *symmetric(_VALUES))),
+            *where_typed(_VALUES, INT8, *where_typed(OUTPUT, FLOAT32, *symmetric(_VALUES))),
         ),
         in_source(
-            "embedding_lookup.cc", "EmbeddingLookUpEval", check(OPERAND_VALUE, "indices of existing rows in value", _lookup_index)
+            "embedding_lookup.cc: EmbeddingLookUpEval", check(OPERAND_VALUE, "indices of existing rows in value", _lookup_index)
         ),
         shapes=lambda node: {0: _lookup_shape(node) + node.output(0).shape[node.input(1).rank :]},
     ),
     "GATHER": MicroKernel(
         in_source(
-            "gather.cc",
-            "GatherPrepare",
+            "gather.cc: GatherPrepare",
             TWO_TO_ONE,
             typed(_INDICES, INT32),
             typed(INPUT, FLOAT32_INT8),
             check(ATTRIBUTE, "axis that is a dimension of input", _gather_axis),
             check(ATTRIBUTE, "batch_dims that fit input and indices", _gather_batch),
         ),
-        in_source("gather.cc", "GatherEval"),
+        in_source("gather.cc: GatherEval"),
         shapes=_gathered_shape,
     ),
     "GATHER_ND": MicroKernel(
         in_source(
-            "gather_nd.cc",
-            "GatherNdPrepare",
+            "gather_nd.cc: GatherNdPrepare",
             TWO_TO_ONE,
             typed(INPUT, FLOAT32_INT8),
             typed(_INDICES, INT32),
@@ -256,13 +251,12 @@ KERNELS = {
             rank(_INDICES, at_least(1)),
             check(SHAPE, f"indices into at most {_MOST_INDICES} dimensions of input", _index_depth),
         ),
-        in_source("gather_nd.cc", "GatherNdEval", check(OPERAND_VALUE, "indices of existing elements in input", _position_nd)),
+        in_source("gather_nd.cc: GatherNdEval", check(OPERAND_VALUE, "indices of existing elements in input", _position_nd)),
         shapes=_gathered_nd_shape,
     ),
     "BROADCAST_ARGS": MicroKernel(
         in_source(
-            "broadcast_args.cc",
-            "BroadcastArgsPrepare",
+            "broadcast_args.cc: BroadcastArgsPrepare",
             TWO_TO_ONE,
             typed(INPUT, _SHAPE_TYPES),
             same_type(INPUT, _SECOND, kind=TENSOR_TYPE),
@@ -271,49 +265,46 @@ KERNELS = {
             rank(_SECOND, 1),
             rank(OUTPUT, 1),
         ),
-        in_source("broadcast_args.cc", "BroadcastArgsEval"),
+        in_source("broadcast_args.cc: BroadcastArgsEval"),
     ),
     "BROADCAST_TO": MicroKernel(
         in_source(
-            "broadcast_to.cc",
-            "BroadcastToPrepare",
+            "broadcast_to.cc: BroadcastToPrepare",
             TWO_TO_ONE,
             rank(INPUT, at_most(_MOST_DIMENSIONS)),
             typed(_SHAPE, _SHAPE_TYPES),
             SAME_TYPES,
-            fixed(_SHAPE),
+            constant(_SHAPE),
             rank(_SHAPE, 1),
             check(SHAPE, "one element of shape for each dimension of output", _shape_length),
             check(SHAPE, f"an output rank from the input rank to {_MOST_DIMENSIONS}", _ranks),
             check(BROADCAST, "an output of the given shape, and an input that can be broadcast to this shape", _broadcast),
         ),
-        in_source("broadcast_to.cc", "BroadcastToEval"),
+        in_source("broadcast_to.cc: BroadcastToEval"),
     ),
     "FILL": MicroKernel(
         in_source(
-            "fill.cc",
-            "FillPrepare",
+            "fill.cc: FillPrepare",
             rank(_VALUE, 0),
             same_type(_VALUE, OUTPUT, kind=TENSOR_TYPE),
-            fixed(_DIMS),
+            constant(_DIMS),
             rank(_DIMS, 1),
             typed(_DIMS, ("INT8", "INT16", "INT32", "INT64")),
             check(SHAPE, "an output with the shape in dims", _filled_shape),
         ),
-        in_source("fill.cc", "FillEval", typed(_VALUE, ("FLOAT32", "INT32", "INT8"))),
+        in_source("fill.cc: FillEval", typed(_VALUE, ("FLOAT32", "INT32", "INT8"))),
     ),
     "ZEROS_LIKE": MicroKernel(
-        in_source("zeros_like.cc", "ZerosLikePrepare", ONE_TO_ONE),
-        in_source("zeros_like.cc", "ZerosLikeEval", typed(INPUT, ("INT64", "INT32", "INT8", "FLOAT32"))),
+        in_source("zeros_like.cc: ZerosLikePrepare", ONE_TO_ONE),
+        in_source("zeros_like.cc: ZerosLikeEval", typed(INPUT, ("INT64", "INT32", "INT8", "FLOAT32"))),
     ),
     "MIRROR_PAD": MicroKernel(
         in_source(
-            "mirror_pad.cc",
-            "MirrorPadPrepare",
+            "mirror_pad.cc: MirrorPadPrepare",
             rank(_PADDINGS, 2),
             check(SHAPE, "paddings for each dimension of input", _mirror_count),
         ),
-        in_source("mirror_pad.cc", "MirrorPadEval", typed(OUTPUT, FLOAT32_INT8)),
+        in_source("mirror_pad.cc: MirrorPadEval", typed(OUTPUT, FLOAT32_INT8)),
         scratch=lambda node: (4 * node.input(0).rank,) * 2,
     ),
     "PAD": _pad(),

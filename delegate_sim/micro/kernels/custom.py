@@ -9,7 +9,7 @@ from ...rules.kinds import ATTRIBUTE, CONSTANT, OPERAND_COUNT, OPERAND_VALUE, SH
 from ...rules.operands import INPUT, OUTPUT, Operand, at_least, operand, result
 from ...rules.rule import Check
 from ...rules.vocabulary import check, operand_count, rank, typed
-from ..checks import FLOAT32, INT8, INT16, INT32, ONE_TO_ONE, SAME_TYPES, dimension, integers
+from ..checks import FLOAT32, INT8, INT16, INT32, ONE_TO_ONE, SAME_TYPES, integers
 from ..target import MicroKernel, in_source
 
 _MOST_ANCHOR_VALUES = 1 << 20
@@ -24,8 +24,8 @@ def _option(node: NodeView, name: str) -> int:
 
 
 def _detection_scratch(node: NodeView) -> tuple[int, ...]:
-    boxes, most = dimension(node.input(0), 1), max(_option(node, "max_detections"), 0)
-    scores = 4 * dimension(node.input(1), 1) * dimension(node.input(1), 2)
+    boxes, most = node.input(0).size(1), max(_option(node, "max_detections"), 0)
+    scores = 4 * node.input(1).size(1) * node.input(1).size(2)
     classes = _option(node, "num_classes")
     per_detection = 4 * most * boxes
     return (
@@ -64,16 +64,14 @@ def _flat_anchor(node: NodeView) -> str | None:
 
 _DETECTION = MicroKernel(
     in_source(
-        "detection_postprocess.cc",
-        "DetectionPostProcessPrepare",
+        "detection_postprocess.cc: DetectionPostProcessPrepare",
         operand_count(3, 4),
         rank(_BOXES, 3),
         rank(_CLASSES, 3),
         rank(_ANCHORS, 2),
     ),
     in_source(
-        "detection_postprocess.cc",
-        "DetectionPostProcessEval",
+        "detection_postprocess.cc: DetectionPostProcessEval",
         typed(_BOXES, FLOAT32),
         typed(_CLASSES, FLOAT32),
         check(
@@ -127,7 +125,7 @@ def _each_type(*rows: tuple[Operand, str]) -> tuple[Check[object], ...]:
 
 
 def _signal(file: str, prepare: str, evaluate: str, *checks: Check[object]) -> MicroKernel:
-    return MicroKernel(in_source(file, prepare, *checks, folder=_SIGNAL), in_source(file, evaluate, folder=_SIGNAL))
+    return MicroKernel(in_source(f"{file}: {prepare}", *checks, folder=_SIGNAL), in_source(f"{file}: {evaluate}", folder=_SIGNAL))
 
 
 _SECOND_OUTPUT = result(1)
@@ -161,7 +159,7 @@ _SAME_RANK = _rank_step(0, "input and output of the same rank")
 
 
 def _frame_step(node: NodeView) -> str | None:
-    step, size = _option(node, "frame_step"), dimension(node.input(0), -1)
+    step, size = _option(node, "frame_step"), node.input(0).size(-1)
     return None if step > 0 and size >= step and size % step == 0 else f"frame_step {step} with input of {size} samples"
 
 
@@ -186,13 +184,12 @@ def _address_tables(node: NodeView) -> tuple[int, ...]:
 KERNELS = {
     "CIRCULAR_BUFFER": MicroKernel(
         in_source(
-            "circular_buffer_common.cc",
-            "CircularBufferPrepare",
+            "circular_buffer_common.cc: CircularBufferPrepare",
             check(SHAPE, "an input with one slot, and an output with several slots", _ring_shape),
             SAME_TYPES,
             typed(INPUT, INT8),
         ),
-        in_source("circular_buffer.cc", "CircularBufferEval"),
+        in_source("circular_buffer.cc: CircularBufferEval"),
     ),
     "SignalDelay": _signal("delay.cc", "DelayPrepare", "DelayEval", ONE_TO_ONE, *_ALL_INT16),
     "SignalEnergy": _signal(
@@ -277,8 +274,8 @@ KERNELS = {
         *_each_type((INPUT, "UINT32"), (operand(1), "UINT32"), (operand(2), "INT16"), (OUTPUT, "UINT32")),
     ),
     "SignalRfft": MicroKernel(
-        in_source("rfft.cc", "RfftPrepare", ONE_TO_ONE, _SAME_RANK, _DECLARED_TYPE, folder=_SIGNAL),
-        in_source("rfft.cc", "RfftEval", folder=_SIGNAL),
+        in_source("rfft.cc: RfftPrepare", ONE_TO_ONE, _SAME_RANK, _DECLARED_TYPE, folder=_SIGNAL),
+        in_source("rfft.cc: RfftEval", folder=_SIGNAL),
         scratch=_fft_scratch,
     ),
     "SignalStacker": _signal(
@@ -302,23 +299,21 @@ KERNELS = {
     ),
     ETHOS_U: MicroKernel(
         in_source(
-            "ethos_u/ethosu.cc",
-            "Prepare",
+            "ethos_u/ethosu.cc: Prepare",
             operand_count(at_least(1)),
             check(ATTRIBUTE, "options, as Vela writes them", _without_options),
         ),
-        in_source("ethos_u/ethosu.cc", "Eval"),
+        in_source("ethos_u/ethosu.cc: Eval"),
         scratch=_address_tables,
     ),
     "TFLM_DECODE": MicroKernel(
         in_source(
-            "decode.cc",
-            "Prepare",
+            "decode.cc: Prepare",
             check(OPERAND_COUNT, "two inputs for each output", _decode_pairs),
             check(CONSTANT, "constant inputs", _decode_constants),
             check(OPERAND_VALUE, "version 1, and compression by lookup table, Huffman code or pruning", _decode_types),
         ),
-        in_source("decode.cc", "Eval"),
+        in_source("decode.cc: Eval"),
     ),
     "TFLite_Detection_PostProcess": _DETECTION,
 }

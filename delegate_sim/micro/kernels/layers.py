@@ -23,13 +23,12 @@ from ..checks import (
     SAME_TYPES,
     TWO_TO_ONE,
     affine,
-    dimension,
-    fixed,
-    of_type,
+    constant,
     same_parameters,
     scale,
     scales,
     symmetric,
+    where_typed,
     with_cmsis_nn,
 )
 from ..target import HYBRID, MicroKernel, in_source
@@ -59,7 +58,7 @@ def _channel_count(node: NodeView) -> str | None:
     quantization = affine(node.input(1))
     if quantization is None:
         return None
-    channels = dimension(node.input(1), quantization.dimension)
+    channels = node.input(1).size(quantization.dimension)
     return (
         None if len(quantization.scales) == channels else f"filter with {len(quantization.scales)} scales for {channels} channels"
     )
@@ -120,9 +119,8 @@ _SAME_ZERO_POINT = same_parameters(INPUT, OUTPUT)[1]
 def _pooling(symbol: str) -> MicroKernel:
     return MicroKernel(
         in_source(
-            "pooling_common.cc",
-            "PoolingPrepare",
-            *of_type(
+            "pooling_common.cc: PoolingPrepare",
+            *where_typed(
                 INPUT,
                 INT8_INT16,
                 check(
@@ -132,7 +130,7 @@ def _pooling(symbol: str) -> MicroKernel:
             ),
             typed(INPUT, FLOAT32_INT8_INT16),
         ),
-        in_source("pooling.cc", symbol),
+        in_source(f"pooling.cc: {symbol}"),
     )
 
 
@@ -161,7 +159,7 @@ def _both_alignments(node: NodeView) -> str | None:
 
 
 def _size_count(node: NodeView) -> str | None:
-    count = dimension(node.input(1), 0)
+    count = node.input(1).size(0)
     return None if count == 2 else f"size with {count} elements"
 
 
@@ -170,8 +168,7 @@ _RESIZE_CHECKS = (TWO_TO_ONE, rank(INPUT, 4), rank(_SIZE, 1), typed(_SIZE, INT32
 KERNELS = {
     "BATCH_MATMUL": MicroKernel(
         in_source(
-            "batch_matmul.cc",
-            "BatchMatMulPrepare",
+            "batch_matmul.cc: BatchMatMulPrepare",
             TWO_TO_ONE,
             typed(INPUT, FLOAT32_INT8_INT16),
             typed(_SECOND, FLOAT32_INT8_INT16),
@@ -180,19 +177,18 @@ KERNELS = {
             rank(INPUT, between(2, 5)),
             rank(_SECOND, between(2, 5)),
             *with_cmsis_nn("batch_matmul.cc", rank(INPUT, at_most(4)), rank(_SECOND, at_most(4))),
-            *of_type(INPUT, INT16, *symmetric(INPUT, _SECOND, OUTPUT)),
+            *where_typed(INPUT, INT16, *symmetric(INPUT, _SECOND, OUTPUT)),
             check(SHAPE, "batch dimensions that are equal or 1", _batch_sizes),
             check(SHAPE, "inner dimensions of the same size", _inner_sizes),
             check(SHAPE, "an output with as many elements and dimensions as the product", _output_shape),
         ),
-        in_source("batch_matmul.cc", "BatchMatMulEval"),
+        in_source("batch_matmul.cc: BatchMatMulEval"),
         shapes=lambda node: {0: _product_shape(node)},
         persistent=_transposed_copies,
     ),
     "FULLY_CONNECTED": MicroKernel(
         in_source(
-            "fully_connected.cc",
-            "FullyConnectedPrepare",
+            "fully_connected.cc: FullyConnectedPrepare",
             SAME_TYPES,
             *with_cmsis_nn("fully_connected.cc", typed(INPUT, FLOAT32_INT8_INT16)),
             check(HYBRID, "FLOAT32 input with FLOAT32 filter, INT8 with INT8 or INT4, or INT16 with INT8", _filter_types),
@@ -212,42 +208,39 @@ KERNELS = {
             *with_cmsis_nn(
                 "fully_connected.cc",
                 check(QUANTIZATION, "a filter with one scale if input is INT16", _int16_channels, _PER_TENSOR),
-                *of_type(INPUT, INT16, *symmetric(INPUT, OUTPUT)),
+                *where_typed(INPUT, INT16, *symmetric(INPUT, OUTPUT)),
             ),
         ),
         in_source(
-            "fully_connected.cc",
-            "FullyConnectedEval",
+            "fully_connected.cc: FullyConnectedEval",
             typed(INPUT, FLOAT32_INT8_INT16),
-            *of_type(INPUT, INT8, typed(FILTER, ("INT8", "INT4"))),
+            *where_typed(INPUT, INT8, typed(FILTER, ("INT8", "INT4"))),
         ),
         scratch=int4_filter,
     ),
     "AVERAGE_POOL_2D": _pooling("AverageEval"),
     "L2_POOL_2D": MicroKernel(
-        in_source("l2_pool_2d.cc", "L2Prepare", ONE_TO_ONE, rank(INPUT, 4), rank(OUTPUT, 4), SAME_TYPES, typed(INPUT, FLOAT32)),
-        in_source("l2_pool_2d.cc", "L2Eval"),
+        in_source("l2_pool_2d.cc: L2Prepare", ONE_TO_ONE, rank(INPUT, 4), rank(OUTPUT, 4), SAME_TYPES, typed(INPUT, FLOAT32)),
+        in_source("l2_pool_2d.cc: L2Eval"),
         shapes=_pooled_shape,
     ),
     "MAX_POOL_2D": _pooling("MaxEval"),
     "RESIZE_BILINEAR": MicroKernel(
         in_source(
-            "resize_bilinear.cc",
-            "ResizeBilinearPrepare",
+            "resize_bilinear.cc: ResizeBilinearPrepare",
             *_RESIZE_CHECKS,
-            fixed(_SIZE),
+            constant(_SIZE),
             check(ATTRIBUTE, "at most one of half_pixel_centers and align_corners", _both_alignments),
         ),
-        in_source("resize_bilinear.cc", "ResizeBilinearEval", typed(OUTPUT, FLOAT32_INT8)),
+        in_source("resize_bilinear.cc: ResizeBilinearEval", typed(OUTPUT, FLOAT32_INT8)),
     ),
     "RESIZE_NEAREST_NEIGHBOR": MicroKernel(
         in_source(
-            "resize_nearest_neighbor.cc",
-            "ResizeNearestNeighborPrepare",
+            "resize_nearest_neighbor.cc: ResizeNearestNeighborPrepare",
             *_RESIZE_CHECKS,
             check(SHAPE, "size with 2 elements", _size_count),
-            fixed(_SIZE),
+            constant(_SIZE),
         ),
-        in_source("resize_nearest_neighbor.cc", "ResizeNearestNeighborEval", typed(OUTPUT, FLOAT32_INT8_INT16)),
+        in_source("resize_nearest_neighbor.cc: ResizeNearestNeighborEval", typed(OUTPUT, FLOAT32_INT8_INT16)),
     ),
 }

@@ -10,7 +10,7 @@ from ...rules.kinds import ATTRIBUTE, CONSTANT, OPERAND_COUNT, QUANTIZATION, SHA
 from ...rules.operands import INPUT, OUTPUT, at_least, operand
 from ...rules.rule import Check
 from ...rules.vocabulary import check, operand_count, rank, typed, where
-from ..checks import FLOAT32, FLOAT32_INT8, INT8, INT8_INT16, INT32, dimension, of_type, one_element, scale, with_cmsis_nn
+from ..checks import FLOAT32, FLOAT32_INT8, INT8, INT8_INT16, INT32, one_element, scale, where_typed, with_cmsis_nn
 from ..target import HYBRID, TENSOR_TYPE, MicroKernel, in_source
 
 _HANDLE, _CONDITION = operand(0, "handle"), operand(0, "condition")
@@ -50,38 +50,36 @@ def _loop_results(node: NodeView) -> str | None:
 _CONTROL_FLOW = {
     "ASSIGN_VARIABLE": MicroKernel(
         in_source(
-            "assign_variable.cc", "Prepare", operand_count(2, 0), typed(_HANDLE, ("RESOURCE", "INT32")), one_element(_HANDLE)
+            "assign_variable.cc: Prepare", operand_count(2, 0), typed(_HANDLE, ("RESOURCE", "INT32")), one_element(_HANDLE)
         ),
-        in_source("assign_variable.cc", "Eval"),
+        in_source("assign_variable.cc: Eval"),
     ),
     "CALL_ONCE": MicroKernel(
-        in_source("call_once.cc", "CallOncePrepare", operand_count(0, 0), _missing_subgraph("init_subgraph_index")),
-        in_source("call_once.cc", "CallOnceEval"),
+        in_source("call_once.cc: CallOncePrepare", operand_count(0, 0), _missing_subgraph("init_subgraph_index")),
+        in_source("call_once.cc: CallOnceEval"),
     ),
     "IF": MicroKernel(
         in_source(
-            "if.cc",
-            "IfPrepare",
+            "if.cc: IfPrepare",
             operand_count(at_least(1)),
             typed(_CONDITION, ("BOOL",)),
             one_element(_CONDITION),
             _missing_subgraph("then_subgraph_index", "else_subgraph_index"),
             _arguments("then_subgraph_index", 1, results=True),
         ),
-        in_source("if.cc", "IfEval"),
+        in_source("if.cc: IfEval"),
     ),
-    "READ_VARIABLE": MicroKernel(in_source("read_variable.cc", "Prepare"), in_source("read_variable.cc", "Eval")),
-    "VAR_HANDLE": MicroKernel(in_source("var_handle.cc", "VarHandlePrepare"), in_source("var_handle.cc", "VarHandleEval")),
+    "READ_VARIABLE": MicroKernel(in_source("read_variable.cc: Prepare"), in_source("read_variable.cc: Eval")),
+    "VAR_HANDLE": MicroKernel(in_source("var_handle.cc: VarHandlePrepare"), in_source("var_handle.cc: VarHandleEval")),
     "WHILE": MicroKernel(
         in_source(
-            "while.cc",
-            "WhilePrepare",
+            "while.cc: WhilePrepare",
             _missing_subgraph("cond_subgraph_index", "body_subgraph_index"),
             _arguments("cond_subgraph_index", 0, results=False),
             _arguments("body_subgraph_index", 0, results=True),
             check(OPERAND_COUNT, "as many outputs as inputs", _loop_results),
         ),
-        in_source("while.cc", "WhileEval"),
+        in_source("while.cc: WhileEval"),
     ),
 }
 
@@ -98,17 +96,17 @@ _Pair: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 def _svdf_units(node: NodeView) -> int:
-    return dimension(node.input(1), 0) // (node.options.rank or 1)
+    return node.input(1).size(0) // (node.options.rank or 1)
 
 
 def _svdf_rank(node: NodeView) -> str | None:
-    filters, count = dimension(node.input(1), 0), node.options.rank
+    filters, count = node.input(1).size(0), node.options.rank
     return None if count and filters % count == 0 else f"{filters} filters with rank {count}"
 
 
 def _svdf_shapes(node: NodeView) -> str | None:
-    batch, size = dimension(node.input(0), 0), dimension(node.input(0), 1)
-    filters, memory = dimension(node.input(1), 0), dimension(node.input(2), 1)
+    batch, size = node.input(0).size(0), node.input(0).size(1)
+    filters, memory = node.input(1).size(0), node.input(2).size(1)
     wanted: dict[str, _Pair] = {
         "output": (node.output(0).shape, (batch, _svdf_units(node))),
         "weights_feature": (node.input(1).shape, (filters, size)),
@@ -137,15 +135,14 @@ def _svdf_bias_scale(node: NodeView) -> str | None:
 
 
 def _svdf_scratch(node: NodeView) -> tuple[int, ...]:
-    batch, filters = dimension(node.input(0), 0), dimension(node.input(1), 0)
+    batch, filters = node.input(0).size(0), node.input(1).size(0)
     products = 4 * batch * filters
     return (products, 4 * batch * _svdf_units(node)) if node.input(0).type == "INT8" else (products,)
 
 
 _SVDF = MicroKernel(
     in_source(
-        "svdf_common.cc",
-        "PrepareSvdf",
+        "svdf_common.cc: PrepareSvdf",
         check(OPERAND_COUNT, "state", lambda node: None if node.input(4).index >= 0 else "no state"),
         check(SHAPE, "a number of filters that is a multiple of rank", _svdf_rank),
         typed(INPUT, FLOAT32_INT8),
@@ -159,7 +156,7 @@ _SVDF = MicroKernel(
             lambda node: None if node.input(4).is_variable else "state is not a variable tensor",
         ),
         operand_count(5, 1),
-        *of_type(
+        *where_typed(
             INPUT,
             INT8,
             typed(_FEATURES, INT8),
@@ -169,7 +166,7 @@ _SVDF = MicroKernel(
             typed(OUTPUT, INT8),
             check(QUANTIZATION, "a bias scale equal to the state scale times the scale of weights_time", _svdf_bias_scale),
         ),
-        *of_type(
+        *where_typed(
             INPUT,
             FLOAT32,
             typed(_FEATURES, FLOAT32).of_kind(HYBRID),
@@ -179,7 +176,7 @@ _SVDF = MicroKernel(
             typed(OUTPUT, FLOAT32),
         ),
     ),
-    in_source("svdf.cc", "EvalSvdf"),
+    in_source("svdf.cc: EvalSvdf"),
     scratch=_svdf_scratch,
 )
 
@@ -228,13 +225,13 @@ def _lstm_extras(node: NodeView) -> str | None:
 
 
 def _lstm_sizes(node: NodeView) -> tuple[int, int]:
-    return dimension(node.input(0), 1 if node.options.time_major else 0), dimension(node.input(18), 1)
+    return node.input(0).size(1 if node.options.time_major else 0), node.input(18).size(1)
 
 
 def _lstm_shapes(node: NodeView) -> str | None:
     source = node.input(0)
     batch, state = _lstm_sizes(node)
-    size = dimension(source, 2)
+    size = source.size(2)
     rows: list[tuple[str, _Pair]] = [
         (f"input {position}", (node.input(position).shape, (state, size if position < 5 else state))) for position in _WEIGHTS
     ]
@@ -264,8 +261,7 @@ def _lstm_scratch(node: NodeView) -> tuple[int, ...]:
 
 _LSTM = MicroKernel(
     in_source(
-        "unidirectional_sequence_lstm.cc",
-        "UnidirectionalSequenceLstmPrepare",
+        "unidirectional_sequence_lstm.cc: UnidirectionalSequenceLstmPrepare",
         operand_count(24, 1),
         check(OPERAND_COUNT, "variable tensors as states", _lstm_states),
         _lstm_type(18, "output state"),
@@ -289,8 +285,7 @@ _LSTM = MicroKernel(
         check(TENSOR_TYPE, "cell state of type FLOAT32 or INT16", _lstm_cell_type),
     ),
     in_source(
-        "unidirectional_sequence_lstm.cc",
-        "UnidirectionalSequenceLstmEval",
+        "unidirectional_sequence_lstm.cc: UnidirectionalSequenceLstmEval",
         typed(INPUT, ("FLOAT32", "INT8", "INT16")),
         check(HYBRID, "INT8 weights with INT8 or INT16 input", _lstm_weight_type),
     ),

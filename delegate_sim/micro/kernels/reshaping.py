@@ -20,8 +20,7 @@ from ..checks import (
     TWO_TO_ONE,
     as_int32,
     axis_in_range,
-    dimension,
-    fixed,
+    constant,
     integers,
     scale,
     zero_point,
@@ -77,7 +76,7 @@ _PERMUTATION = operand(1, "perm")
 
 def _space_batch(file: str, prepare: str, evaluate: str) -> MicroKernel:
     checks = (THREE_TO_ONE, rank(INPUT, between(3, 4)), rank(OUTPUT, between(3, 4)), SAME_TYPES)
-    return MicroKernel(in_source(file, prepare, *checks), in_source(file, evaluate, typed(INPUT, FLOAT32_INT8)))
+    return MicroKernel(in_source(f"{file}: {prepare}", *checks), in_source(f"{file}: {evaluate}", typed(INPUT, FLOAT32_INT8)))
 
 
 def _no_block(node: NodeView) -> str | None:
@@ -174,7 +173,7 @@ def _squeezed_bytes(node: NodeView) -> str | None:
 
 
 def _permutation_length(node: NodeView) -> str | None:
-    count, dims = dimension(node.input(1), 0), node.input(0).rank
+    count, dims = node.input(1).size(0), node.input(0).rank
     return None if count == dims else f"perm with {count} elements and input of rank {dims}"
 
 
@@ -187,8 +186,7 @@ def _permutation_range(node: NodeView) -> str | None:
 KERNELS = {
     "CONCATENATION": MicroKernel(
         in_source(
-            "concatenation.cc",
-            "ConcatenationPrepare",
+            "concatenation.cc: ConcatenationPrepare",
             NO_ACTIVATION,
             typed(INPUT, (*FLOAT32_INT8_INT16_INT32, "INT64", "BOOL")),
             SAME_TYPES,
@@ -207,27 +205,24 @@ KERNELS = {
                 "quantize all inputs with the parameters of the output",
             ),
         ),
-        in_source("concatenation.cc", "ConcatenationEval"),
+        in_source("concatenation.cc: ConcatenationEval"),
     ),
-    "PACK": MicroKernel(NO_PREPARE, in_source("pack.cc", "PackEval", typed(OUTPUT, (*FLOAT32_INT8_INT16_INT32, "INT64")))),
+    "PACK": MicroKernel(NO_PREPARE, in_source("pack.cc: PackEval", typed(OUTPUT, (*FLOAT32_INT8_INT16_INT32, "INT64")))),
     "SPLIT": MicroKernel(
-        in_source("split.cc", "SplitPrepare", fixed(_SPLIT_AXIS)),
-        in_source(
-            "split.cc", "SplitEval", axis_in_range(_SPLIT_AXIS, _SPLIT_INPUT), typed(_SPLIT_INPUT, FLOAT32_INT8_INT16_INT32)
-        ),
+        in_source("split.cc: SplitPrepare", constant(_SPLIT_AXIS)),
+        in_source("split.cc: SplitEval", axis_in_range(_SPLIT_AXIS, _SPLIT_INPUT), typed(_SPLIT_INPUT, FLOAT32_INT8_INT16_INT32)),
     ),
     "SPLIT_V": MicroKernel(
-        in_source("split_v.cc", "SplitVPrepare", operand_count(3, at_least(1)), fixed(_SPLIT_V_AXIS)),
-        in_source("split_v.cc", "SplitVEval", axis_in_range(_SPLIT_V_AXIS), typed(INPUT, FLOAT32_INT8_INT16_INT32)),
+        in_source("split_v.cc: SplitVPrepare", operand_count(3, at_least(1)), constant(_SPLIT_V_AXIS)),
+        in_source("split_v.cc: SplitVEval", axis_in_range(_SPLIT_V_AXIS), typed(INPUT, FLOAT32_INT8_INT16_INT32)),
     ),
     "UNPACK": MicroKernel(
-        NO_PREPARE, in_source("unpack.cc", "UnpackEval", typed(INPUT, FLOAT32_INT8_INT16_INT32)), may_lack_results=True
+        NO_PREPARE, in_source("unpack.cc: UnpackEval", typed(INPUT, FLOAT32_INT8_INT16_INT32)), may_lack_results=True
     ),
     "BATCH_TO_SPACE_ND": _space_batch("batch_to_space_nd.cc", "BatchToSpaceNDPrepare", "BatchToSpaceNDEval"),
     "DEPTH_TO_SPACE": MicroKernel(
         in_source(
-            "depth_to_space.cc",
-            "CalculateOpData",
+            "depth_to_space.cc: CalculateOpData",
             ONE_TO_ONE,
             rank(INPUT, 4),
             typed(OUTPUT, FLOAT32_INT8),
@@ -235,40 +230,35 @@ KERNELS = {
             _BLOCK_SIZE,
             check(SHAPE, "a number of channels that is a multiple of block_size squared", _channels_left),
         ),
-        in_source("depth_to_space.cc", "DepthToSpaceEval"),
+        in_source("depth_to_space.cc: DepthToSpaceEval"),
         shapes=_depth_to_space,
     ),
     "EXPAND_DIMS": MicroKernel(
         in_source(
-            "expand_dims.cc",
-            "ExpandDimsPrepare",
+            "expand_dims.cc: ExpandDimsPrepare",
             TWO_TO_ONE,
-            fixed(_AXIS),
+            constant(_AXIS),
             check(SHAPE, "axis of rank at most 1", _long_axis),
             typed(_AXIS, INT32),
             check(SHAPE, "an output with one more dimension than input, of size 1, at axis", _expanded_shape),
         ),
-        in_source("expand_dims.cc", "ExpandDimsEval", typed(INPUT, FLOAT32_INT8_INT16)),
+        in_source("expand_dims.cc: ExpandDimsEval", typed(INPUT, FLOAT32_INT8_INT16)),
     ),
     "RESHAPE": MicroKernel(
         in_source(
-            "reshape_common.cc",
-            "ReshapeOutput",
+            "reshape_common.cc: ReshapeOutput",
             operand_count(exactly(1, 2), 1),
             SAME_TYPES,
             check(SHAPE, "as many elements in output as in input", _other_count),
         ),
-        in_source("reshape.cc", "EvalReshapeReference"),
+        in_source("reshape.cc: EvalReshapeReference"),
         shapes=lambda node: {0: _stretched(node)},
     ),
-    "SHAPE": MicroKernel(
-        in_source("shape.cc", "ShapePrepare", ONE_TO_ONE), in_source("shape.cc", "ShapeEval", typed(OUTPUT, INT32))
-    ),
+    "SHAPE": MicroKernel(in_source("shape.cc: ShapePrepare", ONE_TO_ONE), in_source("shape.cc: ShapeEval", typed(OUTPUT, INT32))),
     "SPACE_TO_BATCH_ND": _space_batch("space_to_batch_nd.cc", "SpaceToBatchNDPrepare", "SpaceToBatchNDEval"),
     "SPACE_TO_DEPTH": MicroKernel(
         in_source(
-            "space_to_depth.cc",
-            "Prepare",
+            "space_to_depth.cc: Prepare",
             ONE_TO_ONE,
             rank(INPUT, 4),
             typed(OUTPUT, FLOAT32_INT8),
@@ -276,31 +266,29 @@ KERNELS = {
             _BLOCK_SIZE,
             check(SHAPE, "height and width that are multiples of block_size", _pixels_left),
         ),
-        in_source("space_to_depth.cc", "Eval"),
+        in_source("space_to_depth.cc: Eval"),
         shapes=_space_to_depth,
     ),
     "SQUEEZE": MicroKernel(
         in_source(
-            "squeeze.cc",
-            "SqueezePrepare",
+            "squeeze.cc: SqueezePrepare",
             ONE_TO_ONE,
             rank(INPUT, at_most(8)),
             check(SHAPE, "squeezed dimensions of size 1, and an output with all other dimensions", _squeezed),
         ),
-        in_source("squeeze.cc", "SqueezeEval", check(SHAPE, "input and output with the same number of bytes", _squeezed_bytes)),
+        in_source("squeeze.cc: SqueezeEval", check(SHAPE, "input and output with the same number of bytes", _squeezed_bytes)),
     ),
     "TRANSPOSE": MicroKernel(
         in_source(
-            "transpose_common.cc",
-            "TransposePrepare",
+            "transpose_common.cc: TransposePrepare",
             TWO_TO_ONE,
             rank(INPUT, at_most(5)),
             SAME_TYPES,
-            fixed(_PERMUTATION),
+            constant(_PERMUTATION),
             rank(_PERMUTATION, 1),
             check(SHAPE, "one element of perm for each dimension", _permutation_length),
             check(OPERAND_VALUE, "only dimensions of input in perm", _permutation_range),
         ),
-        in_source("transpose.cc", "TransposeEval", typed(INPUT, FLOAT32_INT8_INT16)),
+        in_source("transpose.cc: TransposeEval", typed(INPUT, FLOAT32_INT8_INT16)),
     ),
 }

@@ -8,32 +8,21 @@ from ...graph.graph import Graph, NodeView
 from ...rules.kinds import CONSTANT, OPERAND_VALUE, SHAPE
 from ...rules.operands import INPUT, OUTPUT, at_most, operand
 from ...rules.vocabulary import check, operand_count, rank, same_type, typed
-from ..checks import (
-    FLOAT32_INT8_INT16_INT32,
-    INT32,
-    SAME_TYPES,
-    THREE_TO_ONE,
-    TWO_TO_ONE,
-    as_int32,
-    axis_in_range,
-    dimension,
-    fixed,
-    integers,
-)
+from .. import checks
 from ..target import TENSOR_TYPE, MicroKernel, in_source
 
 _BEGIN, _END, _STRIDES = operand(1, "begin"), operand(2, "end"), operand(3, "strides")
 _AXIS = operand(1, "axis")
 _UPDATE, _START = operand(1, "update"), operand(2, "start_indices")
 _INDEX_TYPES = ("INT32", "INT64")
-_WITH_BOOL = (*FLOAT32_INT8_INT16_INT32, "BOOL")
+_WITH_BOOL = (*checks.FLOAT32_INT8_INT16_INT32, "BOOL")
 _UNROLL = "give the slice a constant size; if it is in the loop of a recurrent layer, convert the layer unrolled or fused"
 _MOST_DIMENSIONS = 6
 """The most dimensions of a ``RuntimeShape``."""
 
 
 def _start_count(node: NodeView) -> str | None:
-    count, dims = dimension(node.input(2), 0), node.input(0).rank
+    count, dims = node.input(2).size(0), node.input(0).rank
     return None if count == dims else f"start_indices with {count} elements and input of rank {dims}"
 
 
@@ -51,7 +40,7 @@ def _many_axes(node: NodeView) -> str | None:
 
 def _scattered_axes(node: NodeView) -> str | None:
     dims = node.input(0).rank
-    axes = sorted([axis + dims if axis < 0 else axis for axis in integers(node, node.input(1)) or ()])
+    axes = sorted([axis + dims if axis < 0 else axis for axis in checks.integers(node, node.input(1)) or ()])
     return f"axes {axes}" if any(after != before + 1 for before, after in zip(axes, axes[1:], strict=False)) else None
 
 
@@ -82,7 +71,7 @@ def _stop_of(end: int, stride: int, size: int, start: int, *, is_masked: bool, s
 
 
 def _bounds(node: NodeView) -> list[tuple[int, int, int]] | None:
-    rows = [as_int32(node, node.input(position)) for position in (1, 2, 3)]
+    rows = [checks.as_int32(node, node.input(position)) for position in (1, 2, 3)]
     if None in rows:
         return None
     begins, ends, strides = rows
@@ -146,41 +135,37 @@ def _computed_size(node: NodeView) -> str | None:
 KERNELS = {
     "DYNAMIC_UPDATE_SLICE": MicroKernel(
         in_source(
-            "dynamic_update_slice.cc",
-            "Prepare",
-            THREE_TO_ONE,
+            "dynamic_update_slice.cc: Prepare",
+            checks.THREE_TO_ONE,
             same_type(INPUT, _UPDATE, kind=TENSOR_TYPE),
             typed(_START, _INDEX_TYPES),
             rank(_START, 1),
             check(SHAPE, "start_indices with one element for each dimension", _start_count),
             check(SHAPE, "an update of at most the size of input", _update_size),
         ),
-        in_source("dynamic_update_slice.cc", "Eval", typed(INPUT, FLOAT32_INT8_INT16_INT32)),
+        in_source("dynamic_update_slice.cc: Eval", typed(INPUT, checks.FLOAT32_INT8_INT16_INT32)),
     ),
     "REVERSE_V2": MicroKernel(
         in_source(
-            "reverse.cc",
-            "ReverseV2Prepare",
-            TWO_TO_ONE,
+            "reverse.cc: ReverseV2Prepare",
+            checks.TWO_TO_ONE,
             rank(_AXIS, 1),
             rank(INPUT, at_most(_MOST_DIMENSIONS)),
             check(SHAPE, "at most one axis for each dimension", _many_axes),
             typed(INPUT, ("INT32", "FLOAT32", "UINT8", "INT8", "INT16", "INT64", "BOOL")),
-            typed(_AXIS, INT32),
-            SAME_TYPES,
+            typed(_AXIS, checks.INT32),
+            checks.SAME_TYPES,
         ),
         in_source(
-            "reverse.cc",
-            "ReverseV2Eval",
-            axis_in_range(_AXIS),
+            "reverse.cc: ReverseV2Eval",
+            checks.axis_in_range(_AXIS),
             check(OPERAND_VALUE, "consecutive axes", _scattered_axes, "reverse one axis after the other"),
         ),
     ),
     "SLICE": MicroKernel(
-        in_source("slice.cc", "SlicePrepare", THREE_TO_ONE),
+        in_source("slice.cc: SlicePrepare", checks.THREE_TO_ONE),
         in_source(
-            "slice.cc",
-            "SliceEval",
+            "slice.cc: SliceEval",
             typed(_BEGIN, _INDEX_TYPES),
             typed(INPUT, _WITH_BOOL),
             check(CONSTANT, "a size that the model file determines", _computed_size, _UNROLL),
@@ -188,17 +173,16 @@ KERNELS = {
     ),
     "STRIDED_SLICE": MicroKernel(
         in_source(
-            "strided_slice_common.cc",
-            "StridedSlicePrepare",
+            "strided_slice_common.cc: StridedSlicePrepare",
             operand_count(4, 1),
             rank(INPUT, at_most(4)),
-            fixed(_BEGIN),
-            fixed(_END),
-            fixed(_STRIDES),
+            checks.constant(_BEGIN),
+            checks.constant(_END),
+            checks.constant(_STRIDES),
             check(SHAPE, "begin, end and strides with one element for each dimension of input", _short_operand),
             check(OPERAND_VALUE, "strides without zeros", _zero_stride),
             check(SHAPE, "an output with the shape of the slice", _sliced_shape),
         ),
-        in_source("strided_slice.cc", "StridedSliceEval", typed(OUTPUT, _WITH_BOOL)),
+        in_source("strided_slice.cc: StridedSliceEval", typed(OUTPUT, _WITH_BOOL)),
     ),
 }

@@ -8,7 +8,7 @@ from ...graph.graph import fused_activation
 from ...model import schema
 from ...model.model import Allocation
 from ..kernel import KernelNode, kernel
-from ..operands import check_symmetric
+from ..operands import check_int16, check_symmetric
 from ..tensors import KernelTensor, affine_quantization, broadcast_shape, power_of_two_exponent
 
 _SOFTMAX_RESULTS = {"INT8": (1 / 256, -128), "INT16": (1 / 32768, 0)}
@@ -48,8 +48,7 @@ def prepare_elu(node: KernelNode) -> None:
 def prepare_relu(node: KernelNode) -> None:
     """``kernels/activations.cc: ReluPrepare, LeakyReluPrepare``."""
     source, result = _single_of_one_type(node)
-    if source.type == "INT16":
-        check_symmetric(node, source, result)
+    check_int16(node, source, result)
     node.resize(result, source.shape)
 
 
@@ -80,8 +79,7 @@ def prepare_logistic(node: KernelNode) -> None:
     source, result = _single_of_one_type(node)
     scale = _LOGISTIC_SCALES.get(source.type)
     node.ensure(scale is None or result.scale == scale, "the output has a scale that the kernel does not support")
-    if source.type == "INT16":
-        check_symmetric(node, source, result)
+    check_int16(node, source, result)
     node.resize(result, source.shape)
 
 
@@ -95,8 +93,7 @@ def prepare_softmax(node: KernelNode) -> None:
         node.ensure(result.zero_point == zero_point, "the output has a zero point that the kernel does not support")
         is_near = abs(result.scale - scale) <= scale * _SOFTMAX_TOLERANCE
         node.ensure(is_near, "the output has a scale that the kernel does not support")
-    if source.type == "INT16":
-        check_symmetric(node, source, result)
+    check_int16(node, source, result)
     node.resize(result, source.shape)
 
 
@@ -212,8 +209,7 @@ def prepare_dequantize(node: KernelNode) -> None:
     """``kernels/dequantize.cc: Prepare``. If the operand is constant, the result is kept between invocations."""
     source, result = node.operands(1)
     node.ensure_type(source, ("UINT8", "INT8", "INT16", "FLOAT16"), _LATER_DEQUANTIZE_TYPES)
-    if source.type == "INT16":
-        check_symmetric(node, source)
+    check_int16(node, source)
     result.type = "FLOAT32"
     if source.is_constant:
         result.allocation = Allocation.VARIABLE

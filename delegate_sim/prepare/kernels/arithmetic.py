@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...foundation.late_numpy import np
 from ...foundation.limits import element_count
 from ...graph.graph import fused_activation
 from ..kernel import PERSISTENT_SINCE, KernelNode, kernel
-from ..operands import HALF_TYPES_LATER, check_activation_range, check_symmetric
+from ..operands import HALF_TYPES_LATER, check_activation_range, check_int16, check_symmetric
 from ..tensors import KernelTensor, affine_quantization, broadcast_shape, first_unknown, known_array, power_of_two_exponent
 
 if TYPE_CHECKING:
@@ -31,9 +31,15 @@ _UNARY_TYPES = {
     "ABS": ("FLOAT32", "INT8", "INT16", "INT32"),
     "LOG": ("FLOAT32", "INT8", "INT16"),
     "RSQRT": ("FLOAT32", "INT8", "INT16"),
-    "SQUARE": ("FLOAT32",),
     "LOGICAL_NOT": ("BOOL",),
+    **dict.fromkeys(("COS", "SIN", "SQRT", "SQUARE"), ("FLOAT32",)),
 }
+_LATER_UNARY_TYPES: Mapping[str, Mapping[str, Collection[str]]] = {
+    "COS": {"litert-2.1.6": ("FLOAT16",)},
+    "SIN": {"litert-2.1.6": ("FLOAT16",)},
+    "SQRT": {"litert-2.0.2": ("INT8", "INT16")},
+}
+"""The types that unary operators support since a release."""
 _MULTIPLIED_TYPES = ("FLOAT32", "INT32", "INT64", "COMPLEX64", "UINT32")
 _COMPUTED_PRODUCTS = ("FLOAT32", "INT32", "INT64")
 """Types of products that this module computes. Prepare functions of later kernels may read such a product."""
@@ -226,28 +232,14 @@ def prepare_comparison(node: KernelNode) -> None:
     _resize_to_broadcast(node, first, second, result)
 
 
-@kernel("SIN", "COS", changed_in=("litert-2.1.6",))
-def prepare_sine(node: KernelNode) -> None:
-    """``kernels/elementwise.cc: GenericPrepare``."""
-    _prepare_unary(node, ("FLOAT32",), {"litert-2.1.6": ("FLOAT16",)})
-
-
-@kernel("SQRT", changed_in=("litert-2.0.2",))
-def prepare_sqrt(node: KernelNode) -> None:
-    """``kernels/elementwise.cc: GenericPrepare``."""
-    _prepare_unary(node, ("FLOAT32",), {"litert-2.0.2": ("INT8", "INT16")})
-
-
-@kernel(*_UNARY_TYPES)
+@kernel("SIN", "COS", changed_in=_LATER_UNARY_TYPES["SIN"])
+@kernel("SQRT", changed_in=_LATER_UNARY_TYPES["SQRT"])
+@kernel("ABS", "LOG", "LOGICAL_NOT", "RSQRT", "SQUARE")
 def prepare_unary(node: KernelNode) -> None:
     """``kernels/elementwise.cc: GenericPrepare``."""
-    _prepare_unary(node, _UNARY_TYPES[node.op], {})
-
-
-def _prepare_unary(node: KernelNode, types: Sequence[str], later: Mapping[str, Collection[str]]) -> None:
     source, result = node.operands(1)
     node.ensure(source.type == result.type, "input and output have different types")
-    node.ensure_type(source, types, later)
+    node.ensure_type(source, _UNARY_TYPES[node.op], _LATER_UNARY_TYPES.get(node.op, {}))
     if source.type == "INT8" or (source.type == "INT16" and source.quantization is not None):
         _check_unary_quantization(node, source, result)
     node.resize(result, source.shape)
@@ -278,9 +270,9 @@ def prepare_rounding(node: KernelNode) -> None:
     node.make_like(result, source)
 
 
-@kernel("NEG")
+@kernel("NEG", "ZEROS_LIKE")
 def prepare_neg(node: KernelNode) -> None:
-    """``kernels/neg.cc: Prepare``."""
+    """``kernels/neg.cc: Prepare``, ``kernels/zeros_like.cc: Prepare``."""
     source, result = node.operands(1)
     node.make_like(result, source)
 
@@ -290,8 +282,7 @@ def prepare_exp(node: KernelNode) -> None:
     """``kernels/exp.cc: Prepare``."""
     source, result = node.operands(1)
     result.type = source.type
-    if source.type == "INT16":
-        check_symmetric(node, source, result)
+    check_int16(node, source, result)
     node.resize(result, source.shape)
 
 

@@ -11,6 +11,7 @@ from ..operands import (
     INT32_MAX,
     UINT16_MAX,
     check_convolution_quantization,
+    check_int16,
     check_quantized_bias_type,
     check_symmetric,
     checked_output_sizes,
@@ -189,8 +190,7 @@ def _check_depthwise_types(
     )
     if weights.type == "INT4" and node.since("litert-2.1.5"):
         ensure_int32(node, *weights.shape)
-    if source.type == "INT16":
-        check_symmetric(node, source, result)
+    check_int16(node, source, result)
 
 
 def _check_depthwise_bias(node: KernelNode, source: KernelTensor, bias: KernelTensor, output_channels: int) -> None:

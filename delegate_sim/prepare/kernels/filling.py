@@ -14,14 +14,6 @@ from ..kernel import PERSISTENT_SINCE, KernelNode, kernel
 from ..operands import INT32_MAX
 from ..tensors import KernelTensor, as_int32, first_unknown, known_elements, positions_in
 
-
-@kernel("ZEROS_LIKE")
-def prepare_zeros_like(node: KernelNode) -> None:
-    """``kernels/zeros_like.cc: Prepare``."""
-    source, result = node.operands(1)
-    node.make_like(result, source)
-
-
 _BROADCAST_MAX_RANK = 8
 
 _ONE_HOT_TYPES = frozenset({"FLOAT32", "INT16", "INT32", "INT64", "INT8", "UINT8", "BOOL"})

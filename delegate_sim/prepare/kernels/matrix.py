@@ -11,17 +11,8 @@ from ...foundation.limits import element_count
 from ...graph.graph import fused_activation
 from ...model import schema
 from ...model.precompiled import FlexbufferMap
+from .. import operands
 from ..kernel import PERSISTENT_SINCE, KernelNode, kernel
-from ..operands import (
-    HYBRID_WEIGHT_TYPES,
-    INT32_MAX,
-    check_activation_range,
-    check_product_scale,
-    check_quantized_bias_type,
-    check_same_quantization,
-    check_symmetric,
-    weights_quantization,
-)
 from ..tensors import KernelTensor, affine_quantization, broadcast_shape, first_unknown, known_array, wrapped
 
 if TYPE_CHECKING:
@@ -83,14 +74,14 @@ def prepare_product(node: KernelNode) -> None:
     if not axis.is_constant_or_persistent:
         return
     if node.since("litert-2.2.0"):
-        node.ensure(source.element_count <= INT32_MAX, "the number of elements overflows")
+        node.ensure(source.element_count <= operands.INT32_MAX, "the number of elements overflows")
     if source.quantization is not None and node.since("litert-2.1.5"):
         node.ensure(source.quantization.is_affine, "the quantization is not affine")
         node.ensure_type(source, _QUANTIZED_PRODUCT_TYPES)
     if first_unknown(source) is not None or result.element_count > _LARGEST_COMPUTED_RESULT:
         return
     if source.quantization is None and source.type in ("UINT8", "INT8", "INT16"):
-        check_same_quantization(node, source, result)
+        operands.check_same_quantization(node, source, result)
     node.set_persistent(result, result.shape, _product(source, _resolved_axes(node, source, axis), result.shape))
 
 
@@ -144,9 +135,12 @@ def prepare_arg_max(node: KernelNode) -> None:
     if node.since("litert-2.2.0"):
         node.ensure(source.shape[position] > 0, "the dimension to search is empty")
     outer, inner = source.shape[:position], source.shape[position + 1 :]
-    node.ensure(element_count(outer) <= INT32_MAX and element_count(inner) <= INT32_MAX, "the number of elements overflows")
+    node.ensure(
+        element_count(outer) <= operands.INT32_MAX and element_count(inner) <= operands.INT32_MAX,
+        "the number of elements overflows",
+    )
     shape = (*outer, *inner)
-    node.ensure(element_count(shape) <= INT32_MAX, "the number of elements of the result overflows")
+    node.ensure(element_count(shape) <= operands.INT32_MAX, "the number of elements of the result overflows")
     node.resize(result, shape)
 
 
@@ -179,12 +173,12 @@ def prepare_fully_connected(node: KernelNode) -> None:
         node.ensure(bias.element_count == units, "the bias does not have one element for each unit")
     if source.type in _QUANTIZED_TYPES:
         _check_fully_connected_quantization(node, source, weights, bias, result)
-    elif weights.source.sparsity is not None and weights.type in HYBRID_WEIGHT_TYPES and node.since("litert-2.4"):
+    elif weights.source.sparsity is not None and weights.type in operands.HYBRID_WEIGHT_TYPES and node.since("litert-2.4"):
         stored = [is_dense for is_dense, _ in weights.source.sparsity.dimensions]
         node.ensure(stored[:2] == [True, False], "the sparse weights are not stored as rows of compressed columns")
     if source.type == result.type == "INT16":
-        check_symmetric(node, source, result)
-        check_quantized_bias_type(node, bias)
+        operands.check_symmetric(node, source, result)
+        operands.check_quantized_bias_type(node, bias)
     if options.keep_num_dims:
         node.ensure(source.shape[-1] == depth, "the last dimension of the input differs from the last dimension of the weights")
         node.resize(result, (*source.shape[:-1], units))
@@ -200,7 +194,7 @@ def _check_specification(node: KernelNode, source: KernelTensor, weights: Kernel
     entries = FlexbufferMap(bytes(node.options.quant_spec or ()))
     node.ensure(entries.is_valid, "quant_spec is not a flexbuffer")
     node.ensure(entries.text("spec") == _SPECIFICATION, "quant_spec names an unknown quantization")
-    is_hybrid = source.type == "FLOAT32" and weights.type in HYBRID_WEIGHT_TYPES
+    is_hybrid = source.type == "FLOAT32" and weights.type in operands.HYBRID_WEIGHT_TYPES
     node.ensure(is_hybrid, "quant_spec needs a float input and quantized weights")
     node.ensure_type(weights, "INT2")
     node.ensure_rank(weights, 2)
@@ -211,7 +205,7 @@ def _check_specification(node: KernelNode, source: KernelTensor, weights: Kernel
 
 
 def _check_fully_connected_options(node: KernelNode, source: KernelTensor, weights: KernelTensor) -> None:
-    is_hybrid = source.type == "FLOAT32" and weights.type in HYBRID_WEIGHT_TYPES
+    is_hybrid = source.type == "FLOAT32" and weights.type in operands.HYBRID_WEIGHT_TYPES
     node.ensure(is_hybrid or fused_activation(node) not in ("TANH", "SIGN_BIT"), "the fused activation is not supported")
     quantization = affine_quantization(weights)
     if weights.type in ("INT4", "INT2") and quantization is not None:
@@ -221,7 +215,7 @@ def _check_fully_connected_options(node: KernelNode, source: KernelTensor, weigh
 def _check_fully_connected_types(
     node: KernelNode, source: KernelTensor, weights: KernelTensor, bias: KernelTensor | None, result: KernelTensor
 ) -> None:
-    is_quantized = weights.type in HYBRID_WEIGHT_TYPES or (weights.type == "INT16" and node.since("litert-2.1.4"))
+    is_quantized = weights.type in operands.HYBRID_WEIGHT_TYPES or (weights.type == "INT16" and node.since("litert-2.1.4"))
     expected: tuple[str | tuple[str, ...], str | tuple[str, ...], str | tuple[str, ...]]
     if is_quantized and node.options.weights_format == _SHUFFLED_WEIGHTS:
         node.ensure_type(weights, "UINT8")
@@ -245,7 +239,7 @@ def _check_fully_connected_quantization(
     node: KernelNode, source: KernelTensor, weights: KernelTensor, bias: KernelTensor | None, result: KernelTensor
 ) -> None:
     node.ensure(affine_quantization(source) is not None, "the input has no affine quantization")
-    quantization = weights_quantization(node, weights)
+    quantization = operands.weights_quantization(node, weights)
     if quantization.is_per_channel:
         node.ensure_type(source, ("INT8", "INT16"))
         node.ensure_type(weights, ("INT8", "INT4", "INT2", "INT16"))
@@ -254,10 +248,10 @@ def _check_fully_connected_quantization(
         slices = weights.shape[quantization.dimension]
         node.ensure(len(quantization.scales) == slices, "the weights do not have one scale for each unit")
     else:
-        check_product_scale(node, source, weights, bias, result)
+        operands.check_product_scale(node, source, weights, bias, result)
     if source.type == "UINT8" and result.type == "INT16":
         node.ensure_type(weights, "UINT8")
-    check_activation_range(node, result)
+    operands.check_activation_range(node, result)
 
 
 @kernel("BATCH_MATMUL", changed_in=("litert-2.1.4",))
@@ -278,9 +272,8 @@ def prepare_batch_matmul(node: KernelNode) -> None:
 
 def _check_batch_matmul_types(node: KernelNode, left: KernelTensor, right: KernelTensor, result: KernelTensor) -> None:
     if left.type in ("INT8", "INT16") and result.type != "INT32":
-        check_product_scale(node, left, right, None, result)
-    if left.type == "INT16":
-        check_symmetric(node, left, right, result)
+        operands.check_product_scale(node, left, right, None, result)
+    operands.check_int16(node, left, right, result)
     node.ensure_type(left, ("FLOAT32", "INT8", "INT16"))
     if left.type == "INT8":
         node.ensure_type(right, "INT8")

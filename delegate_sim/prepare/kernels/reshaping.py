@@ -8,7 +8,7 @@ from ...foundation.limits import element_count
 from ...model import schema
 from ...model.numbers import StoredNumbers
 from ..kernel import PERSISTENT_SINCE, KernelNode, kernel
-from ..operands import INT32_MAX, check_same_quantization, check_symmetric, ensure_int32
+from ..operands import INT32_MAX, check_int16, check_same_quantization, ensure_int32
 from ..tensors import KernelTensor, as_int32, known_elements, wrapped
 
 _REARRANGED_TYPES = ("FLOAT32", "UINT8", "INT8", "INT32", "INT64")
@@ -87,8 +87,7 @@ def _batch_blocks(node: KernelNode) -> list[int] | None:
     node.ensure(source.type == result.type, "input and output have different types")
     if source.type in ("UINT8", "INT8", "INT16"):
         check_same_quantization(node, source, result)
-    if source.type == "INT16":
-        check_symmetric(node, source, result)
+    check_int16(node, source, result)
     # If the block shape is unknown, the kernel does not read the paddings or crops. This operand may even be missing.
     for position in (1, 2):
         operand = node.input(position)

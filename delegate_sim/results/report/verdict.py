@@ -420,7 +420,8 @@ def _shares(run: Run, actor: str, measures: Measures, compute: Compute, words: O
         return f"{actor} {verb} all nodes ({nodes:,}) in {_kernels(run, measures)}{risks_text(number_risks(run), _BUT)}"
     blocker = _main_blocker(run, compute)
     if not delegated:
-        return f"{actor} {verb} none of {counted(nodes, 'node')}; everything runs on the CPU{_because_of(blocker)}"
+        none = "no node" if nodes == 1 else f"none of {nodes:,} nodes"
+        return f"{actor} {verb} {none}; everything runs on the CPU{_because_of(blocker)}"
     shares = share_text(delegated, nodes, compute.delegated_multiply_adds, compute.multiply_adds)
     shares += " (a compiled program counts as one node)" if compute.has_programs else ""
     verb = words.part_verb or verb

@@ -19,20 +19,7 @@ from ....rules.vocabulary import constant_words
 from ..demands import READS_COMPUTED, LayerDemand, refusal
 from ..steps import Layer, RuleStep
 from ..tensors import Thrown, checked, info_of, input_info, input_infos, output_info
-from .questions import (
-    COUNTS,
-    FUSED,
-    LSTM_STATES,
-    LSTM_WEIGHTS,
-    full_shape,
-    fused,
-    is_reflected,
-    pads,
-    slices,
-    split_axis,
-    target_shape,
-    values_of,
-)
+from . import questions
 
 _ALLOCATIONS = (None, Allocation.CONSTANT, Allocation.ARENA, Allocation.VARIABLE, Allocation.DYNAMIC, Allocation.PERSISTENT)
 """The places of data by the runtime's number (``TfLiteAllocationType``)."""
@@ -48,7 +35,6 @@ def computed_weights(which: Operand, text: str, node: NodeView) -> None:
 
 
 def _negative(names: tuple[str, ...], node: NodeView) -> None:
-    """Raise Thrown for the first negative option (``NonNegative``)."""
     for name in names:
         value = getattr(node.options, name)
         if value < 0:
@@ -88,24 +74,23 @@ def _other_size_count(node: NodeView) -> tuple[int, list[int]] | None:
 
 
 def _uneven(is_output: bool, node: NodeView) -> tuple[int, int] | None:
-    """Return the elements and the row of a tensor of a higher rank than 2 that has no full rows."""
     info = output_info(node) if is_output else input_info(node, 0)
     row = input_info(node, 1).size(0 if is_output else 1)
     return None if info.rank <= 2 or info.element_count % row == 0 else (info.element_count, row)
 
 
 def _several_wildcards(node: NodeView) -> list[int] | None:
-    shape = target_shape(node) or []
+    shape = questions.target_shape(node) or []
     return shape if shape.count(-1) > 1 else None
 
 
 def _other_element_count(node: NodeView) -> tuple[list[int], int] | None:
-    count, shape = input_info(node, 0).element_count, full_shape(node)
+    count, shape = input_info(node, 0).element_count, questions.full_shape(node)
     return None if element_count(checked((*shape,))) == count else (shape, count)
 
 
 def _expanded_axis(node: NodeView) -> int | None:
-    rank, axes = input_info(node, 0).rank, values_of(node, 1)
+    rank, axes = input_info(node, 0).rank, questions.values_of(node, 1)
     return None if not axes or -(rank + 1) <= axes[0] <= rank else axes[0]
 
 
@@ -126,13 +111,12 @@ def _other_count_of_multiples(node: NodeView) -> tuple[int, int] | None:
 
 def _wide_padding(node: NodeView) -> tuple[list[int], int] | None:
     source = input_info(node, 0)
-    sizes = ((pair, source.size(at)) for at, pair in enumerate(pads(node)))
-    return next((([*pair], size) for pair, size in sizes if max(pair) > size - is_reflected(node)), None)
+    sizes = ((pair, source.size(at)) for at, pair in enumerate(questions.pads(node)))
+    return next((([*pair], size) for pair, size in sizes if max(pair) > size - questions.is_reflected(node)), None)
 
 
 def _wide_size(node: NodeView) -> tuple[int, int] | None:
-    """Return the first size that is too wide or below -1, with the largest size at its place."""
-    sizes = zip(node.input(0).shape, values_of(node, 1), values_of(node, 2), strict=False)
+    sizes = zip(node.input(0).shape, questions.values_of(node, 1), questions.values_of(node, 2), strict=False)
     return next(((size, whole - begin) for whole, begin, size in sizes if size < -1 or size > whole - begin), None)
 
 
@@ -145,18 +129,18 @@ def _joined_ranks(node: NodeView) -> None:
 
 
 def _uneven_split(node: NodeView) -> int | None:
-    size, count = input_info(node, 1).size(split_axis(node, 1, 0)), node.options.num_splits
+    size, count = input_info(node, 1).size(questions.split_axis(node, 1, 0)), node.options.num_splits
     return None if count and size % count == 0 else size
 
 
 def _other_sum_of_sizes(node: NodeView) -> tuple[list[int], int] | None:
-    sizes = values_of(node, 1)
-    whole = input_info(node, 0).size(split_axis(node, 0, 2))
+    sizes = questions.values_of(node, 1)
+    whole = input_info(node, 0).size(questions.split_axis(node, 0, 2))
     return None if min(sizes, default=0) < 0 or sum(sizes) == whole else (sizes, whole)
 
 
 def _several_inferred_sizes(node: NodeView) -> int | None:
-    count = sum(size < 0 for size in values_of(node, 1))
+    count = sum(size < 0 for size in questions.values_of(node, 1))
     return count if count > 1 else None
 
 
@@ -166,7 +150,7 @@ def _unpacked_axis(node: NodeView) -> int | None:
 
 
 def _other_count_of_slices(node: NodeView) -> tuple[int, int] | None:
-    size, count = input_info(node, 0).size(node.options.axis), slices(node)
+    size, count = input_info(node, 0).size(node.options.axis), questions.slices(node)
     return None if size == count else (count, size)
 
 
@@ -183,7 +167,7 @@ PROBLEMS: Mapping[str, Callable[[NodeView], object]] = {
     "other rank of weights": partial(_other_rank, 1, 2),
     "uneven input": partial(_uneven, False),
     "uneven output": partial(_uneven, True),
-    "no new shape": lambda node: target_shape(node) is None,
+    "no new shape": lambda node: questions.target_shape(node) is None,
     "several wildcards": _several_wildcards,
     "other element count": _other_element_count,
     "expanded axis": _expanded_axis,
@@ -244,7 +228,7 @@ def _outputs(row: RuleRow) -> Iterator[RuleStep]:
     wanted = row["outputs"]
 
     def test(node: NodeView) -> tuple[int, int, str] | None:
-        needed, count = wanted if isinstance(wanted, int) else COUNTS[wanted](node), len(node.node.outputs)
+        needed, count = wanted if isinstance(wanted, int) else questions.COUNTS[wanted](node), len(node.node.outputs)
         return None if count == needed else (count, needed, counted(count, "output"))
 
     said = "TfLiteArmnnDelegate: Unexpected number of outputs ({problem[0]} != {problem[1]}) in node #{node.index}"
@@ -338,18 +322,18 @@ def _fused(_: RuleRow) -> Iterator[RuleStep]:
     yield LayerDemand(
         ACTIVATION,
         "no fused activation, or RELU, RELU6, RELU_N1_TO_1 or TANH",
-        lambda node: None if fused_activation(node) in FUSED else fused_activation(node),
+        lambda node: None if fused_activation(node) in questions.FUSED else fused_activation(node),
         "fused {problem}",
     )
-    yield Layer("ACTIVATION", "activation", fused, "SharedFunctions.cpp:63")
+    yield Layer("ACTIVATION", "activation", questions.fused, "SharedFunctions.cpp:63")
 
 
 def _lstm_weights(_: RuleRow) -> Iterator[RuleStep]:
     text = "Invalid attempt to construct ConstTensor from non-constant TensorInfo."
-    for position, name in LSTM_WEIGHTS.items():
+    for position, name in questions.LSTM_WEIGHTS.items():
         which = operand(position, name)
         if position == 20:
-            yield _described(*LSTM_STATES)
+            yield _described(*questions.LSTM_STATES)
         yield _described(which)
         yield LayerDemand(
             CONSTANT,

@@ -121,7 +121,6 @@ def _pooling(node: NodeView) -> Query:
 
 
 def _rows(info: Info, columns: int) -> Info:
-    """Return a tensor of rank 2 with rows of the given size, if it has a higher rank."""
     return info.with_shape((info.element_count // columns, columns)) if info.rank > 2 else info
 
 

@@ -12,26 +12,7 @@ from ....rules.rule import Check
 from ....rules.vocabulary import check, refused_if, typed
 from ...gpu_compatibility import arithmetic
 from ...gpu_compatibility.checks import COMPATIBILITY, FLOAT, KNOWN_ACTIVATION, runtime_input_count, saying_by_release, shapes
-from ..model import (
-    BHWC,
-    BOOL_VALUES,
-    FLOAT_VALUES,
-    HW,
-    HWC,
-    INT32_VALUES,
-    LINEAR,
-    SCALAR,
-    NodeReader,
-    Operation,
-    Parser,
-    Shape,
-    build_error,
-    consume,
-    gpu_axis,
-    gpu_shape,
-    parse_one_to_one,
-    with_size,
-)
+from .. import model
 from . import BOOL, SINCE_1_1, SINCE_2_1_6, gpu_rule, single_reader
 
 _ELEMENTWISE = "ElementwiseOperationParser"
@@ -150,13 +131,13 @@ _SELECT = gpu_rule(
 _WITH_ACTIVATION = frozenset({"ADD", "DIV", "MUL", "SUB"})
 
 
-def parse_one_operand(reader: NodeReader) -> None:
+def parse_one_operand(reader: model.NodeReader) -> None:
     """Parse a unary operator (``ElementwiseOperationParser``)."""
     _check_operands(reader, runtime=1, constant=0)
     reader.add_complete(reader.view.op)
 
 
-def _parse_two_operands(reader: NodeReader) -> None:
+def _parse_two_operands(reader: model.NodeReader) -> None:
     operation = reader.add(reader.view.op)
     if _has_operands(reader, runtime=2, constant=0):
         _add_runtime_operands(reader, operation)
@@ -168,21 +149,21 @@ def _parse_two_operands(reader: NodeReader) -> None:
         reader.fuse_activation(operation)
 
 
-def _has_operands(reader: NodeReader, runtime: int, constant: int) -> bool:
+def _has_operands(reader: model.NodeReader, runtime: int, constant: int) -> bool:
     # An omitted operand is counted as a constant (``VerifyInputsConstsOutputs``).
     node, count = reader.view.node, runtime_input_count(reader.view)
     return count == runtime and len(node.inputs) - count == constant and len(node.outputs) == 1
 
 
-def _check_operands(reader: NodeReader, runtime: int, constant: int) -> None:
+def _check_operands(reader: model.NodeReader, runtime: int, constant: int) -> None:
     if not _has_operands(reader, runtime, constant):
         count = runtime_input_count(reader.view)
-        raise build_error(
+        raise model.build_error(
             "gpu-build-operand-count", found=f"has {count} runtime operands among {len(reader.view.node.inputs)} operands"
         )
 
 
-def _add_runtime_operands(reader: NodeReader, operation: Operation) -> None:
+def _add_runtime_operands(reader: model.NodeReader, operation: model.Operation) -> None:
     first, second = reader.view.input(0), reader.view.input(1)
     if first.index != second.index:
         reader.add_input(operation, 0)
@@ -191,25 +172,25 @@ def _add_runtime_operands(reader: NodeReader, operation: Operation) -> None:
         # Upstream replaces the operator by a square, or by a multiplication by two.
         reader.add_input(operation, 0)
     else:
-        raise build_error("gpu-build-repeated-operand", first)
+        raise model.build_error("gpu-build-repeated-operand", first)
 
 
-def _add_constant_operand(reader: NodeReader, operation: Operation) -> None:
+def _add_constant_operand(reader: model.NodeReader, operation: model.Operation) -> None:
     constant = 0 if reader.is_constant(0) else 1
     tensor = reader.view.input(constant)
     reader.add_input(operation, 1 - constant)
-    elements = {"BOOL": BOOL_VALUES, "INT32": INT32_VALUES}.get(tensor.type, FLOAT_VALUES)
+    elements = {"BOOL": model.BOOL_VALUES, "INT32": model.INT32_VALUES}.get(tensor.type, model.FLOAT_VALUES)
     if tensor.element_count == 1:
-        layout = SCALAR
-    elif LINEAR.sizes(tensor.shape) is not None:
-        layout = LINEAR
+        layout = model.SCALAR
+    elif model.LINEAR.sizes(tensor.shape) is not None:
+        layout = model.LINEAR
     else:
-        layout = HW if tensor.rank == 2 else HWC
+        layout = model.HW if tensor.rank == 2 else model.HWC
     operation.attributes = layout
     reader.read(constant, layout, elements)
 
 
-def _parse_select(reader: NodeReader) -> None:
+def _parse_select(reader: model.NodeReader) -> None:
     operation = reader.add("SELECT_V2")
     reader.add_input(operation, 0)
     for position in (1, 2):
@@ -218,39 +199,39 @@ def _parse_select(reader: NodeReader) -> None:
             continue
         tensor = reader.view.input(position)
         if tensor.element_count < 2:
-            reader.read(position, SCALAR)
-            shape: Shape = (1, 1, 1, 1)
+            reader.read(position, model.SCALAR)
+            shape: model.Shape = (1, 1, 1, 1)
         elif position == 2 and tensor.rank == 3:
-            height, width, channels = reader.read(position, HWC)
+            height, width, channels = reader.read(position, model.HWC)
             shape = (1, height, width, channels)
         else:
-            reader.read(position, BHWC)
-            shape = gpu_shape(tensor)
+            reader.read(position, model.BHWC)
+            shape = model.gpu_shape(tensor)
         constant = reader.add_constant(position, shape)
-        consume(operation, constant)
+        model.consume(operation, constant)
     reader.add_outputs(operation)
 
 
-def _parse_reduction(reader: NodeReader) -> None:
+def _parse_reduction(reader: model.NodeReader) -> None:
     operation = reader.add(reader.view.op)
     shape = reader.add_input(operation, 0).shape
     for axis in _axes(reader):
-        shape = with_size(shape, axis, 1)
+        shape = model.with_size(shape, axis, 1)
     if reader.view.options.keep_dims:
         reader.add_outputs(operation)
     else:
         reader.add_reshaped_output(operation, shape, 0)
 
 
-def _parse_mean(reader: NodeReader) -> None:
+def _parse_mean(reader: model.NodeReader) -> None:
     reader.add_complete("MEAN").attributes = frozenset(_axes(reader))
 
 
-def _axes(reader: NodeReader) -> list[int]:
+def _axes(reader: model.NodeReader) -> list[int]:
     axes = reader.view.value(reader.view.input(1))
     assert axes is not None  # the rules require a constant INT32
     source = reader.view.input(0)
-    return [gpu_axis(source, axis) for axis in as_list(axes[: reader.view.input(1).element_count])]
+    return [model.gpu_axis(source, axis) for axis in as_list(axes[: reader.view.input(1).element_count])]
 
 
 RULES = {
@@ -284,11 +265,11 @@ RULES = {
 
 TWO_OPERANDS = frozenset((*_BINARY, *_COMPARISONS, "ADD", "ADD_N", "DIV", "LOGICAL_AND", "MUL", "SUB"))
 """The elementwise operators whose kernel reads two values at the position of the result."""
-PARSERS: Mapping[str, Parser] = {
+PARSERS: Mapping[str, model.Parser] = {
     **dict.fromkeys(_UNARY, parse_one_operand),
     **dict.fromkeys(TWO_OPERANDS, _parse_two_operands),
     **dict.fromkeys(_SELECTIONS, _parse_select),
     **dict.fromkeys(_REDUCTIONS, _parse_reduction),
-    "CUMSUM": parse_one_to_one,
+    "CUMSUM": model.parse_one_to_one,
     "MEAN": _parse_mean,
 }

@@ -9,15 +9,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from ....releases.catalogue import parse_release
-from ...gpu_compatibility import layers
-from ...gpu_compatibility.checks import (
-    CELL_STATE,
-    COMPATIBILITY,
-    OUTPUT_STATE,
-    custom_pool_parameters,
-    is_full_lstm,
-    runtime_input_count,
-)
+from ...gpu_compatibility import checks, layers
 from ..model import (
     GATE_SUM,
     HW,
@@ -58,7 +50,7 @@ _OUTPUT_GATE = _Gate(4, 8, 11, 15, 23)
 
 
 def _parse_lstm(reader: NodeReader) -> None:
-    parse = _parse_full if is_full_lstm(reader.view) else _parse_basic
+    parse = _parse_full if checks.is_full_lstm(reader.view) else _parse_basic
     parse(reader)
 
 
@@ -81,10 +73,10 @@ def _parse_basic(reader: NodeReader) -> None:
 
 
 def _parse_full(reader: NodeReader) -> None:
-    cell_state = reader.value(CELL_STATE)
+    cell_state = reader.value(checks.CELL_STATE)
     if cell_state.shape[0] != 1:
-        raise build_error("gpu-build-shape", reader.view.input(CELL_STATE), needed="a batch of 1")
-    output_state = reader.value(OUTPUT_STATE)
+        raise build_error("gpu-build-shape", reader.view.input(checks.CELL_STATE), needed="a batch of 1")
+    output_state = reader.value(checks.OUTPUT_STATE)
     gates = [_FORGET_GATE, _CELL_GATE, _OUTPUT_GATE]
     if _has(reader, _INPUT_TO_INPUT_WEIGHTS):
         gates.insert(1, _INPUT_GATE)
@@ -136,7 +128,7 @@ def _parse_conv_2d(reader: NodeReader) -> None:
     # Upstream divides a grouped convolution into a SPLIT, convolutions and a CONCAT. This parser adds a single operation.
     view = reader.view
     channels = gpu_shape(view.input(0))[3]
-    has_runtime_weights = runtime_input_count(view) != 1
+    has_runtime_weights = checks.runtime_input_count(view) != 1
     weights = gpu_shape(view.input(1)) if has_runtime_weights else reader.read(1, OHWI)
     reader.read_bias(2)
     if has_runtime_weights and channels != weights[3]:
@@ -149,13 +141,13 @@ def _parse_conv_2d(reader: NodeReader) -> None:
 
 def _parse_depthwise_conv_2d(reader: NodeReader) -> None:
     operation = reader.add_complete("DEPTHWISE_CONVOLUTION")
-    if runtime_input_count(reader.view) == 2:
+    if checks.runtime_input_count(reader.view) == 2:
         reader.add_input(operation, 1)
     else:
         reader.read(1, OHWI)
     reader.read_bias(2)
     reader.fuse_activation(operation)
-    if runtime_input_count(reader.view) == 2 and reader.view.options.depth_multiplier != 1:
+    if checks.runtime_input_count(reader.view) == 2 and reader.view.options.depth_multiplier != 1:
         # Upstream transposes the weights, so it needs their values.
         raise build_error("gpu-build-runtime-operand", reader.view.input(1))
 
@@ -164,7 +156,7 @@ def _parse_transpose_conv(reader: NodeReader) -> None:
     operation = reader.add("CONVOLUTION_TRANSPOSED")
     reader.add_input(operation, 2)
     reader.add_outputs(operation)
-    if runtime_input_count(reader.view) == 2:
+    if checks.runtime_input_count(reader.view) == 2:
         reader.add_input(operation, 1)
     else:
         reader.read(1, OHWI)
@@ -175,7 +167,7 @@ _POOL = gpu_rule(
     "Pooling2DOperationParser",
     *layers.POOL_2D,
     version_up_to=2,
-    cases=(COMPATIBILITY, COMPATIBILITY.with_symbol("CheckPooling2DGpuDelegateCompatibility")),
+    cases=(checks.COMPATIBILITY, checks.COMPATIBILITY.with_symbol("CheckPooling2DGpuDelegateCompatibility")),
 )
 
 
@@ -184,7 +176,7 @@ def _parse_pool(reader: NodeReader) -> None:
 
 
 def _parse_fully_connected(reader: NodeReader) -> None:
-    if runtime_input_count(reader.view) == 2:
+    if checks.runtime_input_count(reader.view) == 2:
         _parse_runtime_weights(reader)
         return
     operation = reader.add("FULLY_CONNECTED")
@@ -215,7 +207,7 @@ def _parse_runtime_weights(reader: NodeReader) -> None:
 
 def _parse_batch_matmul(reader: NodeReader) -> None:
     # If the second operand is constant, upstream adds a convolution instead of a matrix product.
-    runtime = runtime_input_count(reader.view)
+    runtime = checks.runtime_input_count(reader.view)
     if runtime == 2:
         reader.add_complete("BATCHED_MATMUL", 0, 1)
         return
@@ -227,7 +219,7 @@ def _parse_batch_matmul(reader: NodeReader) -> None:
     reader.read(1, HW)
 
 
-_CASES = (COMPATIBILITY, COMPATIBILITY.with_symbol("CheckCustomOpsGpuDelegateCompatibility"))
+_CASES = (checks.COMPATIBILITY, checks.COMPATIBILITY.with_symbol("CheckCustomOpsGpuDelegateCompatibility"))
 
 CUSTOM_RULES = {
     "Convolution2DTransposeBias": gpu_rule("TransposeConvCustomOperationParser", *layers.CUSTOM_TRANSPOSE_CONV, cases=_CASES),
@@ -235,7 +227,7 @@ CUSTOM_RULES = {
         "Pooling2DOperationParser",
         *layers.MAX_POOLING_WITH_ARGMAX,
         version_up_to=2,
-        cases=(*_CASES, COMPATIBILITY.with_symbol("CheckPooling2DGpuDelegateCompatibility")),
+        cases=(*_CASES, checks.COMPATIBILITY.with_symbol("CheckPooling2DGpuDelegateCompatibility")),
     ),
     "MaxUnpooling2D": gpu_rule("Unpooling2DOperationParser", *layers.MAX_UNPOOLING, cases=_CASES),
     "Resampler": gpu_rule("ResamplerOperationParser", *layers.RESAMPLER, cases=_CASES),
@@ -252,7 +244,7 @@ def _parse_pool_with_argmax(reader: NodeReader) -> None:
     operation = reader.add("POOLING_2D")
     reader.add_input(operation, 0)
     reader.add_output(operation, 0)
-    parameters = custom_pool_parameters(reader.view)
+    parameters = checks.custom_pool_parameters(reader.view)
     reader.fuse_activation(operation, parameters.activation if parameters else "NONE")
     reader.add_output(operation, 1)
 
@@ -271,7 +263,7 @@ RULES = {
         "DepthwiseConvolutionOperationParser",
         *layers.DEPTHWISE_CONV_2D,
         version_up_to=6,
-        cases=(COMPATIBILITY, COMPATIBILITY.with_symbol("CheckDepthwiseConvGpuDelegateCompatibility")),
+        cases=(checks.COMPATIBILITY, checks.COMPATIBILITY.with_symbol("CheckDepthwiseConvGpuDelegateCompatibility")),
     ),
     "TRANSPOSE_CONV": gpu_rule("TransposeConvBuiltinOperationParser", *layers.TRANSPOSE_CONV, version_up_to=3),
     **dict.fromkeys(("AVERAGE_POOL_2D", "MAX_POOL_2D"), _POOL),

@@ -131,11 +131,7 @@ def _quantized_ranks(node: NodeView, part: GraphPart) -> Affected | None:
     if operands is None or operands[0].rank == operands[1].rank:
         return None
     lower = min(operands, key=lambda tensor: tensor.rank)
-    return Affected(lower, {"other": list(node.output(0).shape)}) if any(map(_has_steps, operands)) else None
-
-
-def _has_steps(tensor: Tensor) -> bool:
-    return tensor.quantization is not None and tensor.quantization.is_affine
+    return Affected(lower, {"other": list(node.output(0).shape)}) if any(tensor.is_affine for tensor in operands) else None
 
 
 def _condition_elsewhere(node: NodeView, part: GraphPart) -> Affected | None:
@@ -188,7 +184,7 @@ RULES = (
 
 
 def _is_quantized(weights: Tensor) -> bool:
-    return weights.is_constant and _has_steps(weights)
+    return weights.is_constant and weights.is_affine
 
 
 def _strided_matrix(node: NodeView, part: GraphPart) -> Affected | None:

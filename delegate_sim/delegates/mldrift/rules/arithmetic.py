@@ -12,20 +12,7 @@ from ....refusal import Refusal
 from ....rules.kinds import BROADCAST, CONSTANT, NEIGHBOR, OPERATOR, RANK, TENSOR_TYPE
 from ....rules.rule import Check, OpRule
 from ....rules.vocabulary import check, refused_if, where
-from ...gpu_compatibility import arithmetic, bhwc, is_linear
-from ...gpu_compatibility.checks import (
-    COMPATIBILITY,
-    FLOAT,
-    KNOWN_ACTIVATION,
-    TWO_OPERANDS,
-    Found,
-    asked,
-    case,
-    joined,
-    operand_pairs,
-    runtime_input_count,
-    shapes,
-)
+from ...gpu_compatibility import arithmetic, bhwc, checks, is_linear
 from ..target import BATCH, BuildProblems, problem_if, unread_constants
 from . import ANY_NUMBERS, SIGNED, SOURCE, UNSIGNED, USUAL_TENSORS, only_tensors, parsed_by, tensors
 from .checks import (
@@ -68,11 +55,11 @@ def unary(all_tensors: Checks, *, version: int = 2) -> OpRule[Any]:
 
 
 def _has_two_runtime_operands(node: NodeView) -> bool:
-    return len(node.node.inputs) == 2 == runtime_input_count(node) and len(node.node.outputs) == 1
+    return len(node.node.inputs) == 2 == checks.runtime_input_count(node) and len(node.node.outputs) == 1
 
 
 def _has_two_constants(node: NodeView) -> bool:
-    return len(node.node.inputs) == 2 and runtime_input_count(node) == 0
+    return len(node.node.inputs) == 2 and checks.runtime_input_count(node) == 0
 
 
 _NOT_TWICE = refused_if(
@@ -86,7 +73,7 @@ _NOT_TWICE = refused_if(
 
 def _not_broadcastable(node: NodeView) -> str | None:
     fits = arithmetic.is_broadcastable(node.input(0).shape, node.input(1).shape)
-    return None if fits else shapes(node)
+    return None if fits else checks.shapes(node)
 
 
 _BROADCAST: Checks = (
@@ -118,11 +105,11 @@ _MAX_RANK = 4
 
 
 def _is_quantized(tensor: Tensor) -> bool:
-    return tensor.type in _QUANTIZED and tensor.quantization is not None and tensor.quantization.is_affine
+    return tensor.type in _QUANTIZED and tensor.is_affine
 
 
 def _reads_as_float(tensor: Tensor) -> bool:
-    return tensor.type in FLOAT or _is_quantized(tensor)
+    return tensor.type in checks.FLOAT or _is_quantized(tensor)
 
 
 def _unusable(node: NodeView) -> str | None:
@@ -151,43 +138,43 @@ _ONE_CONSTANT = (
 
 
 def _dump(tensor: Tensor) -> str:
-    return f"{{\n  type: {tensor.type}\n  data: {{...}}\n  dims: {joined(tensor.shape)}\n}}"
+    return f"{{\n  type: {tensor.type}\n  data: {{...}}\n  dims: {checks.joined(tensor.shape)}\n}}"
 
 
-def _unusable_of_two(name: str, tensor: Tensor) -> Found | None:
+def _unusable_of_two(name: str, tensor: Tensor) -> checks.Found | None:
     if tensor.sparsity is not None:
-        return Found("a sparse constant", f"{name}: sparse constant tensor {_dump(tensor)}")
+        return checks.Found("a sparse constant", f"{name}: sparse constant tensor {_dump(tensor)}")
     if tensor.rank > _MAX_RANK:
-        return Found(f"a constant of rank {tensor.rank}", f"{name}: constant tensor with rank > 4: {_dump(tensor)}")
-    if tensor.type in (*FLOAT, "INT32", "BOOL") or _is_quantized(tensor):
+        return checks.Found(f"a constant of rank {tensor.rank}", f"{name}: constant tensor with rank > 4: {_dump(tensor)}")
+    if tensor.type in (*checks.FLOAT, "INT32", "BOOL") or _is_quantized(tensor):
         return None
     message = f"{name}: unsupported constant tensor type: {tensor.type} {_dump(tensor)}"
-    return Found(f"a constant of type {tensor.type}", message)
+    return checks.Found(f"a constant of type {tensor.type}", message)
 
 
 def _two_constants(name: str) -> Checks:
     """Require two constants of the same type and of the output's rank. ``name`` is ML Drift's name of the operator."""
 
-    def unusable(node: NodeView) -> Found | None:
+    def unusable(node: NodeView) -> checks.Found | None:
         return _unusable_of_two(name, node.input(0)) or _unusable_of_two(name, node.input(1))
 
-    def types(node: NodeView) -> Found | None:
+    def types(node: NodeView) -> checks.Found | None:
         one, other = node.input(0).type, node.input(1).type
         message = f"{name}: constant inputs have different types: {one} vs {other}"
-        return None if one == other else Found(f"{one} and {other} constants", message)
+        return None if one == other else checks.Found(f"{one} and {other} constants", message)
 
-    def ranks(node: NodeView) -> Found | None:
+    def ranks(node: NodeView) -> checks.Found | None:
         first, second, result = node.input(0).rank, node.input(1).rank, node.output(0).rank
         if first == second == result:
             return None
         message = f"{name}: constant inputs and output must have the same rank, but got {first}, {second} and {result}"
-        return Found(f"constants of rank {first} and {second}, output of rank {result}", message)
+        return checks.Found(f"constants of rank {first} and {second}, output of rank {result}", message)
 
     needed = "constants of rank at most 4 that are FLOAT32, FLOAT16, INT32, BOOL or quantized"
-    return case(
-        asked(CONSTANT, needed, unusable),
-        asked(TENSOR_TYPE, "constants of one type", types),
-        asked(RANK, "constants with the rank of the output", ranks),
+    return checks.case(
+        checks.asked(CONSTANT, needed, unusable),
+        checks.asked(TENSOR_TYPE, "constants of one type", types),
+        checks.asked(RANK, "constants with the rank of the output", ranks),
         source=_IN_FUNCTION,
     )
 
@@ -209,7 +196,7 @@ def _constant_operands(name: str) -> Checks:
     )
 
 
-_THREE_PAIRS = operand_pairs(((2, 0), (1, 1), (0, 2)), f"{TWO_OPERANDS}; or 2 constant inputs and 1 output")
+_THREE_PAIRS = checks.operand_pairs(((2, 0), (1, 1), (0, 2)), f"{checks.TWO_OPERANDS}; or 2 constant inputs and 1 output")
 PAIRS: Checks = (*before("litert-2.3.0", *arithmetic.BINARY), *since("litert-2.3.0", _THREE_PAIRS))
 
 
@@ -227,7 +214,7 @@ def binary(
     return parsed_by(_PARSER, *(version or version_up_to(2)), *counts, *with_results(*own), all_tensors=all_tensors)
 
 
-_ACTIVATED: Checks = (*PAIRS, KNOWN_ACTIVATION)
+_ACTIVATED: Checks = (*PAIRS, checks.KNOWN_ACTIVATION)
 _XOR = check(OPERATOR, "an operator on the GPU compatibility list", lambda node: f"{node.op}, which is not on the list")
 
 
@@ -264,7 +251,7 @@ RULES = {
     "BITWISE_XOR": parsed_by(
         _PARSER,
         *version_up_to(2),
-        _XOR.saying("Not supported op BITWISE_XOR").from_source(COMPATIBILITY.with_branch("default")),
+        _XOR.saying("Not supported op BITWISE_XOR").from_source(checks.COMPATIBILITY.with_branch("default")),
         all_tensors=_LOGICAL,
     ),
     "DIV": binary("div", *_ACTIVATED, last=(FUSABLE_ELEMENTWISE,), all_tensors=FLOATS_AND_INTEGERS),
@@ -279,7 +266,7 @@ RULES = {
         "mul",
         arithmetic.MUL_OPERANDS,
         arithmetic.ENHANCED_BROADCAST,
-        KNOWN_ACTIVATION,
+        checks.KNOWN_ACTIVATION,
         version=version_up_to(8, older=4),
         may_be_one=True,
         last=(FUSABLE_ELEMENTWISE,),

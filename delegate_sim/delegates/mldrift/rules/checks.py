@@ -290,10 +290,6 @@ def has_data(tensor: Tensor) -> bool:
     return tensor.is_constant or tensor.value is not None
 
 
-def _is_image(shape: tuple[int, ...]) -> bool:
-    return len(shape) == 3 or (len(shape) == 4 and shape[0] == 1)
-
-
 _SHAPES: Mapping[str, tuple[str, str, Callable[[tuple[int, ...]], bool], str]] = {
     "scalar": ("of one element", "Scalar", lambda shape: all(size == 1 for size in shape), "{}  cannot be reduced to scalar."),
     "linear": ("with size 1 in all dimensions except the last", "Linear", is_linear, "Isn't linear convertible."),
@@ -301,7 +297,7 @@ _SHAPES: Mapping[str, tuple[str, str, Callable[[tuple[int, ...]], bool], str]] =
     "image": (
         "of rank 3, or of rank 4 with a batch of 1",
         "HWC",
-        _is_image,
+        lambda shape: len(shape) == 3 or (len(shape) == 4 and shape[0] == 1),
         "Expected a 3D tensor of shape HxWxC or a 4D tensor of shape 1xHxWxC but got {}",
     ),
     "filter": ("of rank 4", "OHWI", lambda shape: len(shape) == 4, "Expected a 4D tensor of shape OxHxWxI but got {}"),

@@ -327,7 +327,7 @@ def _weight_types(node: NodeView) -> Found | None:
             return Found(f"{name} not constant", "moe v1 expects constant quantized weights.")
         if weights.type != expected:
             return Found(f"{name} of type {weights.type}", f"moe expects {expected.lower()} {name}.")
-        if weights.quantization is None or not weights.quantization.is_affine:
+        if weights.quantization is None or not weights.is_affine:
             return Found(f"{name} without scales", f"moe expects affine quantization for {name}.")
         if weights.quantization.zero_points.any():
             message = f"moe only supports symmetric int8 weights; non-zero zero point in {name}."

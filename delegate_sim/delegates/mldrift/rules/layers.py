@@ -12,20 +12,7 @@ from ....rules.kinds import CONSTANT, OPERAND_COUNT, RANK
 from ....rules.vocabulary import check, operand_count, refused_if, where
 from ...gpu_compatibility import bhwc, layers
 from ...gpu_compatibility.checks import is_full_lstm, runtime_input_count
-from ..target import (
-    BATCH,
-    COLUMNS,
-    CONSTANT_READ,
-    CONSTANT_TYPE,
-    GROUPS,
-    WEIGHTS,
-    BuildProblems,
-    FormerProblems,
-    are_groups_split,
-    blockwise_weights,
-    groups_of,
-    unread_constants,
-)
+from .. import target
 from . import parsed_by, quantized_weights, tensors
 from .checks import (
     FUSABLE,
@@ -53,9 +40,7 @@ _has_runtime_weights = _has_runtime_inputs(2)
 
 def _is_convertible(node: NodeView) -> bool:
     weights = node.input(1)
-    is_matrix = weights.rank == 4 and weights.shape[1:3] == (1, 1)
-    is_affine = weights.quantization is not None and weights.quantization.is_affine
-    return is_matrix and is_affine and weights.type in ("INT4", "INT8")
+    return weights.rank == 4 and weights.shape[1:3] == (1, 1) and weights.is_affine and weights.type in ("INT4", "INT8")
 
 
 _CONSTANT_INPUT = refused_if(
@@ -104,13 +89,13 @@ def _few_rows(node: NodeView) -> Iterator[Refusal]:
     if node.options.adj_y and min(left.rank, right.rank) > 1:
         rows, columns = left.shape[-1 if node.options.adj_x else -2], right.shape[-2]
         if rows <= _FEW_ROWS and columns % 4:
-            yield COLUMNS.failure(right)
+            yield target.COLUMNS.failure(right)
 
 
 def _unread_matrices(node: NodeView) -> Iterator[Refusal]:
     for tensor in node.inputs:
         if tensor.is_constant and tensor.type == "INT8" and tensor.quantization is None:
-            yield CONSTANT_TYPE.failure(tensor)
+            yield target.CONSTANT_TYPE.failure(tensor)
 
 
 def _unusable_weights(node: NodeView) -> Iterator[Refusal]:
@@ -119,23 +104,22 @@ def _unusable_weights(node: NodeView) -> Iterator[Refusal]:
     has_runtime_bias = weights.is_constant and node.node.input(2) >= 0 and not bias.is_constant
     has_scales = not weights.is_constant and weights.type == "INT8" and weights.is_per_channel
     if is_same or has_scales:
-        yield WEIGHTS.failure(weights)
+        yield target.WEIGHTS.failure(weights)
     elif has_runtime_bias and runtime_input_count(node) == 2:
-        yield CONSTANT_READ.failure(weights)
+        yield target.CONSTANT_READ.failure(weights)
 
 
 _BIAS, _TRANSPOSE_CONV_BIAS = 2, 3
 
 
 def _fully_connected(node: NodeView) -> Iterator[Refusal]:
-    yield from unread_constants(node, (_BIAS,))
+    yield from target.unread_constants(node, (_BIAS,))
     yield from _unusable_weights(node)
     # A product with quantized weights reads more than ``_FEW_ROWS`` rows as batches. The same line was seen with OpenCL on a
     # Mali GPU (LiteRT issue 9277), and with WebGPU.
     weights, source, result = node.input(1), bhwc(node.input(0).shape), bhwc(node.output(0).shape)
-    is_quantized = weights.is_constant and weights.quantization is not None and weights.quantization.is_affine
-    if is_quantized and source.b == 1 and result.b > 1 and source.h * source.w > _FEW_ROWS:
-        yield replace(BATCH.failure(node.output(0)), hint="keep the dimensions of the input, and reshape the result")
+    if weights.is_constant and weights.is_affine and source.b == 1 and result.b > 1 and source.h * source.w > _FEW_ROWS:
+        yield replace(target.BATCH.failure(node.output(0)), hint="keep the dimensions of the input, and reshape the result")
 
 
 _OUTPUT_STATE, _CELL_STATE = 18, 19
@@ -192,16 +176,16 @@ _RESERVED_CHANNELS = 4
 
 
 def _split_groups(node: NodeView) -> Iterator[Refusal]:
-    yield from unread_constants(node, (_BIAS,))
+    yield from target.unread_constants(node, (_BIAS,))
     shapes = node.input(0).shape, node.input(1).shape, node.output(0).shape
-    if node.input(1).is_constant and are_groups_split(*shapes) and groups_of(*shapes)[1] > _RESERVED_CHANNELS:
-        yield GROUPS.failure(node.output(0))
+    if node.input(1).is_constant and target.are_groups_split(*shapes) and target.groups_of(*shapes)[1] > _RESERVED_CHANNELS:
+        yield target.GROUPS.failure(node.output(0))
 
 
 def _depthwise(node: NodeView) -> Iterator[Refusal]:
-    yield from unread_constants(node, (_BIAS,))
+    yield from target.unread_constants(node, (_BIAS,))
     if _has_runtime_weights(node) and not node.input(1).is_constant and node.options.depth_multiplier != 1:
-        yield WEIGHTS.failure(node.input(1))
+        yield target.WEIGHTS.failure(node.input(1))
 
 
 RULES = {
@@ -281,12 +265,12 @@ RULES = {
     ),
 }
 
-BUILD_PROBLEMS: BuildProblems = {
+BUILD_PROBLEMS: target.BuildProblems = {
     "CONV_2D": _split_groups,
     "DEPTHWISE_CONV_2D": _depthwise,
     "BATCH_MATMUL": _unread_matrices,
     "FULLY_CONNECTED": _fully_connected,
-    "TRANSPOSE_CONV": lambda node: unread_constants(node, (_TRANSPOSE_CONV_BIAS,)),
+    "TRANSPOSE_CONV": lambda node: target.unread_constants(node, (_TRANSPOSE_CONV_BIAS,)),
 }
-FORMER_PROBLEMS: FormerProblems = {"BATCH_MATMUL": (parse_release("litert-2.1.5"), _few_rows)}
-UNSHARED_PROBLEMS: BuildProblems = {"FULLY_CONNECTED": blockwise_weights}
+FORMER_PROBLEMS: target.FormerProblems = {"BATCH_MATMUL": (parse_release("litert-2.1.5"), _few_rows)}
+UNSHARED_PROBLEMS: target.BuildProblems = {"FULLY_CONNECTED": target.blockwise_weights}

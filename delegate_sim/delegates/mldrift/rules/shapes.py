@@ -13,19 +13,7 @@ from ....rules.operands import counted, operand
 from ....rules.vocabulary import check, constant, operand_count, typed, where
 from ...gpu_compatibility import arithmetic
 from ...gpu_compatibility.checks import COMPATIBILITY, Found, asked, case, runtime_operands, saying_by_release
-from ..target import (
-    AXES,
-    CHANNELS,
-    CONSTANT_TYPE,
-    INDICES,
-    WEIGHTS,
-    BuildProblems,
-    FormerProblems,
-    blockwise_weights,
-    constants_read,
-    problem_if,
-    unread_constants,
-)
+from .. import target
 from . import ANY_NUMBERS, SIGNED, USUAL_INPUTS, only_tensors, parsed_by, quantized_weights, tensors
 from .checks import (
     INPUT_AXES,
@@ -140,10 +128,10 @@ _EMBEDDING_LOOKUP = parsed_by(
 
 
 def _unusable_table(node: NodeView) -> Iterator[Refusal]:
-    yield from constants_read(node, 0)
+    yield from target.constants_read(node, 0)
     table = node.input(1)
     if not table.is_constant or table.rank == 4:
-        yield WEIGHTS.failure(table)
+        yield target.WEIGHTS.failure(table)
 
 
 def _deep_indices(node: NodeView) -> str | None:
@@ -172,10 +160,10 @@ _ONE_HOT = parsed_by(
 
 
 def _unusable_values(node: NodeView) -> Iterator[Refusal]:
-    yield from constants_read(node, 0)
+    yield from target.constants_read(node, 0)
     for position in (2, 3):
         if not node.input(position).is_constant:
-            yield WEIGHTS.failure(node.input(position))
+            yield target.WEIGHTS.failure(node.input(position))
 
 
 RULES = {
@@ -247,17 +235,21 @@ RULES = {
     "TILE": parsed_by("TileOperationParser", runtime_operands(1, 1), *readable(0), *RESULTS, all_tensors=tensors(*SIGNED)),
 }
 
-BUILD_PROBLEMS: BuildProblems = {
-    "CUMSUM": problem_if(AXES, 1, lambda node: any(not 0 <= axis + 4 - node.input(0).rank < 4 for axis in integers(node, 1)[:1])),
-    "TRANSPOSE": problem_if(AXES, 1, lambda node: any(axis < 0 for axis in integers(node, 1))),
-    "PADV2": problem_if(CONSTANT_TYPE, 2, _has_unread_value),
+BUILD_PROBLEMS: target.BuildProblems = {
+    "CUMSUM": target.problem_if(
+        target.AXES, 1, lambda node: any(not 0 <= axis + 4 - node.input(0).rank < 4 for axis in integers(node, 1)[:1])
+    ),
+    "TRANSPOSE": target.problem_if(target.AXES, 1, lambda node: any(axis < 0 for axis in integers(node, 1))),
+    "PADV2": target.problem_if(target.CONSTANT_TYPE, 2, _has_unread_value),
     "EMBEDDING_LOOKUP": _unusable_table,
-    "GATHER": lambda node: unread_constants(node, (0, 1)),
+    "GATHER": lambda node: target.unread_constants(node, (0, 1)),
     "ONE_HOT": _unusable_values,
 }
-_SEVERAL_INDICES = problem_if(INDICES, 1, lambda node: node.input(1).is_constant and node.input(1).element_count > 1)
-FORMER_PROBLEMS: FormerProblems = {"GATHER": (parse_release("litert-2.3.0"), _SEVERAL_INDICES)}
-UNSHARED_PROBLEMS: BuildProblems = {"EMBEDDING_LOOKUP": blockwise_weights}
-WEBGPU_PROBLEMS: BuildProblems = {
-    "TOPK_V2": problem_if(CHANNELS, 0, lambda node: element_count(node.input(0).shape[-1:]) < _VECTOR)
+_SEVERAL_INDICES = target.problem_if(
+    target.INDICES, 1, lambda node: node.input(1).is_constant and node.input(1).element_count > 1
+)
+FORMER_PROBLEMS: target.FormerProblems = {"GATHER": (parse_release("litert-2.3.0"), _SEVERAL_INDICES)}
+UNSHARED_PROBLEMS: target.BuildProblems = {"EMBEDDING_LOOKUP": target.blockwise_weights}
+WEBGPU_PROBLEMS: target.BuildProblems = {
+    "TOPK_V2": target.problem_if(target.CHANNELS, 0, lambda node: element_count(node.input(0).shape[-1:]) < _VECTOR)
 }

@@ -41,8 +41,8 @@ from .checks import (
     SMALLEST_CONVERSION,
     binary,
     counting_before,
+    has_type,
     in_method,
-    integers,
     method,
     of_type,
     of_types,
@@ -70,10 +70,6 @@ def _unusable_ratio(node: NodeView) -> str | None:
 
 def _has_normal_scales(node: NodeView) -> bool:
     return all(scale is None or is_normal(scale) for scale in map(only_scale, (node.input(0), node.output(0))))
-
-
-def _unusable_positive_scale(node: NodeView) -> str | None:
-    return _unusable_ratio(node) if _has_normal_scales(node) else None
 
 
 def _unusable_negative_scale(node: NodeView) -> str | None:
@@ -147,10 +143,6 @@ def _is_requantized(node: NodeView) -> bool:
     return source_type in ("qint8", "quint8") and source_type == datatype(node.graph, node.output(0))
 
 
-def _unusable_requantization(node: NodeView) -> str | None:
-    return _unusable_ratio(node) if _is_requantized(node) else None
-
-
 def _unknown_conversion(node: NodeView) -> str | None:
     if _is_requantized(node) or datatype(node.graph, node.input(0)) in ("fp32", "fp16"):
         return None
@@ -219,7 +211,7 @@ def _reduction(*checks: Check[Visit]) -> OpRule[Visit]:
         "VisitReduceNode",
         operands(2),
         *of_types(INPUT, FLOAT_OR_8_BITS_LAYERS),
-        integers(_AXES, "INT32"),
+        has_type(_AXES, "INT32"),
         rank(_AXES, at_most(1)).from_source(method("CheckAxesTensorShape")),
         stored(_AXES),
         check(SHAPE, "at least 1 axis", _no_axes, "list the axes to reduce").from_release("litert-2.0.2"),
@@ -268,7 +260,7 @@ RULES = {
         check(
             QUANTIZATION,
             "input scale / output scale from 1/256 to 128 for 8-bit types",
-            _unusable_positive_scale,
+            lambda node: _unusable_ratio(node) if _has_normal_scales(node) else None,
             data=("scale to the output's", SMALLEST_CONVERSION, LARGEST_CONVERSION),
         ),
         check(
@@ -310,7 +302,7 @@ RULES = {
         check(
             QUANTIZATION,
             "input scale / output scale from 1/256 to 128 for 8-bit types",
-            _unusable_requantization,
+            lambda node: _unusable_ratio(node) if _is_requantized(node) else None,
             data=("scale to the output's", SMALLEST_CONVERSION, LARGEST_CONVERSION),
         ),
         check(

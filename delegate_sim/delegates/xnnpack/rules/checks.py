@@ -226,7 +226,7 @@ def vector(which: Operand) -> Check[object]:
     return rank(which, exactly(1)).from_source(method("CheckShapeTensorShape"))
 
 
-def integers(which: Operand, *types: str, function: str = "CheckTensorType") -> Check[object]:
+def has_type(which: Operand, *types: str, function: str = "CheckTensorType") -> Check[object]:
     """Require that an operand has one of these types (``CheckTensorType`` and similar methods)."""
     return typed(which, types, hint=f"convert with {listed(types)} for this operand").from_source(method(function))
 
@@ -368,23 +368,21 @@ def _float_types(node: NodeView, visit: Visit) -> tuple[str, str] | None:
     return (of_weights, of_bias) if of_weights in ("FLOAT16", "FLOAT32") else None
 
 
-def _other_bias(node: NodeView, visit: Visit) -> str | None:
-    types = _float_types(node, visit)
-    return f"{types[0]} weights and {types[1]} bias" if types is not None and types[0] != types[1] else None
+def _other_bias(*accepted: str) -> Callable[[NodeView, Visit], str | None]:
+    def find(node: NodeView, visit: Visit) -> str | None:
+        types = _float_types(node, visit)
+        return f"{types[0]} weights and {types[1]} bias" if types and types[1] not in (types[0], *accepted) else None
 
-
-def _other_float_bias(node: NodeView, visit: Visit) -> str | None:
-    types = _float_types(node, visit)
-    return f"{types[0]} weights and {types[1]} bias" if types is not None and types[1] not in (types[0], "FLOAT32") else None
+    return find
 
 
 FLOAT_BIAS_LIKE_WEIGHTS = in_method(
     "CheckFilterAndBiasTypes",
-    check_for_target(HYBRID, "a bias of the same type as the float weights", _other_bias)
+    check_for_target(HYBRID, "a bias of the same type as the float weights", _other_bias())
     .from_release("litert-1.4.0")
     .before_release("litert-2.2.0"),
     check_for_target(
-        HYBRID, "a bias of the same type as the float weights, or FLOAT16 weights with a FLOAT32 bias", _other_float_bias
+        HYBRID, "a bias of the same type as the float weights, or FLOAT16 weights with a FLOAT32 bias", _other_bias("FLOAT32")
     ).from_release("litert-2.2.0"),
 )
 """Require that float weights and their bias have the same type (``CheckFilterAndBiasTypes``).

@@ -31,8 +31,8 @@ from .checks import (
     PADDING,
     RELU_TO_RELU6,
     WEIGHTS,
+    has_type,
     in_method,
-    integers,
     method,
     of_type,
     of_types,
@@ -172,7 +172,6 @@ _POOLING = (
 
 
 def _empty_first_size(node: NodeView) -> str | None:
-    """Return the new height as text if the height is below 1. The delegate does not check the new width."""
     value = node.value(node.input(1))
     return f"new height {value[0]}" if value is not None and len(value) and value[0] <= 0 else None
 
@@ -325,7 +324,7 @@ RULES = {
     "TRANSPOSE_CONV": xnnpack_rule(
         "VisitTransposeConvNode",
         operands(between(3, 4)),
-        integers(_OUTPUT_SHAPE, "INT32"),
+        has_type(_OUTPUT_SHAPE, "INT32"),
         vector(_OUTPUT_SHAPE),
         stored(_OUTPUT_SHAPE),
         check(SHAPE, "an output shape with 4 sizes", _not_four_sizes),
@@ -362,7 +361,7 @@ RULES = {
         operands(2),
         *of_types(INPUT, FLOAT32_OR_8_BITS),
         *shaped(INPUT, 4),
-        integers(_NEW_SIZE, "INT32"),
+        has_type(_NEW_SIZE, "INT32"),
         vector(_NEW_SIZE),
         stored(_NEW_SIZE),
         *of_types(OUTPUT, FLOAT_OR_8_BITS_LAYERS),

@@ -26,8 +26,8 @@ from .checks import (
     Types,
     counting_from,
     elements_of,
+    has_type,
     in_method,
-    integers,
     method,
     of_types,
     operands,
@@ -86,7 +86,6 @@ _LARGEST_INT64 = 2**63 - 1
 
 
 def _any_of(position: int, name: str, is_refused: Callable[[int], bool]) -> NodeFinder:
-    """Return a function that describes the first refused element of an operand."""
     return lambda node: next((f"{name} {element}" for element in elements_of(node, position) if is_refused(element)), None)
 
 
@@ -193,7 +192,7 @@ RULES = {
         *where(
             _has_new_shape,
             "if given",
-            integers(_NEW_SHAPE, "INT32"),
+            has_type(_NEW_SHAPE, "INT32"),
             *in_method(
                 "CheckShapeTensorShape",
                 check(SHAPE, "a shape operand with size 1 in all dimensions except the last", _many_dimensional_shape),
@@ -223,10 +222,10 @@ RULES = {
         "VisitSliceNode",
         vector(_BEGIN),
         stored(_BEGIN),
-        integers(_BEGIN, "INT32", "INT64", function="CheckTensorInt32OrInt64Type"),
+        has_type(_BEGIN, "INT32", "INT64", function="CheckTensorInt32OrInt64Type"),
         vector(_SIZE),
         stored(_SIZE),
-        integers(_SIZE, "INT32", "INT64", function="CheckTensorInt32OrInt64Type"),
+        has_type(_SIZE, "INT32", "INT64", function="CheckTensorInt32OrInt64Type"),
         _same_count(_BEGIN, _SIZE),
         check(
             RANK, f"at most {MAX_RANK} dimensions", _too_many_dimensions, by_reshape("fold dimensions with RESHAPE")
@@ -257,14 +256,14 @@ RULES = {
         option("shrink_axis_mask", 0, hint=by_reshape("remove the dimension with RESHAPE")),
         vector(_STRIDES),
         stored(_STRIDES),
-        integers(_STRIDES, "INT32", function="CheckTensorInt32Type"),
+        has_type(_STRIDES, "INT32", function="CheckTensorInt32Type"),
         check(OPERAND_VALUE, "strides of 1", _any_of(3, "stride", lambda stride: stride != 1)),
         vector(_BEGIN),
         stored(_BEGIN),
-        integers(_BEGIN, "INT32", function="CheckTensorInt32Type"),
+        has_type(_BEGIN, "INT32", function="CheckTensorInt32Type"),
         vector(_END),
         stored(_END),
-        integers(_END, "INT32", function="CheckTensorInt32Type"),
+        has_type(_END, "INT32", function="CheckTensorInt32Type"),
         _one_for_each_dimension(_BEGIN),
         _one_for_each_dimension(_END),
         _one_for_each_dimension(_STRIDES),
@@ -284,7 +283,7 @@ RULES = {
         "VisitSplitNode",
         check(ATTRIBUTE, "num_splits equal to the number of outputs", _other_result_count),
         operand_count(2, between(2, 4)).from_source(method("CheckNumInputs", "expected_num_inputs")),
-        integers(_SPLIT_DIMENSION, "INT32"),
+        has_type(_SPLIT_DIMENSION, "INT32"),
         stored(_SPLIT_DIMENSION),
         *of_types(operand(1, "input"), FLOAT_OR_8_BITS_ARITHMETIC),
         *_each_of_types("output"),
@@ -294,7 +293,7 @@ RULES = {
         operands(2),
         *of_types(INPUT, FLOAT_OR_8_BITS_LAYERS),
         *shaped(INPUT, between(1, MAX_RANK)),
-        integers(_PADDINGS, "INT32"),
+        has_type(_PADDINGS, "INT32"),
         *in_method(
             "CheckPaddingsTensorShape", check(SHAPE, "a pair of paddings for each dimension", _not_a_pair_for_each_dimension)
         ),
