@@ -248,9 +248,9 @@ def equal_quantization(view: OperationView, *inputs: int) -> None:
     for index in inputs or (0,):
         operand = view.inputs[index]
         if output.type in QUANT8 and (operand.scale, operand.zero_point) != (output.scale, output.zero_point):
-            part, found = OperandPart("input", index, "scale and zero point"), f"{operand.scale}, {operand.zero_point}"
+            part, actual = OperandPart("input", index, "scale and zero point"), f"{operand.scale}, {operand.zero_point}"
             needed = f"the scale and zero point of the output, {output.scale}, {output.zero_point}"
-            view.refuse("operation-quantization-equal", part, found, needed)
+            view.refuse("operation-quantization-equal", part, actual, needed)
 
 
 def check_equal_rank(view: OperationView, code: str) -> None:
