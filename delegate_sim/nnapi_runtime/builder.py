@@ -10,7 +10,7 @@ from copy import copy
 
 from ..foundation.float32 import float32
 from ..refusal import Refusal, Refused
-from .model import RUN_ORDER, NnModel, NnOperation, check_level, check_model, combine, own_version, run_order, writes_before_reads
+from .model import NnModel, NnOperation, check_level, check_model, combine, own_version, run_order, writes_before_reads
 from .operands import (
     MAX_COPIED_BYTES,
     ChannelQuantization,
@@ -23,7 +23,7 @@ from .operands import (
     operand_version,
 )
 from .operations import OPERATIONS
-from .refusal import Call, refuse, rule
+from .refusal import Call, refuse
 from .types import MAX_FEATURE_LEVEL, AndroidRelease, ResultCode, Version
 
 DEFAULTS_DROPPED_SINCE = AndroidRelease.ANDROID_11
@@ -41,11 +41,6 @@ def without_default_inputs(operation: NnOperation, operands: Sequence[NnOperand]
         return operation
     count = optional.count_needed(inputs)
     return operation if count == len(inputs) else operation._replace(inputs=operation.inputs[:count])
-
-
-OPERAND_INDEX = rule("operand-index")
-BOUNDARY_POINTER = rule("model-boundary-pointers")
-BOUNDARY_OPERAND = rule("model-boundary-operand")
 
 
 class ModelBuilder:
@@ -154,7 +149,7 @@ class ModelBuilder:
         for subject, listed, has_pointer in zip(("inputs", "outputs"), (inputs, outputs), pointers, strict=True):
             if not listed:
                 code = ResultCode.BAD_DATA if has_pointer else ResultCode.UNEXPECTED_NULL
-                refuse(BOUNDARY_POINTER, Call.IDENTIFY, subject, "none", "at least 1", code)
+                refuse("model-boundary-pointers", Call.IDENTIFY, subject, "none", "at least 1", code)
         self._check_indices((*inputs, *outputs), Call.IDENTIFY)
         # A rejected call keeps the changes that it made before it was rejected.
         self.inputs = list(inputs)
@@ -187,7 +182,9 @@ class ModelBuilder:
     def _check(self, operations: Sequence[NnOperation]) -> Version:
         if len(operations) < len(self.operations):
             stuck = sorted({one.index for one in self.operations} - {one.index for one in operations})
-            refuse(RUN_ORDER, Call.FINISH_MODEL, f"operation {stuck[0]}", "an input that is never written", "no such input")
+            refuse(
+                "model-run-order", Call.FINISH_MODEL, f"operation {stuck[0]}", "an input that is never written", "no such input"
+            )
         required = check_model(self.operands, operations, self.inputs, self.outputs, self.android)
         check_level(required, self.feature_level)
         return required
@@ -210,13 +207,17 @@ class ModelBuilder:
         count = len(self.operands)
         for index in indices:
             if not 0 <= index < count:
-                refuse(OPERAND_INDEX, call, "operand index", index, f"less than {count}")
+                refuse("operand-index", call, "operand index", index, f"less than {count}")
 
     def _set_lifetimes(self, indices: Sequence[int], lifetime: Lifetime) -> None:
         for index in indices:
             operand = self.operands[index]
             if operand.lifetime != Lifetime.TEMPORARY:
                 refuse(
-                    BOUNDARY_OPERAND, Call.IDENTIFY, f"operand {index}", operand.lifetime.value, "no value, and only one listing"
+                    "model-boundary-operand",
+                    Call.IDENTIFY,
+                    f"operand {index}",
+                    operand.lifetime.value,
+                    "no value, and only one listing",
                 )
             operand.lifetime = lifetime

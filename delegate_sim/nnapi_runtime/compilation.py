@@ -18,10 +18,8 @@ from .devices import Device, cpu_device, operation_cost
 from .model import NnModel, NnOperation, ReadyTracker, run_order
 from .operands import Lifetime
 from .operations.arithmetic import IF_ELSE, IF_THEN, WHILE_BODY, WHILE_CONDITION
-from .refusal import Call, ProcessAborted, refuse, rule
+from .refusal import RULES, Call, ProcessAborted, refuse
 from .types import AndroidRelease, OperationType, Preference, ResultCode
-
-NO_DEVICE = rule("compilation-no-device")
 
 _CONTROL_FLOW = frozenset({OperationType.IF, OperationType.WHILE})
 
@@ -196,7 +194,13 @@ class _StepPartitioner:
                 best, lowest = index, cost
         if best is None:
             name = OperationType(operation.type).name
-            refuse(NO_DEVICE, Call.FINISH_COMPILATION, f"operation {operation.index}", f"no device for {name}", "a device")
+            refuse(
+                "compilation-no-device",
+                Call.FINISH_COMPILATION,
+                f"operation {operation.index}",
+                f"no device for {name}",
+                "a device",
+            )
         is_interpreted = is_control_flow and not has_unknown_size and self._devices[best].is_cpu
         return self._interpreter if is_interpreted else best
 
@@ -211,11 +215,6 @@ def _has_unknown_size(model: NnModel, operation: NnOperation) -> bool:
     ]
     return any(operand.has_unknown_size for operand in (*operands, *inside))
 
-
-STEP_BOUNDARY = rule("compilation-step-boundary")
-STEP_PREPARED = rule("compilation-driver")
-STEP_SIZES = rule("compilation-step-sizes")
-SIMULATED = rule("compilation-simulated")
 
 _DYNAMIC_LEVEL = 3
 _DYNAMIC_SINCE = AndroidRelease.ANDROID_12
@@ -311,7 +310,7 @@ def _finish(plan: Plan, options: CompilationOptions) -> None:
                 _check_sizes(step, "a known size, or the operations that write and read the operand in the same step")
     if options.simulated_failure:
         code = ResultCode(options.simulated_failure)
-        refuse(SIMULATED, Call.FINISH_COMPILATION, "plan", "a simulated failure", "none", code)
+        refuse("compilation-simulated", Call.FINISH_COMPILATION, "plan", "a simulated failure", "none", code)
     if plan.device is None and plan.models[0].android >= _OUTPUTS_FOUND_SINCE:
         _check_outputs_read_later(plan)
 
@@ -337,10 +336,10 @@ def _find_temporary_outputs(plan: Plan) -> None:
 
 
 def _finish_step(step: PlanStep, android: AndroidRelease) -> None:
-    if android >= STEP_BOUNDARY.since and not (step.has_inputs and step.has_outputs):
+    if android >= RULES["compilation-step-boundary"].since and not (step.has_inputs and step.has_outputs):
         lacking = "output" if step.has_inputs else "input"
         subject, needed = f"step on {step.device.name}", "an input and an output"
-        refuse(STEP_BOUNDARY, Call.FINISH_COMPILATION, subject, f"no {lacking}", needed, ResultCode.OP_FAILED)
+        refuse("compilation-step-boundary", Call.FINISH_COMPILATION, subject, f"no {lacking}", needed, ResultCode.OP_FAILED)
     _prepare(step.device, step.model, step.operations)
     if android >= _DYNAMIC_SINCE and step.device.version.level < _DYNAMIC_LEVEL:
         _check_sizes(step, f"a known size, or a device of feature level {_DYNAMIC_LEVEL}")
@@ -350,13 +349,13 @@ def _check_sizes(step: PlanStep, needed: str) -> None:
     unknown = [index for index in step.temporary_outputs if step.model.operands[index].has_unknown_size]
     if unknown:
         subject = f"operand {unknown[0]}, from {step.device.name}"
-        refuse(STEP_SIZES, Call.FINISH_COMPILATION, subject, "unknown size", needed, ResultCode.OP_FAILED)
+        refuse("compilation-step-sizes", Call.FINISH_COMPILATION, subject, "unknown size", needed, ResultCode.OP_FAILED)
 
 
 def _prepare(device: Device, model: NnModel, operations: Sequence[NnOperation]) -> None:
     code = device.prepare(model, operations)
     if code != ResultCode.NO_ERROR:
-        refuse(STEP_PREPARED, Call.FINISH_COMPILATION, device.name, f"error {int(code)}", "a compiled model", code)
+        refuse("compilation-driver", Call.FINISH_COMPILATION, device.name, f"error {int(code)}", "a compiled model", code)
 
 
 def _check_outputs_read_later(plan: Plan) -> None:

@@ -14,16 +14,8 @@ from typing import NamedTuple
 
 from .operands import Lifetime, NnOperand, operand_version
 from .operations import validate_operation
-from .refusal import Call, refuse, rule
+from .refusal import RULES, Call, refuse
 from .types import AndroidRelease, OperandType, Version, type_of
-
-RUN_ORDER = rule("model-run-order")
-MODEL_EMPTY = rule("model-empty")
-MODEL_LIFETIME = rule("model-submodel-operand")
-MODEL_BOUNDARY = rule("model-boundary")
-WRITTEN_TWICE = rule("model-written-twice")
-NEVER_WRITTEN = rule("model-never-written")
-MODEL_LEVEL = rule("model-feature-level")
 
 _MODEL = OperandType.MODEL.value
 _PLAIN = Version(1)
@@ -185,7 +177,7 @@ def check_model(
     """Check a model with operations in run order. Return the version that the model needs. Upstream: validateModelSubgraph."""
     for subject, present in (("operands", operands), ("operations", operations)):
         if not present:
-            refuse(MODEL_EMPTY, Call.FINISH_MODEL, subject, 0, "at least 1")
+            refuse("model-empty", Call.FINISH_MODEL, subject, 0, "at least 1")
     versions = {_PLAIN}
     for index, operand in enumerate(operands):
         if operand.type == _MODEL or operand.lifetime is Lifetime.SUBMODEL:
@@ -206,18 +198,24 @@ _TENSOR_FLOAT32 = OperandType.TENSOR_FLOAT32.value
 def _check_lifetime(index: int, operand: NnOperand) -> None:
     if (operand.type == _MODEL) != (operand.lifetime is Lifetime.SUBMODEL):
         value = f"{type_of(operand.type)}, {operand.lifetime.value}"
-        refuse(MODEL_LIFETIME, Call.FINISH_MODEL, f"operand {index}", value, "type MODEL and a reference to a model, or neither")
+        refuse(
+            "model-submodel-operand",
+            Call.FINISH_MODEL,
+            f"operand {index}",
+            value,
+            "type MODEL and a reference to a model, or neither",
+        )
 
 
 def _check_boundary(operands: Sequence[NnOperand], listed: Sequence[int], lifetime: Lifetime) -> None:
     for index in listed:
         if operands[index].lifetime is not lifetime:
-            refuse(MODEL_BOUNDARY, Call.FINISH_MODEL, f"operand {index}", operands[index].lifetime.value, lifetime.value)
+            refuse("model-boundary", Call.FINISH_MODEL, f"operand {index}", operands[index].lifetime.value, lifetime.value)
     times = Counter(listed)
     for index, operand in enumerate(operands):
         if operand.lifetime is lifetime and times[index] != 1:
             value = f"listed {times[index]} times"
-            refuse(MODEL_BOUNDARY, Call.FINISH_MODEL, f"operand {index}", value, f"once as {lifetime.value}")
+            refuse("model-boundary", Call.FINISH_MODEL, f"operand {index}", value, f"once as {lifetime.value}")
 
 
 def _check_writers(operands: Sequence[NnOperand], operations: Sequence[NnOperation], android: AndroidRelease) -> None:
@@ -226,16 +224,20 @@ def _check_writers(operands: Sequence[NnOperand], operations: Sequence[NnOperati
         for index in operation.outputs:
             if known[index]:
                 value = f"{operands[index].lifetime.value}, written by operation {operation.index}"
-                refuse(WRITTEN_TWICE, Call.FINISH_MODEL, f"operand {index}", value, "one writer")
+                refuse("model-written-twice", Call.FINISH_MODEL, f"operand {index}", value, "one writer")
             known[index] = True
-    if not all(known) and android >= NEVER_WRITTEN.since:
+    if not all(known) and android >= RULES["model-never-written"].since:
         index = known.index(False)
         refuse(
-            NEVER_WRITTEN, Call.FINISH_MODEL, f"operand {index}", operands[index].lifetime.value, "an operation that writes it"
+            "model-never-written",
+            Call.FINISH_MODEL,
+            f"operand {index}",
+            operands[index].lifetime.value,
+            "an operation that writes it",
         )
 
 
 def check_level(version: Version, level: int) -> None:
     """Raise Refused if the runtime's feature level is too low for the version that a model needs."""
     if not version.fits(Version(level, runtime_only=True)):
-        refuse(MODEL_LEVEL, Call.FINISH_MODEL, "feature level", version.level, f"at most {level}")
+        refuse("model-feature-level", Call.FINISH_MODEL, "feature level", version.level, f"at most {level}")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from .refusal import Call, ForType, refuse, rule
+from .refusal import Call, ForType, refuse
 from .types import OperandType, ResultCode, Version, element_size, is_extension, is_known_type, is_tensor, type_level, type_of
 
 if TYPE_CHECKING:
@@ -98,21 +98,6 @@ class NnOperand:
         return size
 
 
-OPERAND_TYPE = rule("operand-type")
-SCALAR_DIMENSIONS = rule("operand-scalar-dimensions")
-DIMENSIONS_POINTER = rule("operand-dimensions-pointer")
-OPERAND_BYTES = rule("operand-bytes")
-OPERAND_SCALE = rule("operand-scale")
-OPERAND_ZERO_POINT = rule("operand-zero-point")
-CHANNEL_TYPE = rule("channel-type")
-CHANNEL_DIMENSION = rule("channel-dimension")
-CHANNEL_COUNT = rule("channel-count")
-CHANNEL_SCALE = rule("channel-scale")
-CHANNEL_MISSING = rule("channel-missing")
-VALUE_POINTER = rule("value-pointer")
-VALUE_SHAPE = rule("value-shape")
-VALUE_LENGTH = rule("value-length")
-
 _T = OperandType
 
 # The lowest and the highest zero point by type. These types need a positive scale. All other types need the scale 0.
@@ -134,30 +119,30 @@ def check_operand_type(operand: NnOperand, has_pointer: bool = False) -> None:
     """
     call = Call.ADD_OPERAND
     if has_pointer and not operand.dimensions:
-        refuse(DIMENSIONS_POINTER, call, "dimensions", "a pointer without dimensions", "a null pointer, or dimensions")
+        refuse("operand-dimensions-pointer", call, "dimensions", "a pointer without dimensions", "a null pointer, or dimensions")
     if is_extension(operand.type) or not is_known_type(operand.type):
-        refuse(OPERAND_TYPE, call, "type", operand.type, "an NNAPI type")
+        refuse("operand-type", call, "type", operand.type, "an NNAPI type")
     type_ = type_of(operand.type)
     if is_tensor(operand.type):
         size = element_size(operand.type)
         for dimension in filter(None, operand.dimensions):
             size *= dimension
             if size > _MAX_BYTES:
-                refuse(OPERAND_BYTES, call, "dimensions", list(operand.dimensions), f"at most {_MAX_BYTES} bytes")
+                refuse("operand-bytes", call, "dimensions", list(operand.dimensions), f"at most {_MAX_BYTES} bytes")
     elif operand.dimensions:
-        refuse(SCALAR_DIMENSIONS, call, "dimensions", list(operand.dimensions), ForType("none", type_))
+        refuse("operand-scalar-dimensions", call, "dimensions", list(operand.dimensions), ForType("none", type_))
     if operand.type in _UNCHECKED:
         return
     lowest, highest = _ZERO_POINTS.get(operand.type, (0, 0))
     if not lowest <= operand.zero_point <= highest:
         needed = ForType(f"{lowest} to {highest}" if highest else "0", type_)
-        refuse(OPERAND_ZERO_POINT, call, "zero point", operand.zero_point, needed)
+        refuse("operand-zero-point", call, "zero point", operand.zero_point, needed)
     if operand.type in _ZERO_POINTS:
         # The source only compares the scale with 0, but real runtimes also reject infinite scales.
         if not 0 < operand.scale < float("inf"):
-            refuse(OPERAND_SCALE, call, "scale", operand.scale, ForType("more than 0 and finite", type_))
+            refuse("operand-scale", call, "scale", operand.scale, ForType("more than 0 and finite", type_))
     elif operand.scale != 0:
-        refuse(OPERAND_SCALE, call, "scale", operand.scale, ForType("0", type_))
+        refuse("operand-scale", call, "scale", operand.scale, ForType("0", type_))
 
 
 def check_channels(operand: NnOperand, channels: ChannelQuantization) -> None:
@@ -167,16 +152,16 @@ def check_channels(operand: NnOperand, channels: ChannelQuantization) -> None:
     """
     call = Call.SET_CHANNEL_QUANTIZATION
     if operand.type != OperandType.TENSOR_QUANT8_SYMM_PER_CHANNEL:
-        refuse(CHANNEL_TYPE, call, "type", type_of(operand.type), OperandType.TENSOR_QUANT8_SYMM_PER_CHANNEL)
+        refuse("channel-type", call, "type", type_of(operand.type), OperandType.TENSOR_QUANT8_SYMM_PER_CHANNEL)
     if not 0 <= channels.dimension < operand.rank:
-        refuse(CHANNEL_DIMENSION, call, "channel dimension", channels.dimension, f"less than the rank {operand.rank}")
+        refuse("channel-dimension", call, "channel dimension", channels.dimension, f"less than the rank {operand.rank}")
     expected = operand.dimensions[channels.dimension]
     if expected == 0 or channels.count != expected:
         needed = f"{expected}, one for each channel" if expected else "a known number of channels"
-        refuse(CHANNEL_COUNT, call, "scales", channels.count, needed)
+        refuse("channel-count", call, "scales", channels.count, needed)
     for scale in channels.scales:
         if not scale > 0:
-            refuse(CHANNEL_SCALE, call, "scale of a channel", scale, "more than 0")
+            refuse("channel-scale", call, "scale of a channel", scale, "more than 0")
 
 
 def check_value(operand: NnOperand, length: int, call: Call = Call.SET_VALUE) -> None:
@@ -185,20 +170,20 @@ def check_value(operand: NnOperand, length: int, call: Call = Call.SET_VALUE) ->
     Upstream: ModelBuilder.cpp setOperandValue, setOperandValueFromMemory.
     """
     if call == Call.SET_VALUE and length == 0:
-        refuse(VALUE_POINTER, call, "length", 0, "more than 0 if the pointer is not null")
+        refuse("value-pointer", call, "length", 0, "more than 0 if the pointer is not null")
     if operand.has_unknown_size:
-        refuse(VALUE_SHAPE, call, "dimensions", list(operand.dimensions), "known dimensions other than 0")
+        refuse("value-shape", call, "dimensions", list(operand.dimensions), "known dimensions other than 0")
     is_free = call == Call.SET_VALUE and operand.type == OperandType.OEM_SCALAR
     if not is_free and length != operand.byte_size:
-        refuse(VALUE_LENGTH, call, "length", length, operand.byte_size)
+        refuse("value-length", call, "length", length, operand.byte_size)
     if length == 0:
-        refuse(VALUE_LENGTH, call, "length", 0, "more than 0")
+        refuse("value-length", call, "length", 0, "more than 0")
 
 
 def check_no_value(length: int) -> None:
     """Check the length of the value of an omitted operand. The value is a null pointer."""
     if length:
-        refuse(VALUE_POINTER, Call.SET_VALUE, "length", length, "0 for a null pointer", ResultCode.BAD_DATA)
+        refuse("value-pointer", Call.SET_VALUE, "length", length, "0 for a null pointer", ResultCode.BAD_DATA)
 
 
 def operand_version(operand: NnOperand, subject: str = "an operand") -> Version:
@@ -212,11 +197,11 @@ def operand_version(operand: NnOperand, subject: str = "an operand") -> Version:
         level = max(level, 3)
     if operand.type == OperandType.TENSOR_INT32:
         if not operand.scale >= 0:
-            refuse(OPERAND_SCALE, call, f"scale of {subject}", operand.scale, ForType("0 or more", _T.TENSOR_INT32))
+            refuse("operand-scale", call, f"scale of {subject}", operand.scale, ForType("0 or more", _T.TENSOR_INT32))
         if operand.zero_point != 0:
-            refuse(OPERAND_ZERO_POINT, call, f"zero point of {subject}", operand.zero_point, ForType("0", _T.TENSOR_INT32))
+            refuse("operand-zero-point", call, f"zero point of {subject}", operand.zero_point, ForType("0", _T.TENSOR_INT32))
     elif operand.type == OperandType.TENSOR_QUANT8_SYMM_PER_CHANNEL and operand.channels is None:
-        refuse(CHANNEL_MISSING, call, f"scales of {subject}", "none", "one for each channel")
+        refuse("channel-missing", call, f"scales of {subject}", "none", "one for each channel")
     version = Version(level)
     return version if operand.submodel is None else version.combine(operand.submodel.version_as_submodel)
 

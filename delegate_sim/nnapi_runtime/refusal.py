@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import pkgutil
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple, NoReturn, TypeAlias
+from typing import NamedTuple, NoReturn
 
 from ..errors import DelegateSimError
 from ..refusal import Refusal, Refused, Stage
@@ -33,44 +32,24 @@ class Call(str, Enum):
         return self.value.partition("_")[2]
 
 
-class Concern(Enum):
-    """The property of operands that a rule on operations checks."""
-
-    TYPES = "types"
-    RANK = "rank"
-    SHAPE = "shape"
-    SCALES = "scales"
-    CHANNELS = "channels"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Rule:
-    """One check of the runtime.
-
-    ``summary`` says what the check demands. ``source`` names the upstream file and function. ``since`` is the first simulated
-    Android release with this check.
-    """
+class Rule(NamedTuple):
+    """One check of the runtime."""
 
     code: str
     summary: str
+    """A sentence that says what the check demands."""
     source: str
-    since: AndroidRelease = AndroidRelease.ANDROID_10
-    concern: Concern | None = None
-
-
-def _rule(code: str, summary: str, source: str, since: int = AndroidRelease.ANDROID_10, concern: str | None = None) -> Rule:
-    return Rule(code, summary, source, AndroidRelease(since), None if concern is None else Concern(concern))
+    """The upstream file and function."""
+    since: int = AndroidRelease.ANDROID_10
+    """The first simulated Android release with this check."""
+    concern: str = ""
+    """The property of operands that a rule on operations checks: "types", "rank", "shape", "scales" or "channels"."""
 
 
 RULES: Mapping[str, Rule] = {
-    code: _rule(code, **entry) for code, entry in json.loads(pkgutil.get_data(__package__, "rules.json") or b"").items()
+    code: Rule(code, **entry) for code, entry in json.loads(pkgutil.get_data(__package__, "rules.json") or b"").items()
 }
 """All rules of the runtime by code. They are in ``rules.json``."""
-
-
-def rule(code: str) -> Rule:
-    """Return the rule with a code."""
-    return RULES[code]
 
 
 class OperandPart(NamedTuple):
@@ -106,21 +85,17 @@ class OneOf(tuple[OperandType | int, ...]):
         return " or ".join(map(str, self))
 
 
-Violation: TypeAlias = tuple[object, object, object]
-"""The violation of a rule: the part of the model that breaks the rule, the value of this part, and the needed value."""
-
-
 class ProcessAborted(DelegateSimError):
     """Raised if the runtime aborts the process because one of its own assertions fails."""
 
 
 def refuse(
-    rule: Rule, call: Call, subject: object, found: object, needed: object, result: ResultCode = ResultCode.BAD_DATA
+    code: str, call: Call, subject: object, found: object, needed: object, result: ResultCode = ResultCode.BAD_DATA
 ) -> NoReturn:
-    """Raise Refused for a call."""
+    """Raise Refused for a call that breaks the rule with a code."""
     message, values = "{operand}: found {found}, needed {needed}", {"operand": subject, "found": found, "needed": needed}
     stage = Stage.COMPILING if call is Call.FINISH_COMPILATION else Stage.VALIDATING
-    raise Refused(Refusal(rule.code, message, values=values, stage=stage, call=call.value, result=result))
+    raise Refused(Refusal(code, message, values=values, stage=stage, call=call.value, result=result))
 
 
 def refusal_entry(refusal: Refusal) -> dict[str, object]:

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ...foundation.converter_attributes import DENSE_PER_TENSOR
 from ...graph.graph import Graph
-from ...nnapi_runtime.operands import OPERAND_ZERO_POINT
 from ...nnapi_runtime.refusal import RULES, OperandPart, Rule
 from ...nnapi_runtime.types import OperandType, OperationType
 from ...refusal import Refusal, Stage
@@ -36,8 +35,8 @@ def _words() -> Iterator[tuple[Rule, Mapping[str, str]]]:
     for code, words in by_rule.items():
         yield RULES[code], by_concern[words] if isinstance(words, str) else words
     for rule in RULES.values():
-        if rule.concern is not None and rule.code not in by_rule:
-            yield rule, by_concern[rule.concern.value]
+        if rule.concern and rule.code not in by_rule:
+            yield rule, by_concern[rule.concern]
 
 
 KINDS: Mapping[str, Kind] = {PREFIX + rule.code: _kind(rule, words) for rule, words in _words()}
@@ -61,7 +60,7 @@ def change_for(call: Refusal) -> str:
             f"quantize fully to int8 with a representative data set, or keep the weights of {operation or 'the node'} in float; "
             "NNAPI accepts per-channel weights only with 8-bit activations"
         )
-    if call.code == OPERAND_ZERO_POINT.code and call.needed.type in _SYMMETRIC:
+    if call.code == "operand-zero-point" and call.needed.type in _SYMMETRIC:
         return "use feature level 30 (Android 11) or newer; from this level on, INT8 tensors may have a zero point"
     if operation in _MOVES and kind.problem is Problem.TYPE:
         return (

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from ...foundation.float32 import float32
 from ...graph.graph import NodeView
 from ...model.model import Tensor
+from ...nnapi_runtime.types import API_LEVELS
 from ...releases.catalogue import NEWEST, Release
 from ...rules import kinds
 from ...rules.kinds import kinds_in
@@ -52,30 +53,15 @@ KINDS = tuple(_RULES.values())
 """Every kind of problem that the rules report, with texts that are specific to NNAPI."""
 
 
-NNAPI_1_0 = 27
-NNAPI_1_1 = 28
-NNAPI_1_2 = 29
-NNAPI_1_3 = 30
-FEATURE_LEVEL_5 = 31
-FEATURE_LEVEL_6 = 1000006
-FEATURE_LEVEL_7 = 1000007
-FEATURE_LEVEL_8 = 1000008
+FEATURE_LEVELS = tuple(API_LEVELS.values())
+"""NNAPI's numbers for the feature levels, lowest first."""
+NNAPI_1_0, NNAPI_1_1, NNAPI_1_2, NNAPI_1_3, FEATURE_LEVEL_5, FEATURE_LEVEL_6, FEATURE_LEVEL_7, FEATURE_LEVEL_8 = FEATURE_LEVELS
 
 REFERENCE_DEVICE = "nnapi-reference"
 """The name of NNAPI's own CPU implementation."""
 
-LEVELS_BY_NAME: Mapping[str, int] = {
-    "1.0": NNAPI_1_0,
-    "1.1": NNAPI_1_1,
-    "1.2": NNAPI_1_2,
-    "1.3": NNAPI_1_3,
-    "5": FEATURE_LEVEL_5,
-    "6": FEATURE_LEVEL_6,
-    "7": FEATURE_LEVEL_7,
-    "8": FEATURE_LEVEL_8,
-}
+LEVELS_BY_NAME: Mapping[str, int] = dict(zip(["1.0", "1.1", "1.2", "1.3", "5", "6", "7", "8"], FEATURE_LEVELS, strict=True))
 """NNAPI's number for each NNAPI version (up to 1.3) and for each feature level (after 1.3), by name, lowest first."""
-FEATURE_LEVELS = tuple(LEVELS_BY_NAME.values())
 
 _ANDROID = {NNAPI_1_0: "8.1", NNAPI_1_1: "9", NNAPI_1_2: "10", NNAPI_1_3: "11", FEATURE_LEVEL_5: "12"}
 """The Android release of each feature level up to 5. Later levels do not belong to an Android release."""
@@ -114,7 +100,8 @@ def with_accelerator(is_specified: bool) -> Condition[NnapiTarget]:
     return Condition(words, lambda target: target.has_accelerator == is_specified)
 
 
-QUANTIZED_TYPES = frozenset({"UINT8", "INT8"})
+QUANT8 = ("UINT8", "INT8")
+QUANTIZED_TYPES = frozenset(QUANT8)
 """All types that ``IsQuantized`` accepts, except INT16."""
 
 
@@ -164,7 +151,6 @@ def is_constant_densify(node: NodeView) -> bool:
 SOURCE = Source(LITERT, "tflite/delegates/nnapi/nnapi_delegate.cc", "NNAPIDelegateKernel::Validate")
 
 FLOAT = ("FLOAT32",)
-QUANT8 = ("UINT8", "INT8")
 FLOAT_UINT8 = ("FLOAT32", "UINT8")
 FLOAT_INT32 = ("FLOAT32", "INT32")
 FLOAT_UINT8_INT32 = ("FLOAT32", "INT32", "UINT8")

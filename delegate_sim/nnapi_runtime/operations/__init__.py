@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..operands import NnOperand
-from ..refusal import Call, refuse, rule
+from ..refusal import Call, refuse
 from ..types import AndroidRelease, OperationType, ResultCode, Version, is_extension
 from . import arithmetic, layers, shapes
 from .signature import OperationRule, OperationView
 
 __all__ = ["OPERATIONS", "validate_operation"]
 
-OPERATIONS: dict[int, OperationRule] = {**arithmetic.RULES, **layers.RULES, **shapes.RULES}
+OPERATIONS: dict[int, OperationRule] = {
+    code: rule for rule in (*arithmetic.RULES, *layers.RULES, *shapes.RULES) for code in rule.operations
+}
 
-OPERATION_CODE = rule("operation-code")
-OPERATION_POINTERS = rule("operation-pointers")
 
 _CODES = frozenset(OperationType)
 
@@ -34,9 +34,9 @@ def validate_operation(
     if not inputs or not outputs:
         needed = "at least 1"
         subject = "outputs" if inputs else "inputs"
-        refuse(OPERATION_POINTERS, Call.ADD_OPERATION, subject, 0, needed, ResultCode.UNEXPECTED_NULL)
+        refuse("operation-pointers", Call.ADD_OPERATION, subject, 0, needed, ResultCode.UNEXPECTED_NULL)
     if is_extension(code) or code not in _CODES:
-        refuse(OPERATION_CODE, Call.ADD_OPERATION, "operation", code, "an NNAPI operation code")
+        refuse("operation-code", Call.ADD_OPERATION, "operation", code, "an NNAPI operation code")
     view = OperationView(code, inputs, outputs, android)
     if code == OperationType.OEM_OPERATION:
         return Version(1)

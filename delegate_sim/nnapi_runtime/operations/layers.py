@@ -3,57 +3,21 @@
 from __future__ import annotations
 
 from ..operands import FALSE, ONE, OptionalInputs
-from ..refusal import OperandPart, ProcessAborted, Rule, Violation, rule
-from ..types import AndroidRelease, OperandType, OperationType, element_count
-from .signature import (
-    BIAS,
-    BOOL,
-    BOXES,
-    FILTER,
-    FLOAT32,
-    FLOAT_1,
-    FLOAT_3,
-    INT32,
-    QUANT8,
-    REAL_1,
-    REAL_3,
-    SAME,
-    SCALAR,
-    TENSOR_INT32,
-    Form,
-    OperationRule,
-    OperationView,
-    SignatureCheck,
-    Slot,
-    by_type,
-    form,
-    integers,
-    levels,
-    one_of,
-    product_level,
-)
+from ..refusal import OperandPart, ProcessAborted
+from ..types import AndroidRelease, OperandType, element_count
+from .signature import OperationView, operation, product_level
 
 _T = OperandType
-_O = OperationType
-
-CONV_RANK = rule("operation-conv-rank")
-FILTER_CHANNEL = rule("operation-filter-channel")
-DEPTHWISE_CHANNEL = rule("operation-depthwise-filter-channel")
-
-_TENSORS = (SAME, FILTER, BIAS)
 
 
-def _padded_forms(implicit: int) -> tuple[Form, ...]:
+def _padded_forms(implicit: int) -> tuple[str, ...]:
     """Return the allowed lists of a convolution's inputs.
 
     Each list has tensors, and then INT32 scalars. From level 3 on, a layout flag and dilation factors may follow. A list with a
     padding scheme has ``implicit`` scalars. A list with explicit padding has four sizes in place of the padding scheme.
     """
-    forms: list[Form] = []
-    for numbers in (implicit, implicit + 3):
-        base = (*_TENSORS, *integers(numbers))
-        forms += [form(*base), form(*base, BOOL, level=3), form(*base, BOOL, INT32, INT32, level=3)]
-    return tuple(forms)
+    bases = [f"SAME FILTER BIAS INT32*{numbers}" for numbers in (implicit, implicit + 3)]
+    return tuple([base + rest for base in bases for rest in ("", " BOOL @3", " BOOL INT32 INT32 @3")])
 
 
 def _layout_and_dilation(place: int) -> tuple[OptionalInputs, ...]:
@@ -68,26 +32,25 @@ def _layout_and_dilation(place: int) -> tuple[OptionalInputs, ...]:
     )
 
 
-def _filter_channel(dimension: int, rule: Rule) -> SignatureCheck:
-    def find(view: OperationView) -> Violation | None:
-        filter_ = view.inputs[1]
-        if filter_.type != _T.TENSOR_QUANT8_SYMM_PER_CHANNEL:
-            return None
-        if filter_.channels is None:
-            raise ProcessAborted(f"the per-channel filter of {view.name} has no scales")
-        if filter_.channels.dimension == dimension:
-            return None
-        return OperandPart("input", 1, "channel dimension"), filter_.channels.dimension, dimension
-
-    return SignatureCheck(rule, find)
+def _filter_channel(view: OperationView, dimension: int = 0, code: str = "operation-filter-channel") -> None:
+    filter_ = view.inputs[1]
+    if filter_.type != _T.TENSOR_QUANT8_SYMM_PER_CHANNEL or not view.has_rule(code):
+        return
+    if filter_.channels is None:
+        raise ProcessAborted(f"the per-channel filter of {view.name} has no scales")
+    if filter_.channels.dimension != dimension:
+        view.refuse(code, OperandPart("input", 1, "channel dimension"), filter_.channels.dimension, dimension)
 
 
-def _rank_4(view: OperationView) -> Violation | None:
+def _depthwise_channel(view: OperationView) -> None:
+    _filter_channel(view, 3, "operation-depthwise-filter-channel")
+
+
+def _rank_4(view: OperationView) -> None:
     for index in (0, 1):
         rank = view.inputs[index].rank
         if rank not in {0, 4}:
-            return OperandPart("input", index, "rank"), rank, "4"
-    return None
+            view.refuse("operation-conv-rank", OperandPart("input", index, "rank"), rank, "4")
 
 
 def _depthwise_scale_level(view: OperationView) -> int:
@@ -99,177 +62,167 @@ def _depthwise_scale_level(view: OperationView) -> int:
 _POOLING_LAYOUT = (OptionalInputs(10, (FALSE,), (7, _T.INT32)), OptionalInputs(7, (FALSE,), (7, _T.BOOL)))
 
 
-def _pooling(table: dict[int, int]) -> OperationRule:
-    forms: list[Form] = []
-    for numbers in (6, 9):
-        forms += [form(SAME, *integers(numbers)), form(SAME, *integers(numbers), BOOL, level=3)]
-    return OperationRule("Pooling.cpp: pooling::validate", table, tuple(forms), optional=_POOLING_LAYOUT)
-
-
-FULLY_CONNECTED_SHAPE = rule("operation-fully-connected-shape")
-
-
-def _fully_connected_shape(view: OperationView) -> Violation | None:
+def _fully_connected_shape(view: OperationView) -> None:
     given, weights, bias = (operand.dimensions for operand in view.inputs[:3])
     if not given or not weights or not bias:
-        return None
-    ranks = (len(given), len(weights), len(bias))
+        return
+    code, ranks = "operation-fully-connected-shape", (len(given), len(weights), len(bias))
     if not (2 <= ranks[0] <= 4 and ranks[1:] == (2, 1)):
-        return "ranks of input, weights and bias", f"{ranks[0]}, {ranks[1]}, {ranks[2]}", "2 to 4, 2, 1"
+        view.refuse(code, "ranks of input, weights and bias", ", ".join(map(str, ranks)), "2 to 4, 2, 1")
+        return
     units, columns = weights
     elements = element_count(given)
     if columns and elements % columns:
-        return OperandPart("input", 0, "elements"), elements, f"a multiple of {columns}, the number of columns of the weights"
+        needed = f"a multiple of {columns}, the number of columns of the weights"
+        view.refuse(code, OperandPart("input", 0, "elements"), elements, needed)
     if units and bias[0] and units != bias[0]:
-        return OperandPart("input", 2, "elements"), bias[0], f"{units}, the number of rows of the weights"
-    return None
+        view.refuse(code, OperandPart("input", 2, "elements"), bias[0], f"{units}, the number of rows of the weights")
 
 
-_QUANT8_SYMM = one_of(_T.TENSOR_QUANT8_SYMM)
-_QUANT16_SYMM = one_of(_T.TENSOR_QUANT16_SYMM)
+_POOLING = ("SAME INT32*6", "SAME INT32*6 BOOL @3", "SAME INT32*9", "SAME INT32*9 BOOL @3")
+_LSTM = "SAME*20 INT32 SCALAR SCALAR"
+_FOUND = "GenerateProposals.cpp: "
 
-_LAYER_NORM = (SAME,) * 4
-
-_ANCHORS = by_type(dict.fromkeys(QUANT8, _T.TENSOR_QUANT16_SYMM))
-_DELTAS = Slot(lambda decider: QUANT8 if decider == _T.TENSOR_QUANT16_ASYMM else frozenset({decider}))
-
-RULES: dict[int, OperationRule] = {
-    _O.CONV_2D: OperationRule(
+RULES = (
+    operation(
+        "CONV_2D",
         "Conv2D.cpp: conv_2d::validate",
-        REAL_1,
-        _padded_forms(4),
-        checks=(SignatureCheck(CONV_RANK, _rank_4), _filter_channel(0, FILTER_CHANNEL)),
+        "REAL@1",
+        *_padded_forms(4),
         # By mistake, the runtime reads the scale of the input instead of the scale of the output.
-        raises=(lambda view: product_level(view, view.inputs[0].scale),),
+        checks=(_rank_4, _filter_channel, lambda view: product_level(view, view.inputs[0].scale)),
         optional=_layout_and_dilation(7),
     ),
-    _O.DEPTHWISE_CONV_2D: OperationRule(
+    operation(
+        "DEPTHWISE_CONV_2D",
         "DepthwiseConv2D.cpp: depthwise_conv_2d::validate",
-        REAL_1,
-        _padded_forms(5),
-        checks=(_filter_channel(3, DEPTHWISE_CHANNEL),),
-        raises=(_depthwise_scale_level,),
+        "REAL@1",
+        *_padded_forms(5),
+        checks=(_depthwise_channel, _depthwise_scale_level),
         optional=_layout_and_dilation(8),
     ),
-    _O.GROUPED_CONV_2D: OperationRule(
+    operation(
+        "GROUPED_CONV_2D",
         "GroupedConv2D.cpp: grouped_conv2d::validate",
-        REAL_3,
-        (form(*_TENSORS, *integers(5), BOOL), form(*_TENSORS, *integers(8), BOOL)),
-        checks=(_filter_channel(0, FILTER_CHANNEL),),
+        "REAL@3",
+        "SAME FILTER BIAS INT32*5 BOOL",
+        "SAME FILTER BIAS INT32*8 BOOL",
+        checks=(_filter_channel,),
     ),
-    _O.TRANSPOSE_CONV_2D: OperationRule(
+    operation(
+        "TRANSPOSE_CONV_2D",
         "TransposeConv2D.cpp: transpose_conv_2d::validate",
-        REAL_3,
-        (form(*_TENSORS, TENSOR_INT32, *integers(4), BOOL), form(*_TENSORS, *integers(7), BOOL)),
-        checks=(_filter_channel(0, FILTER_CHANNEL),),
+        "REAL@3",
+        "SAME FILTER BIAS TENSOR_INT32 INT32*4 BOOL",
+        "SAME FILTER BIAS INT32*7 BOOL",
+        checks=(_filter_channel,),
     ),
-    _O.AVERAGE_POOL_2D: _pooling(REAL_1),
-    _O.MAX_POOL_2D: _pooling(REAL_1),
-    _O.L2_POOL_2D: _pooling(FLOAT_1),
-    _O.FULLY_CONNECTED: OperationRule(
+    operation("AVERAGE_POOL_2D MAX_POOL_2D", "Pooling.cpp: pooling::validate", "REAL@1", *_POOLING, optional=_POOLING_LAYOUT),
+    operation("L2_POOL_2D", "Pooling.cpp: pooling::validate", "FLOAT@1", *_POOLING, optional=_POOLING_LAYOUT),
+    operation(
+        "FULLY_CONNECTED",
         "FullyConnected.cpp: fully_connected::validate",
-        REAL_1,
-        (form(SAME, SAME, BIAS, INT32),),
-        checks=(SignatureCheck(FULLY_CONNECTED_SHAPE, _fully_connected_shape),),
-        raises=(lambda view: product_level(view, view.outputs[0].scale),),
+        "REAL@1",
+        "SAME SAME BIAS INT32",
+        checks=(_fully_connected_shape, lambda view: product_level(view, view.outputs[0].scale)),
     ),
-    _O.BATCH_MATMUL: OperationRule(
+    operation(
+        "BATCH_MATMUL",
         "BatchMatmul.cpp: batch_matmul_op::validate",
-        levels(FLOAT16=6, FLOAT32=6, QUANT8_ASYMM_SIGNED=6, INT32=6),
-        (form(SAME, SAME, BOOL, BOOL),),
+        "FLOAT16@6 FLOAT32@6 QUANT8_ASYMM_SIGNED@6 INT32@6",
+        "SAME SAME BOOL BOOL",
     ),
-    _O.RNN: OperationRule("RNN.cpp: rnn::validate", FLOAT_1, (form(*(SAME,) * 5, INT32),), (form(SAME, SAME),)),
-    _O.SVDF: OperationRule("SVDF.cpp: svdf::validate", FLOAT_1, (form(*(SAME,) * 5, INT32, INT32),), (form(SAME, SAME),)),
-    _O.LSTM: OperationRule(
-        "LSTM.cpp: lstm::validate",
-        FLOAT_1,
-        (form(*(SAME,) * 20, INT32, SCALAR, SCALAR), form(*(SAME,) * 20, INT32, SCALAR, SCALAR, *_LAYER_NORM, level=3)),
-        (form(*(SAME,) * 4),),
-    ),
-    _O.UNIDIRECTIONAL_SEQUENCE_LSTM: OperationRule(
+    operation("RNN", "RNN.cpp: rnn::validate", "FLOAT@1", "SAME*5 INT32", outputs=("SAME SAME",)),
+    operation("SVDF", "SVDF.cpp: svdf::validate", "FLOAT@1", "SAME*5 INT32 INT32", outputs=("SAME SAME",)),
+    # The last four tensors are for layer normalization.
+    operation("LSTM", "LSTM.cpp: lstm::validate", "FLOAT@1", _LSTM, f"{_LSTM} SAME*4 @3", outputs=("SAME*4",)),
+    operation(
+        "UNIDIRECTIONAL_SEQUENCE_LSTM",
         "UnidirectionalSequenceLSTM.cpp: unidirectional_sequence_lstm::validate",
-        FLOAT_3,
-        (form(*(SAME,) * 20, INT32, SCALAR, SCALAR, BOOL, *_LAYER_NORM),),
-        (form(SAME), form(SAME, SAME, SAME, level=4)),
+        "FLOAT@3",
+        f"{_LSTM} BOOL SAME*4",
+        outputs=("SAME", "SAME*3 @4"),
     ),
-    _O.BIDIRECTIONAL_SEQUENCE_LSTM: OperationRule(
+    operation(
+        "BIDIRECTIONAL_SEQUENCE_LSTM",
         "BidirectionalSequenceLSTM.cpp: bidirectional_sequence_lstm::validate",
-        FLOAT_3,
-        (form(*(SAME,) * 48, INT32, SCALAR, SCALAR, BOOL, BOOL, *_LAYER_NORM, *_LAYER_NORM),),
-        (form(SAME), form(SAME, SAME), form(*(SAME,) * 5, level=4), form(*(SAME,) * 6, level=4)),
+        "FLOAT@3",
+        "SAME*48 INT32 SCALAR SCALAR BOOL BOOL SAME*8",
+        outputs=("SAME", "SAME*2", "SAME*5 @4", "SAME*6 @4"),
     ),
-    _O.UNIDIRECTIONAL_SEQUENCE_RNN: OperationRule(
+    operation(
+        "UNIDIRECTIONAL_SEQUENCE_RNN",
         "UnidirectionalSequenceRNN.cpp: unidirectional_sequence_rnn::validate",
-        FLOAT_3,
-        (form(*(SAME,) * 5, INT32, INT32),),
-        (form(SAME), form(SAME, SAME, level=4)),
+        "FLOAT@3",
+        "SAME*5 INT32 INT32",
+        outputs=("SAME", "SAME*2 @4"),
     ),
-    _O.BIDIRECTIONAL_SEQUENCE_RNN: OperationRule(
+    operation(
+        "BIDIRECTIONAL_SEQUENCE_RNN",
         "BidirectionalSequenceRNN.cpp: bidirectional_sequence_rnn::validate",
-        FLOAT_3,
-        (form(*(SAME,) * 12, INT32, BOOL, BOOL),),
-        (form(SAME), form(SAME, SAME), form(*(SAME,) * 3, level=4), form(*(SAME,) * 4, level=4)),
+        "FLOAT@3",
+        "SAME*12 INT32 BOOL BOOL",
+        outputs=("SAME", "SAME*2", "SAME*3 @4", "SAME*4 @4"),
     ),
     # Input, weights, biases, cell state, output state.
-    _O.QUANTIZED_16BIT_LSTM: OperationRule(
+    operation(
+        "QUANTIZED_16BIT_LSTM",
         "QuantizedLSTM.cpp: quantized_16bit_lstm::validate",
-        levels(QUANT8_ASYMM=3),
-        (form(*(SAME,) * 9, *(TENSOR_INT32,) * 4, _QUANT16_SYMM, SAME),),
-        (form(_QUANT16_SYMM, SAME),),
+        "QUANT8_ASYMM@3",
+        "SAME*9 TENSOR_INT32*4 TENSOR_QUANT16_SYMM SAME",
+        outputs=("TENSOR_QUANT16_SYMM SAME",),
     ),
-    _O.QUANTIZED_LSTM: OperationRule(
+    # Input, input and recurrent weights, cell weights, biases of the gates, projection and its bias, output state, cell state and
+    # layer normalization, clips and scales of intermediate results, quantization of the hidden state.
+    operation(
+        "QUANTIZED_LSTM",
         "QLSTM.cpp: qlstm::validate",
-        levels(QUANT8_ASYMM_SIGNED=4),
-        (
-            form(
-                SAME,
-                *(_QUANT8_SYMM,) * 8,  # input and recurrent weights
-                *(_QUANT16_SYMM,) * 3,  # cell weights
-                *(TENSOR_INT32,) * 4,  # biases of the gates
-                _QUANT8_SYMM,  # projection
-                TENSOR_INT32,
-                SAME,  # output state
-                _QUANT16_SYMM,  # cell state
-                *(_QUANT16_SYMM,) * 4,  # layer normalization
-                *(FLOAT32,) * 6,  # clips, and scales of intermediate results
-                INT32,  # quantization of the hidden state
-                FLOAT32,
-            ),
-        ),
-        (form(SAME, _QUANT16_SYMM, SAME),),
+        "QUANT8_ASYMM_SIGNED@4",
+        "SAME TENSOR_QUANT8_SYMM*8 TENSOR_QUANT16_SYMM*3 TENSOR_INT32*4 TENSOR_QUANT8_SYMM TENSOR_INT32 SAME "
+        "TENSOR_QUANT16_SYMM*5 FLOAT32*6 INT32 FLOAT32",
+        outputs=("SAME TENSOR_QUANT16_SYMM SAME",),
     ),
-    _O.AXIS_ALIGNED_BBOX_TRANSFORM: OperationRule(
-        "GenerateProposals.cpp: axis_aligned_bbox_transform::validate",
-        {**FLOAT_3, **levels(QUANT16_ASYMM=3)},
-        (form(SAME, _DELTAS, TENSOR_INT32, SAME),),
+    operation(
+        "AXIS_ALIGNED_BBOX_TRANSFORM",
+        f"{_FOUND}axis_aligned_bbox_transform::validate",
+        "FLOAT@3 QUANT16_ASYMM@3",
+        "SAME DELTAS TENSOR_INT32 SAME",
     ),
-    _O.BOX_WITH_NMS_LIMIT: OperationRule(
-        "GenerateProposals.cpp: box_with_nms_limit::validate",
-        REAL_3,
-        (form(SAME, BOXES, TENSOR_INT32, SCALAR, INT32, INT32, SCALAR, SCALAR, SCALAR),),
-        (form(SAME, BOXES, TENSOR_INT32, TENSOR_INT32),),
+    operation(
+        "BOX_WITH_NMS_LIMIT",
+        f"{_FOUND}box_with_nms_limit::validate",
+        "REAL@3",
+        "SAME BOXES TENSOR_INT32 SCALAR INT32 INT32 SCALAR*3",
+        outputs=("SAME BOXES TENSOR_INT32 TENSOR_INT32",),
     ),
-    _O.GENERATE_PROPOSALS: OperationRule(
-        "GenerateProposals.cpp: generate_proposals::validate",
-        REAL_3,
-        (form(SAME, SAME, _ANCHORS, BOXES, SCALAR, SCALAR, INT32, INT32, SCALAR, SCALAR, BOOL),),
-        (form(SAME, BOXES, TENSOR_INT32),),
+    operation(
+        "GENERATE_PROPOSALS",
+        f"{_FOUND}generate_proposals::validate",
+        "REAL@3",
+        "SAME SAME ANCHORS BOXES SCALAR SCALAR INT32 INT32 SCALAR SCALAR BOOL",
+        outputs=("SAME BOXES TENSOR_INT32",),
     ),
-    _O.DETECTION_POSTPROCESSING: OperationRule(
-        "GenerateProposals.cpp: detection_postprocess::validate",
-        FLOAT_3,
-        (form(SAME, SAME, SAME, *(SCALAR,) * 4, BOOL, INT32, INT32, INT32, SCALAR, SCALAR, BOOL),),
-        (form(SAME, SAME, TENSOR_INT32, TENSOR_INT32),),
+    operation(
+        "DETECTION_POSTPROCESSING",
+        f"{_FOUND}detection_postprocess::validate",
+        "FLOAT@3",
+        "SAME*3 SCALAR*4 BOOL INT32*3 SCALAR SCALAR BOOL",
+        outputs=("SAME SAME TENSOR_INT32 TENSOR_INT32",),
     ),
-    _O.HEATMAP_MAX_KEYPOINT: OperationRule(
-        "HeatmapMaxKeypoint.cpp: heatmap_max_keypoint::validate", REAL_3, (form(SAME, BOXES, BOOL),), (form(SAME, BOXES),)
+    operation(
+        "HEATMAP_MAX_KEYPOINT",
+        "HeatmapMaxKeypoint.cpp: heatmap_max_keypoint::validate",
+        "REAL@3",
+        "SAME BOXES BOOL",
+        outputs=("SAME BOXES",),
     ),
-    _O.ROI_ALIGN: OperationRule(
+    operation(
+        "ROI_ALIGN",
         "RoiAlign.cpp: roi_align::validate",
-        REAL_3,
-        (form(SAME, BOXES, TENSOR_INT32, INT32, INT32, SCALAR, SCALAR, INT32, INT32, BOOL),),
+        "REAL@3",
+        "SAME BOXES TENSOR_INT32 INT32 INT32 SCALAR SCALAR INT32 INT32 BOOL",
     ),
-    _O.ROI_POOLING: OperationRule(
-        "RoiPooling.cpp: roi_pooling::validate", REAL_3, (form(SAME, BOXES, TENSOR_INT32, INT32, INT32, SCALAR, SCALAR, BOOL),)
+    operation(
+        "ROI_POOLING", "RoiPooling.cpp: roi_pooling::validate", "REAL@3", "SAME BOXES TENSOR_INT32 INT32 INT32 SCALAR SCALAR BOOL"
     ),
-}
+)

@@ -3,58 +3,19 @@
 from __future__ import annotations
 
 from ..operands import FALSE, OptionalInputs
-from ..refusal import OperandPart, Violation, rule
-from ..types import OperandType, OperationType
-from .signature import (
-    BOOL,
-    EQUAL_QUANTIZATION,
-    FLOAT_1,
-    FLOAT_3,
-    INT32,
-    NUMBER_3,
-    NUMBER_7,
-    QUANT8_3,
-    QUANTIZATION_EQUAL,
-    RANK_LIMIT,
-    REAL_1,
-    REAL_2,
-    REAL_3,
-    SAME,
-    SCALAR,
-    TENSOR_INT32,
-    Decider,
-    Form,
-    OperationRule,
-    OperationView,
-    SignatureCheck,
-    Slot,
-    by_type,
-    form,
-    levels,
-    max_rank,
-    one_of,
-    unequal_quantization,
-    unequal_rank,
-    zero_point_level,
-)
+from ..refusal import OperandPart
+from ..types import OperandType
+from .signature import OperationView, check_equal_rank, equal_quantization, max_rank, operation, zero_point_level
 
 _T = OperandType
-_O = OperationType
-
-PACK_RANK = rule("operation-pack-rank")
 
 
-def _pack_rank(view: OperationView) -> Violation | None:
+def _pack_rank(view: OperationView) -> None:
     needed = max(view.outputs[0].rank - 1, 0)
     for index, operand in enumerate(view.inputs[1:], 1):
         if operand.rank and needed and operand.rank != needed:
-            return OperandPart("input", index, "rank"), operand.rank, needed
+            view.refuse("operation-pack-rank", OperandPart("input", index, "rank"), operand.rank, needed)
         needed = needed or operand.rank
-    return None
-
-
-def _pack_quantization(view: OperationView) -> Violation | None:
-    return next((violation for i in range(1, len(view.inputs)) if (violation := unequal_quantization(view, i))), None)
 
 
 def _concatenation_level(view: OperationView) -> int:
@@ -69,67 +30,28 @@ def _concatenation_level(view: OperationView) -> int:
     return 1 if are_equal else 3
 
 
-MIRROR_PAD_SHAPE = rule("operation-mirror-pad-shape")
-
-
-def _mirror_pad_shape(view: OperationView) -> Violation | None:
+def _mirror_pad_shape(view: OperationView) -> None:
     rank, paddings = view.inputs[0].rank, view.inputs[1].dimensions
-    if paddings:
-        if len(paddings) != 2 or paddings[1] not in {0, 2}:
-            return OperandPart("input", 1, "dimensions"), list(paddings), "[rank of input 0, 2]"
-        if rank and paddings[0] not in {0, rank}:
-            return OperandPart("input", 1, "dimensions"), list(paddings), f"[{rank}, 2]"
-    return unequal_rank(view)
+    if paddings and (len(paddings) != 2 or paddings[1] not in {0, 2} or (rank and paddings[0] not in {0, rank})):
+        is_pairs = len(paddings) == 2 and paddings[1] in {0, 2}
+        needed = f"[{rank}, 2]" if is_pairs else "[rank of input 0, 2]"
+        view.refuse("operation-mirror-pad-shape", OperandPart("input", 1, "dimensions"), list(paddings), needed)
+    check_equal_rank(view, "operation-mirror-pad-shape")
 
 
-_PAD_VALUE = by_type({_T.TENSOR_FLOAT16: _T.FLOAT16, _T.TENSOR_FLOAT32: _T.FLOAT32}, _T.INT32)
-
-RESIZE_SIZES = rule("operation-resize-sizes")
-
-
-def _resize_sizes(view: OperationView) -> Violation | None:
+def _resize_sizes(view: OperationView) -> int:
     width, height = view.inputs[1].type, view.inputs[2].type
-    return None if width == height else (OperandPart("input", 1, "type"), _T(width), f"the type of input 2, {_T(height)!s}")
+    if width != height:
+        part, needed = OperandPart("input", 1, "type"), f"the type of input 2, {_T(height)!s}"
+        view.refuse("operation-resize-sizes", part, _T(width), needed)
+    return 1 if height == _T.INT32 else 3
 
 
-_SIZE_OR_SCALE = Slot(lambda decider: frozenset({_T.INT32, _T.FLOAT16 if decider == _T.TENSOR_FLOAT16 else _T.FLOAT32}))
-_RESIZE = (SAME, _SIZE_OR_SCALE, _SIZE_OR_SCALE)
-
-
-def _resize(table: dict[int, int], optional: OptionalInputs, *forms: Form) -> OperationRule:
-    return OperationRule(
-        "ResizeImageOps.cpp: resize_image::validate",
-        table,
-        (*forms, form(*_RESIZE, BOOL, level=3), form(*_RESIZE, BOOL, BOOL, level=4), form(*_RESIZE, BOOL, BOOL, BOOL, level=4)),
-        checks=(SignatureCheck(RESIZE_SIZES, _resize_sizes),),
-        raises=(lambda view: 1 if view.inputs[2].type == _T.INT32 else 3,),
-        optional=(optional,),
-    )
-
-
-REVERSE_SHAPE = rule("operation-reverse-shape")
-
-
-def _reverse_shape(view: OperationView) -> Violation | None:
+def _reverse_shape(view: OperationView) -> None:
     axis = view.inputs[1].dimensions
     if axis and (len(axis) != 1 or axis[0] not in {0, 1}):
-        return OperandPart("input", 1, "dimensions"), list(axis), "[1]"
-    return unequal_rank(view)
-
-
-def _block(function: str) -> OperationRule:
-    forms = (form(SAME, INT32), form(SAME, INT32, BOOL, level=3))
-    return OperationRule(f"Reshape.cpp: reshape::{function}", REAL_1, forms, optional=(OptionalInputs(2, (FALSE,)),))
-
-
-_RANK_TYPES = (
-    *NUMBER_3,
-    _T.TENSOR_QUANT16_SYMM,
-    _T.TENSOR_BOOL8,
-    _T.TENSOR_QUANT8_SYMM_PER_CHANNEL,
-    _T.TENSOR_QUANT16_ASYMM,
-    _T.TENSOR_QUANT8_SYMM,
-)
+        view.refuse("operation-reverse-shape", OperandPart("input", 1, "dimensions"), list(axis), "[1]")
+    check_equal_rank(view, "operation-reverse-shape")
 
 
 def _embedding_level(view: OperationView) -> int:
@@ -138,108 +60,142 @@ def _embedding_level(view: OperationView) -> int:
     return 3 if is_newer else 1
 
 
-RULES: dict[int, OperationRule] = {
-    _O.SPLIT: OperationRule("Split.cpp: split::validate", NUMBER_3, (form(SAME, INT32, INT32),), (Form((), repeated=SAME),)),
-    _O.CONCATENATION: OperationRule(
+_RESIZE = "SAME SIZE_OR_SCALE SIZE_OR_SCALE"
+_RESIZE_FORMS = (f"{_RESIZE} BOOL @3", f"{_RESIZE} BOOL BOOL @4", f"{_RESIZE} BOOL BOOL BOOL @4")
+
+RULES = (
+    operation("SPLIT", "Split.cpp: split::validate", "REAL@3 INT32@3", "SAME INT32 INT32", outputs=("SAME+",)),
+    operation(
+        "CONCATENATION",
         "Concatenation.cpp: concatenation::validate",
-        REAL_1,
-        (Form((), repeated=SAME, tail=(INT32,)),),
-        checks=(SignatureCheck(RANK_LIMIT, lambda view: max_rank(*range(len(view.inputs) - 1)).find(view)),),
-        raises=(_concatenation_level,),
+        "REAL@1",
+        "SAME+ INT32",
+        checks=(lambda view: max_rank(view, *range(len(view.inputs) - 1)), _concatenation_level),
     ),
-    _O.PACK: OperationRule(
+    operation(
+        "PACK",
         "Pack.cpp: pack_op::validate",
-        dict.fromkeys(NUMBER_3, 6),
-        (Form((INT32,), repeated=SAME),),
-        decider=Decider(is_output=True),
-        checks=(SignatureCheck(QUANTIZATION_EQUAL, _pack_quantization), SignatureCheck(PACK_RANK, _pack_rank)),
+        "REAL@6 INT32@6",
+        "INT32 SAME+",
+        decider=("output", 0),
+        checks=(lambda view: equal_quantization(view, *range(1, len(view.inputs))), _pack_rank),
     ),
-    _O.PAD: OperationRule(
-        "Reshape.cpp: reshape::validatePad",
-        REAL_2,
-        (form(SAME, TENSOR_INT32),),
-        checks=(max_rank(0),),
-        raises=(zero_point_level,),
-    ),
-    _O.PAD_V2: OperationRule(
-        "Reshape.cpp: reshape::validatePadV2", REAL_3, (form(SAME, TENSOR_INT32, _PAD_VALUE),), checks=(max_rank(0),)
-    ),
-    _O.MIRROR_PAD: OperationRule(
+    operation("PAD", "Reshape.cpp: reshape::validatePad", "REAL@2", "SAME TENSOR_INT32", checks=(max_rank, zero_point_level)),
+    operation("PAD_V2", "Reshape.cpp: reshape::validatePadV2", "REAL@3", "SAME TENSOR_INT32 PAD_VALUE", checks=(max_rank,)),
+    operation(
+        "MIRROR_PAD",
         "MirrorPad.cpp: mirror_pad_op::validate",
-        NUMBER_7,
-        (form(SAME, TENSOR_INT32, INT32),),
-        checks=(EQUAL_QUANTIZATION, SignatureCheck(MIRROR_PAD_SHAPE, _mirror_pad_shape)),
+        "REAL@7 INT32@7",
+        "SAME TENSOR_INT32 INT32",
+        checks=(equal_quantization, _mirror_pad_shape),
     ),
-    _O.RESIZE_BILINEAR: _resize({**FLOAT_1, **QUANT8_3}, OptionalInputs(3, (FALSE, FALSE, FALSE)), form(*_RESIZE)),
-    _O.RESIZE_NEAREST_NEIGHBOR: _resize(REAL_3, OptionalInputs(4, (FALSE, FALSE))),
-    _O.STRIDED_SLICE: OperationRule(
-        "StridedSlice.cpp: strided_slice::validate",
-        REAL_2,
-        (form(SAME, TENSOR_INT32, TENSOR_INT32, TENSOR_INT32, INT32, INT32, INT32),),
-        checks=(max_rank(0),),
+    operation(
+        "RESIZE_BILINEAR",
+        "ResizeImageOps.cpp: resize_image::validate",
+        "FLOAT@1 QUANT8@3",
+        _RESIZE,
+        *_RESIZE_FORMS,
+        checks=(_resize_sizes,),
+        optional=(OptionalInputs(3, (FALSE, FALSE, FALSE)),),
     ),
-    _O.SLICE: OperationRule("Slice.cpp: slice::validate", NUMBER_3, (form(SAME, TENSOR_INT32, TENSOR_INT32),)),
-    _O.REVERSE: OperationRule(
+    operation(
+        "RESIZE_NEAREST_NEIGHBOR",
+        "ResizeImageOps.cpp: resize_image::validate",
+        "REAL@3",
+        *_RESIZE_FORMS,
+        checks=(_resize_sizes,),
+        optional=(OptionalInputs(4, (FALSE, FALSE)),),
+    ),
+    operation(
+        "STRIDED_SLICE", "StridedSlice.cpp: strided_slice::validate", "REAL@2", "SAME TENSOR_INT32*3 INT32*3", checks=(max_rank,)
+    ),
+    operation("SLICE", "Slice.cpp: slice::validate", "REAL@3 INT32@3", "SAME TENSOR_INT32 TENSOR_INT32"),
+    operation(
+        "REVERSE",
         "Reverse.cpp: reverse_op::validate",
-        NUMBER_7,
-        (form(SAME, TENSOR_INT32),),
-        checks=(EQUAL_QUANTIZATION, SignatureCheck(REVERSE_SHAPE, _reverse_shape)),
+        "REAL@7 INT32@7",
+        "SAME TENSOR_INT32",
+        checks=(equal_quantization, _reverse_shape),
     ),
-    _O.RESHAPE: OperationRule(
-        "Reshape.cpp: reshape::validateReshape", {**REAL_1, **levels(INT32=6)}, (form(SAME, TENSOR_INT32),), checks=(max_rank(0),)
-    ),
-    _O.SQUEEZE: OperationRule("Squeeze.cpp: squeeze::validate", REAL_2, (form(SAME, TENSOR_INT32),), checks=(max_rank(0),)),
-    _O.TRANSPOSE: OperationRule("Transpose.cpp: transpose::validate", REAL_2, (form(SAME, TENSOR_INT32),), checks=(max_rank(0),)),
-    _O.EXPAND_DIMS: OperationRule("ExpandDims.cpp: expand_dims::validate", NUMBER_3, (form(SAME, INT32),)),
-    _O.DEPTH_TO_SPACE: _block("validateDepthToSpace"),
-    _O.SPACE_TO_DEPTH: _block("validateSpaceToDepth"),
-    _O.BATCH_TO_SPACE_ND: OperationRule(
-        "Reshape.cpp: reshape::validateBatchToSpaceND",
-        REAL_2,
-        (form(SAME, TENSOR_INT32), form(SAME, TENSOR_INT32, BOOL, level=3)),
+    operation("RESHAPE", "Reshape.cpp: reshape::validateReshape", "REAL@1 INT32@6", "SAME TENSOR_INT32", checks=(max_rank,)),
+    operation("SQUEEZE", "Squeeze.cpp: squeeze::validate", "REAL@2", "SAME TENSOR_INT32", checks=(max_rank,)),
+    operation("TRANSPOSE", "Transpose.cpp: transpose::validate", "REAL@2", "SAME TENSOR_INT32", checks=(max_rank,)),
+    operation("EXPAND_DIMS", "ExpandDims.cpp: expand_dims::validate", "REAL@3 INT32@3", "SAME INT32"),
+    operation(
+        "DEPTH_TO_SPACE",
+        "Reshape.cpp: reshape::validateDepthToSpace",
+        "REAL@1",
+        "SAME INT32",
+        "SAME INT32 BOOL @3",
         optional=(OptionalInputs(2, (FALSE,)),),
     ),
-    _O.SPACE_TO_BATCH_ND: OperationRule(
+    operation(
+        "SPACE_TO_DEPTH",
+        "Reshape.cpp: reshape::validateSpaceToDepth",
+        "REAL@1",
+        "SAME INT32",
+        "SAME INT32 BOOL @3",
+        optional=(OptionalInputs(2, (FALSE,)),),
+    ),
+    operation(
+        "BATCH_TO_SPACE_ND",
+        "Reshape.cpp: reshape::validateBatchToSpaceND",
+        "REAL@2",
+        "SAME TENSOR_INT32",
+        "SAME TENSOR_INT32 BOOL @3",
+        optional=(OptionalInputs(2, (FALSE,)),),
+    ),
+    operation(
+        "SPACE_TO_BATCH_ND",
         "Reshape.cpp: reshape::validateSpaceToBatchND",
-        REAL_2,
-        (form(SAME, TENSOR_INT32, TENSOR_INT32), form(SAME, TENSOR_INT32, TENSOR_INT32, BOOL, level=3)),
-        raises=(zero_point_level,),
+        "REAL@2",
+        "SAME TENSOR_INT32 TENSOR_INT32",
+        "SAME TENSOR_INT32 TENSOR_INT32 BOOL @3",
+        checks=(zero_point_level,),
         optional=(OptionalInputs(3, (FALSE,)),),
     ),
-    _O.CHANNEL_SHUFFLE: OperationRule(
-        "ChannelShuffle.cpp: channel_shuffle::validate", REAL_3, (form(SAME, INT32, INT32),), checks=(max_rank(0),)
+    operation(
+        "CHANNEL_SHUFFLE", "ChannelShuffle.cpp: channel_shuffle::validate", "REAL@3", "SAME INT32 INT32", checks=(max_rank,)
     ),
-    _O.RANK: OperationRule("Rank.cpp: rank_op::validate", dict.fromkeys(_RANK_TYPES, 4), (form(SAME),), (form(INT32),)),
-    _O.GATHER: OperationRule("Gather.cpp: gather::validate", NUMBER_3, (form(SAME, INT32, TENSOR_INT32),)),
-    _O.TOPK_V2: OperationRule("TopK_V2.cpp: topk_v2::validate", NUMBER_3, (form(SAME, INT32),), (form(SAME, TENSOR_INT32),)),
-    _O.EMBEDDING_LOOKUP: OperationRule(
+    operation(
+        "RANK",
+        "Rank.cpp: rank_op::validate",
+        "REAL@4 INT32@4 QUANT16_SYMM@4 BOOL8@4 QUANT8_SYMM_PER_CHANNEL@4 QUANT16_ASYMM@4 QUANT8_SYMM@4",
+        "SAME",
+        outputs=("INT32",),
+    ),
+    operation("GATHER", "Gather.cpp: gather::validate", "REAL@3 INT32@3", "SAME INT32 TENSOR_INT32"),
+    operation("TOPK_V2", "TopK_V2.cpp: topk_v2::validate", "REAL@3 INT32@3", "SAME INT32", outputs=("SAME TENSOR_INT32",)),
+    operation(
+        "EMBEDDING_LOOKUP",
         "EmbeddingLookup.cpp: embedding_lookup::validate",
-        levels(FLOAT32=1, FLOAT16=4, QUANT8_ASYMM=1, QUANT8_ASYMM_SIGNED=4, INT32=1),
-        (form(TENSOR_INT32, SAME),),
-        decider=Decider(1),
-        raises=(_embedding_level,),
+        "FLOAT32@1 FLOAT16@4 QUANT8@1 INT32@1",
+        "TENSOR_INT32 SAME",
+        decider=("input", 1),
+        checks=(_embedding_level,),
     ),
-    _O.HASHTABLE_LOOKUP: OperationRule(
+    operation(
+        "HASHTABLE_LOOKUP",
         "HashtableLookup.cpp: hashtable_lookup::validate",
-        levels(FLOAT32=1, INT32=1, QUANT8_ASYMM=1),
-        (form(TENSOR_INT32, TENSOR_INT32, SAME),),
-        (form(SAME, one_of(_T.TENSOR_QUANT8_ASYMM)),),
-        decider=Decider(2),
+        "FLOAT32@1 INT32@1 QUANT8_ASYMM@1",
+        "TENSOR_INT32 TENSOR_INT32 SAME",
+        outputs=("SAME TENSOR_QUANT8_ASYMM",),
+        decider=("input", 2),
     ),
-    _O.LSH_PROJECTION: OperationRule(
+    operation(
+        "LSH_PROJECTION",
         "LSHProjection.cpp: lsh_projection::validate",
-        FLOAT_1,
-        (form(SAME, one_of(_T.TENSOR_FLOAT16, _T.TENSOR_FLOAT32, _T.TENSOR_INT32, _T.TENSOR_QUANT8_ASYMM), SAME, INT32),),
-        (form(TENSOR_INT32),),
+        "FLOAT@1",
+        "SAME TENSOR_FLOAT16|TENSOR_FLOAT32|TENSOR_INT32|TENSOR_QUANT8_ASYMM SAME INT32",
+        outputs=("TENSOR_INT32",),
     ),
-    _O.FILL: OperationRule(
-        "Fill.cpp: fill_op::validate",
-        levels(FLOAT32=4, FLOAT16=4, INT32=4),
-        (form(TENSOR_INT32, SCALAR),),
-        decider=Decider(is_output=True),
+    operation("FILL", "Fill.cpp: fill_op::validate", "FLOAT@4 INT32@4", "TENSOR_INT32 SCALAR", decider=("output", 0)),
+    operation("TILE", "Tile.cpp: tile::validate", "REAL@3 INT32@3", "SAME TENSOR_INT32"),
+    operation(
+        "RANDOM_MULTINOMIAL",
+        "Multinomial.cpp: multinomial::validate",
+        "FLOAT@3",
+        "SAME INT32 TENSOR_INT32",
+        outputs=("TENSOR_INT32",),
     ),
-    _O.TILE: OperationRule("Tile.cpp: tile::validate", NUMBER_3, (form(SAME, TENSOR_INT32),)),
-    _O.RANDOM_MULTINOMIAL: OperationRule(
-        "Multinomial.cpp: multinomial::validate", FLOAT_3, (form(SAME, INT32, TENSOR_INT32),), (form(TENSOR_INT32),)
-    ),
-}
+)

@@ -2,20 +2,20 @@
 
 In most operations, the type of one tensor, the deciding tensor, determines the types of all other operands.
 ``OperationRule.levels`` has the possible types of the deciding tensor, and the feature level of each type. ``inputs`` and
-``outputs`` list the allowed forms of the operands. Further checks are ``SignatureCheck`` objects. The functions in ``raises``
-return the feature levels that further properties of the operands need.
+``outputs`` list the allowed forms of the operands. The functions in ``checks`` read further properties of the operands.
 
 Upstream: common/types/src/OperationsValidationUtils.cpp; common/types/operations/src/*.cpp.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
 
 from ...foundation.float32 import float32
 from ..operands import NnOperand, OptionalInputs
-from ..refusal import Call, OneOf, OperandPart, Rule, Violation, refuse, rule
+from ..refusal import RULES, Call, OneOf, OperandPart, refuse
 from ..types import AndroidRelease, OperandType, OperationType, Version, type_of
 
 T = OperandType
@@ -37,18 +37,18 @@ class OperationView:
         """Name of the operation."""
         return OperationType(self.type).name
 
+    def has_rule(self, code: str) -> bool:
+        """Return whether the Android release has the rule with a code."""
+        return RULES[code].since <= self.android
 
-@dataclass(frozen=True, slots=True)
-class Slot:
-    """The allowed types of one operand for each type of the deciding tensor."""
+    def refuse(self, code: str, subject: object, found: object, needed: object) -> None:
+        """Raise Refused if the Android release has the rule with a code."""
+        if self.has_rule(code):
+            refuse(code, Call.ADD_OPERATION, subject, found, needed)
 
-    allowed: Callable[[int], frozenset[int]]
 
-
-def one_of(*types: int) -> Slot:
-    """Return a slot that accepts these types for every type of the deciding tensor."""
-    allowed = frozenset(types)
-    return Slot(lambda _: allowed)
+Slot: TypeAlias = Callable[[int], Collection[int]]
+"""A function that returns the allowed types of one operand for a type of the deciding tensor."""
 
 
 def by_type(types: Mapping[int, int], otherwise: int | None = None) -> Slot:
@@ -57,26 +57,34 @@ def by_type(types: Mapping[int, int], otherwise: int | None = None) -> Slot:
     For a type that is not in ``types``, the slot accepts ``otherwise``. If ``otherwise`` is None, the slot accepts the deciding
     tensor's own type.
     """
-    return Slot(lambda decider: frozenset({types.get(decider, decider if otherwise is None else otherwise)}))
+    return lambda decider: (types.get(decider, decider if otherwise is None else otherwise),)
 
 
-SAME = by_type({})
-INT32 = one_of(T.INT32)
-BOOL = one_of(T.BOOL)
-FLOAT32 = one_of(T.FLOAT32)
-TENSOR_INT32 = one_of(T.TENSOR_INT32)
-TENSOR_BOOL8 = one_of(T.TENSOR_BOOL8)
-# A scalar that fits the deciding tensor: FLOAT16 for a FLOAT16 tensor, INT32 for an INT32 tensor, and FLOAT32 for other tensors.
-SCALAR = by_type({T.TENSOR_FLOAT16: T.FLOAT16, T.TENSOR_INT32: T.INT32}, T.FLOAT32)
-# The bias of a quantized operation is 32 bits wide.
-BIAS = by_type(dict.fromkeys(QUANT8, T.TENSOR_INT32))
-FILTER = Slot(lambda decider: frozenset({decider, T.TENSOR_QUANT8_SYMM_PER_CHANNEL} if decider in QUANT8 else {decider}))
-# Coordinates are 16 bits wide if the scores are quantized.
-BOXES = by_type(dict.fromkeys(QUANT8, T.TENSOR_QUANT16_ASYMM))
+_CAST = frozenset({T.TENSOR_FLOAT16, T.TENSOR_FLOAT32, T.TENSOR_INT32, T.TENSOR_QUANT8_ASYMM})
+_SLOTS: Mapping[str, Slot] = {
+    "SAME": by_type({}),
+    # A scalar that fits the deciding tensor.
+    "SCALAR": by_type({T.TENSOR_FLOAT16: T.FLOAT16, T.TENSOR_INT32: T.INT32}, T.FLOAT32),
+    "PAD_VALUE": by_type({T.TENSOR_FLOAT16: T.FLOAT16, T.TENSOR_FLOAT32: T.FLOAT32}, T.INT32),
+    "SIZE_OR_SCALE": lambda decider: (T.INT32, T.FLOAT16 if decider == T.TENSOR_FLOAT16 else T.FLOAT32),
+    # The bias of a quantized operation is 32 bits wide.
+    "BIAS": by_type(dict.fromkeys(QUANT8, T.TENSOR_INT32)),
+    "FILTER": lambda decider: (decider, T.TENSOR_QUANT8_SYMM_PER_CHANNEL) if decider in QUANT8 else (decider,),
+    "CAST": lambda decider: _CAST if decider in _CAST else (decider,),
+    # Coordinates are 16 bits wide if the scores are quantized.
+    "BOXES": by_type(dict.fromkeys(QUANT8, T.TENSOR_QUANT16_ASYMM)),
+    "ANCHORS": by_type(dict.fromkeys(QUANT8, T.TENSOR_QUANT16_SYMM)),
+    "DELTAS": lambda decider: QUANT8 if decider == T.TENSOR_QUANT16_ASYMM else (decider,),
+}
+"""The slots that depend on the type of the deciding tensor, by name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+def _slot(word: str) -> Slot:
+    types = () if word in _SLOTS else tuple([OperandType[name] for name in word.split("|")])
+    return _SLOTS.get(word, lambda _: types)
+
+
+class Form(NamedTuple):
     """One allowed list of an operation's inputs or outputs: a slot for each operand, and the feature level of the list.
 
     If ``repeated`` is given, this slot applies to one or more operands between ``head`` and ``tail``.
@@ -101,180 +109,155 @@ class Form:
         return str(len(self.head)) if self.repeated is None else f"{len(self.head) + len(self.tail) + 1} or more"
 
 
-def form(*slots: Slot, level: int = 1) -> Form:
-    """Return a form with these slots and a feature level."""
-    return Form(slots, level)
+def form(text: str) -> Form:
+    """Parse a form, such as ``SAME INT32*3 BOOL @3``.
+
+    Each word is a slot: a name in ``_SLOTS``, or operand types, separated by ``|``. ``*`` and a number repeat a slot. A slot
+    with ``+`` applies to one or more operands. ``@`` and a number are the feature level, by default 1.
+    """
+    words, level, repeated = text.split(), 1, None
+    parts: tuple[list[Slot], list[Slot]] = ([], [])
+    if words[-1].startswith("@"):
+        level = int(words.pop()[1:])
+    for word in words:
+        name, _, count = word.partition("*")
+        if name.endswith("+"):
+            repeated = _slot(name[:-1])
+        else:
+            parts[repeated is not None].extend([_slot(name)] * int(count or 1))  # bounded: the rows have constants
+    return Form(tuple(parts[0]), level, repeated, tuple(parts[1]))
 
 
-@dataclass(frozen=True, slots=True)
-class SignatureCheck:
-    """A check of an operation beyond the number and types of its operands. ``find`` returns a violation or None."""
+OperationCheck: TypeAlias = Callable[[OperationView], int | None]
+"""A check of an operation beyond the number and types of its operands.
 
-    rule: Rule
-    find: Callable[[OperationView], Violation | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Decider:
-    """The position of the deciding tensor."""
-
-    index: int = 0
-    is_output: bool = False
-
-    def operand(self, view: OperationView) -> NnOperand:
-        """Return the deciding tensor of an operation."""
-        return (view.outputs if self.is_output else view.inputs)[self.index]
-
-    @property
-    def subject(self) -> OperandPart:
-        """The deciding tensor in messages."""
-        return OperandPart("output" if self.is_output else "input", self.index)
-
-
-INPUT_COUNT = rule("operation-input-count")
-OUTPUT_COUNT = rule("operation-output-count")
-DECIDING_TYPE = rule("operation-type")
-INPUT_TYPE = rule("operation-input-type")
-OUTPUT_TYPE = rule("operation-output-type")
+It raises Refused, or returns the feature level that further properties of the operands need, or None.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class OperationRule:
-    """All checks that the runtime makes for one operation."""
+    """All checks that the runtime makes for some operations. ``decider`` is the place of the deciding tensor."""
 
+    operations: tuple[OperationType, ...]
     source: str
     levels: Mapping[int, int]
     inputs: tuple[Form, ...]
-    outputs: tuple[Form, ...] = (Form((SAME,)),)
-    decider: Decider = Decider()
-    checks: tuple[SignatureCheck, ...] = ()
-    raises: tuple[Callable[[OperationView], int], ...] = ()
-    optional: tuple[OptionalInputs, ...] = ()
+    outputs: tuple[Form, ...]
+    decider: OperandPart
+    checks: tuple[OperationCheck, ...]
+    optional: tuple[OptionalInputs, ...]
 
     def needs(self, view: OperationView) -> Version:
         """Return the version that an operation itself needs, regardless of its operands.
 
         Raise Refused at the first broken rule.
         """
-        inputs = _forms(self.inputs, view.inputs, INPUT_COUNT, "inputs")
-        outputs = _forms(self.outputs, view.outputs, OUTPUT_COUNT, "outputs")
-        decider = self.decider.operand(view).type
+        sides = {"input": (view.inputs, self.inputs), "output": (view.outputs, self.outputs)}
+        candidates = {side: _candidates(view, side, *given) for side, given in sides.items()}
+        decider = sides[self.decider.side][0][self.decider.position].type
         if decider not in self.levels:
-            _refuse(DECIDING_TYPE, self.decider.subject, type_of(decider), OneOf(map(type_of, self.levels)))
-        level = max(
-            self.levels[decider],
-            _match(inputs, view.inputs, decider, INPUT_TYPE, "input"),
-            _match(outputs, view.outputs, decider, OUTPUT_TYPE, "output"),
-        )
-        for check in self.checks:
-            if check.rule.since <= view.android and (violation := check.find(view)) is not None:
-                refuse(check.rule, Call.ADD_OPERATION, *violation)
-        return Version(max([level, *(raised(view) for raised in self.raises)]))
+            view.refuse("operation-type", self.decider, type_of(decider), OneOf(map(type_of, self.levels)))
+        level = self.levels[decider]
+        for side, (operands, _) in sides.items():
+            level = max(level, _match(view, side, operands, candidates[side], decider))
+        return Version(max([level, *[check(view) or 1 for check in self.checks]]))
 
 
-_Candidate = tuple[tuple[Slot, ...], int]
+_Candidates: TypeAlias = list[tuple[tuple[Slot, ...], int]]
 
 
-def _refuse(rule: Rule, subject: object, found: object, needed: object) -> None:
-    refuse(rule, Call.ADD_OPERATION, subject, found, needed)
-
-
-def _forms(forms: tuple[Form, ...], operands: Sequence[NnOperand], rule: Rule, subject: str) -> list[_Candidate]:
+def _candidates(view: OperationView, side: str, operands: Sequence[NnOperand], forms: tuple[Form, ...]) -> _Candidates:
     candidates = [(slots, one.level) for one in forms if (slots := one.slots(len(operands))) is not None]
     if not candidates:
-        _refuse(rule, subject, len(operands), " or ".join(dict.fromkeys(one.number for one in forms)))
+        numbers = " or ".join(dict.fromkeys(one.number for one in forms))
+        view.refuse(f"operation-{side}-count", f"{side}s", len(operands), numbers)
     return candidates
 
 
-def _match(candidates: list[_Candidate], operands: Sequence[NnOperand], decider: int, rule: Rule, subject: str) -> int:
+def _match(view: OperationView, side: str, operands: Sequence[NnOperand], candidates: _Candidates, decider: int) -> int:
     """Return the feature level of the first candidate that allows the operands' types.
 
-    If no candidate allows the types, raise Refused for ``rule``. The error then describes the candidate that allows the most
-    operands, counted from the first operand.
+    If no candidate allows the types, raise Refused. The error then describes the candidate that allows the most operands,
+    counted from the first operand.
     """
     furthest, needed = -1, OneOf()
     for slots, level in candidates:
-        wrong = next((i for i, slot in enumerate(slots) if operands[i].type not in slot.allowed(decider)), None)
+        wrong = next((i for i, allowed in enumerate(slots) if operands[i].type not in allowed(decider)), None)
         if wrong is None:
             return level
         if wrong > furthest:
-            furthest, needed = wrong, OneOf(sorted(map(type_of, slots[wrong].allowed(decider)), key=str))
-    _refuse(rule, OperandPart(subject, furthest), type_of(operands[furthest].type), needed)
+            furthest, needed = wrong, OneOf(sorted(map(type_of, slots[wrong](decider)), key=str))
+    view.refuse(f"operation-{side}-type", OperandPart(side, furthest), type_of(operands[furthest].type), needed)
     return 0
 
 
-def levels(**by_type: int) -> dict[int, int]:
-    """Return a table of feature levels by operand type. The keyword arguments are type names without the prefix ``TENSOR_``."""
-    return {OperandType[f"TENSOR_{name}"]: level for name, level in by_type.items()}
+def operation(
+    names: str,
+    source: str,
+    levels: str,
+    *inputs: str,
+    outputs: Sequence[str] = ("SAME",),
+    decider: tuple[str, int] = ("input", 0),
+    checks: tuple[OperationCheck, ...] = (),
+    optional: tuple[OptionalInputs, ...] = (),
+) -> OperationRule:
+    """Return the rule for operations whose inputs have one of these forms.
+
+    ``source`` names the runtime's file and function. ``levels`` has the types of the deciding tensor with their feature levels
+    (``levels_of``).
+    """
+    codes = tuple([OperationType[name] for name in names.split()])
+    given, results = tuple(map(form, inputs)), tuple(map(form, outputs))
+    return OperationRule(codes, source, levels_of(levels), given, results, OperandPart(*decider), checks, optional)
 
 
-# A number in a name is the level of the types. But FLOAT16 always needs level 3, and QUANT8_ASYMM_SIGNED needs level 4.
-FLOAT_1 = levels(FLOAT32=1, FLOAT16=3)
-FLOAT_2 = levels(FLOAT32=2, FLOAT16=3)
-FLOAT_3 = levels(FLOAT32=3, FLOAT16=3)
-FLOAT_4 = levels(FLOAT32=4, FLOAT16=4)
-QUANT8_1 = levels(QUANT8_ASYMM=1, QUANT8_ASYMM_SIGNED=4)
-QUANT8_2 = levels(QUANT8_ASYMM=2, QUANT8_ASYMM_SIGNED=4)
-QUANT8_3 = levels(QUANT8_ASYMM=3, QUANT8_ASYMM_SIGNED=4)
-REAL_1 = {**FLOAT_1, **QUANT8_1}
-REAL_2 = {**FLOAT_2, **QUANT8_2}
-REAL_3 = {**FLOAT_3, **QUANT8_3}
-BOOL_3 = levels(BOOL8=3)
-NUMBER_3 = {**REAL_3, **levels(INT32=3)}
-NUMBER_7 = dict.fromkeys(NUMBER_3, 7)
+_GROUPS = {
+    "FLOAT": {"FLOAT32": 1, "FLOAT16": 3},
+    "QUANT8": {"QUANT8_ASYMM": 1, "QUANT8_ASYMM_SIGNED": 4},
+    "REAL": {"FLOAT32": 1, "FLOAT16": 3, "QUANT8_ASYMM": 1, "QUANT8_ASYMM_SIGNED": 4},
+}
+"""Types that occur together, each with the first feature level that has the type."""
 
-RANK_LIMIT = rule("operation-rank")
-QUANTIZATION_EQUAL = rule("operation-quantization-equal")
+
+def levels_of(text: str) -> Mapping[int, int]:
+    """Parse types with their feature levels, such as ``FLOAT@1 INT32@4``.
+
+    Types lack the prefix ``TENSOR_``. A type of a group has the level of the group, or the first level that has the type.
+    """
+    levels: dict[int, int] = {}
+    for name, _, level in [word.partition("@") for word in text.split()]:
+        levels |= {OperandType[f"TENSOR_{type}"]: max(int(level), first) for type, first in _GROUPS.get(name, {name: 1}).items()}
+    return levels
+
 
 MAX_RANK = 4
 
 
-def max_rank(*inputs: int) -> SignatureCheck:
-    """Return a check that the inputs at these positions have at most 4 dimensions."""
-
-    def find(view: OperationView) -> Violation | None:
-        for index in inputs:
-            rank = view.inputs[index].rank
-            if rank > MAX_RANK:
-                return OperandPart("input", index, "rank"), rank, f"at most {MAX_RANK}"
-        return None
-
-    return SignatureCheck(RANK_LIMIT, find)
+def max_rank(view: OperationView, *inputs: int) -> None:
+    """OperationCheck that the inputs at these positions, or the first input, have at most 4 dimensions."""
+    for index in inputs or (0,):
+        rank = view.inputs[index].rank
+        if rank > MAX_RANK:
+            view.refuse("operation-rank", OperandPart("input", index, "rank"), rank, f"at most {MAX_RANK}")
 
 
-def unequal_quantization(view: OperationView, index: int) -> Violation | None:
-    """Return a violation if a quantized input differs from the first output in scale or zero point."""
-    operand, output = view.inputs[index], view.outputs[0]
-    if output.type not in {T.TENSOR_QUANT8_ASYMM, T.TENSOR_QUANT8_ASYMM_SIGNED}:
-        return None
-    if (operand.scale, operand.zero_point) == (output.scale, output.zero_point):
-        return None
-    return (
-        OperandPart("input", index, "scale and zero point"),
-        f"{operand.scale}, {operand.zero_point}",
-        f"the scale and zero point of the output, {output.scale}, {output.zero_point}",
-    )
+def equal_quantization(view: OperationView, *inputs: int) -> None:
+    """OperationCheck that quantized inputs, or the first input, have the scale and the zero point of the first output."""
+    output = view.outputs[0]
+    for index in inputs or (0,):
+        operand = view.inputs[index]
+        if output.type in QUANT8 and (operand.scale, operand.zero_point) != (output.scale, output.zero_point):
+            part, actual = OperandPart("input", index, "scale and zero point"), f"{operand.scale}, {operand.zero_point}"
+            needed = f"the scale and zero point of the output, {output.scale}, {output.zero_point}"
+            view.refuse("operation-quantization-equal", part, actual, needed)
 
 
-EQUAL_QUANTIZATION = SignatureCheck(QUANTIZATION_EQUAL, lambda view: unequal_quantization(view, 0))
-
-
-def unary(table: dict[int, int], source: str, *checks: SignatureCheck) -> OperationRule:
-    """Return the rule for an operation with one input and an output of the same type.
-
-    ``table`` has the feature level of each type. ``source`` names the runtime's function with the rule.
-    """
-    return OperationRule(source, table, (form(SAME),), checks=checks)
-
-
-def binary(table: dict[int, int], source: str, output: Slot = SAME) -> OperationRule:
-    """Return the rule for an operation with two inputs of the same type. By default, the output has this type too."""
-    return OperationRule(source, table, (form(SAME, SAME),), (form(output),))
-
-
-def integers(count: int) -> tuple[Slot, ...]:
-    """Return slots for ``count`` INT32 scalars."""
-    return (INT32,) * count  # bounded: callers pass constants
+def check_equal_rank(view: OperationView, code: str) -> None:
+    """OperationCheck that the known ranks of input and output are equal."""
+    rank, output_rank = view.inputs[0].rank, view.outputs[0].rank
+    if rank and output_rank and rank != output_rank:
+        view.refuse(code, OperandPart("output", 0, "rank"), output_rank, f"{rank}, the rank of the input")
 
 
 def product_level(view: OperationView, scale: float) -> int:
@@ -285,14 +268,6 @@ def product_level(view: OperationView, scale: float) -> int:
     if view.inputs[0].type != T.TENSOR_QUANT8_ASYMM:
         return 1
     return 1 if scale > float32(view.inputs[0].scale * view.inputs[1].scale) else 3
-
-
-def unequal_rank(view: OperationView) -> Violation | None:
-    """Return a violation if the known ranks of input and output differ."""
-    rank, output_rank = view.inputs[0].rank, view.outputs[0].rank
-    if rank and output_rank and rank != output_rank:
-        return OperandPart("output", 0, "rank"), output_rank, f"{rank}, the rank of the input"
-    return None
 
 
 def zero_point_level(view: OperationView) -> int:

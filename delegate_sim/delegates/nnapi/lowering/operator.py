@@ -86,11 +86,20 @@ def add_plain(builder: PartitionBuilder, node: LoweredNode) -> None:
     builder.finish(node)
 
 
-def with_scalars(scalars: Callable[[LoweredNode], Iterable[bool | int | float]]) -> Step:
-    """Return a step for an NNAPI operation with the node's operands in order, and then scalars: BOOL, INT32 or FLOAT32."""
+def with_scalars(
+    scalars: Callable[[LoweredNode], Iterable[bool | int | float]] = lambda _: (),
+    inputs: slice = slice(None),
+    without: int | None = None,
+) -> Step:
+    """Return a step for an NNAPI operation with a node's operands in order, and then scalars: BOOL, INT32 or FLOAT32.
+
+    Only the operands in ``inputs`` are added, and the operand at position ``without`` is left out.
+    """
 
     def add(builder: PartitionBuilder, node: LoweredNode) -> None:
-        builder.add_inputs(node)
+        for position in range(len(node.inputs))[inputs]:
+            if position != without:
+                builder.add_input(node, position)
         builder.add_scalars(*scalars(node))
         builder.finish(node)
 

@@ -122,19 +122,16 @@ def _add_convolution(builder: PartitionBuilder, node: LoweredNode) -> None:
     _add_inputs_with_dense_weights(builder, node)
     builder.add_scalars(padding_code(node), options.stride_w, options.stride_h)
     groups = _group_count(node)
-    builder.add_scalars(*([] if groups is None else [groups]), activation_code(node))
-    _add_dilation(builder, node)
+    builder.add_scalars(*([] if groups is None else [groups]), activation_code(node), *_dilation_scalars(node))
     builder.add_outputs(node)
     builder.add_dequantized_weights(node, _WEIGHTS)
     builder.add_operation(node, "CONV_2D" if groups is None else "GROUPED_CONV_2D")
 
 
-def _add_depthwise_convolution(builder: PartitionBuilder, node: LoweredNode) -> None:
+def _depthwise(node: LoweredNode) -> list[bool | int]:
     options = node.options
-    builder.add_inputs(node)
-    builder.add_scalars(padding_code(node), options.stride_w, options.stride_h, options.depth_multiplier, activation_code(node))
-    _add_dilation(builder, node)
-    builder.finish(node)
+    strides = options.stride_w, options.stride_h
+    return [padding_code(node), *strides, options.depth_multiplier, activation_code(node), *_dilation_scalars(node)]
 
 
 def _add_transpose_convolution(builder: PartitionBuilder, node: LoweredNode) -> None:
@@ -147,15 +144,13 @@ def _add_transpose_convolution(builder: PartitionBuilder, node: LoweredNode) -> 
     else:
         add_zero_bias(builder, node, 2, 1, first_integer(node.view, 0, 3))
     builder.add_unchecked_input(node, 0)
-    builder.add_scalars(padding_code(node), options.stride_w, options.stride_h, activation_code(node))
-    builder.add_bool(False)  # NHWC
+    builder.add_scalars(padding_code(node), options.stride_w, options.stride_h, activation_code(node), False)  # NHWC last
     builder.finish(node)
 
 
-def _add_dilation(builder: PartitionBuilder, node: LoweredNode) -> None:
-    options = node.options
-    if (options.dilation_w_factor, options.dilation_h_factor) != (1, 1):
-        builder.add_scalars(False, options.dilation_w_factor, options.dilation_h_factor)  # NHWC first
+def _dilation_scalars(node: LoweredNode) -> list[bool | int]:
+    width, height = node.options.dilation_w_factor, node.options.dilation_h_factor
+    return [] if (width, height) == (1, 1) else [False, width, height]  # NHWC first
 
 
 def _group_count(node: LoweredNode) -> int | None:
@@ -215,24 +210,19 @@ def _pooling(node: LoweredNode) -> list[int]:
 _POOLING = with_scalars(_pooling)
 
 
-def _add_bilinear(builder: PartitionBuilder, node: LoweredNode) -> None:
-    options, shape = node.options, (*node.view.output(0).shape, 0, 0, 0)
-    builder.add_input(node, 0)
-    builder.add_scalars(shape[2], shape[1])
-    if options.align_corners or options.half_pixel_centers:
-        builder.add_scalars(False, bool(options.align_corners), bool(options.half_pixel_centers))  # NHWC first
-    builder.finish(node)
+def _grid(node: LoweredNode, size: tuple[int, int], is_bilinear: bool) -> list[bool | int]:
+    """Return width and height, the layout NHWC, and the shift of the grid if there is one."""
+    shifts = [bool(node.options.align_corners), bool(node.options.half_pixel_centers)]
+    return [*size, *([] if is_bilinear and not any(shifts) else [False]), *(shifts if any(shifts) else [])]
 
 
-def _add_nearest_neighbor(builder: PartitionBuilder, node: LoweredNode) -> None:
-    options = node.options
-    builder.add_input(node, 0)
-    builder.add_scalars(first_integer(node.view, 1, 1), first_integer(node.view, 1))
-    builder.add_bool(False)  # NHWC
-    if options.align_corners or options.half_pixel_centers:
-        builder.add_bool(options.align_corners)
-        builder.add_bool(options.half_pixel_centers)
-    builder.finish(node)
+def _bilinear(node: LoweredNode) -> list[bool | int]:
+    shape = (*node.view.output(0).shape, 0, 0, 0)
+    return _grid(node, (shape[2], shape[1]), is_bilinear=True)
+
+
+def _nearest_neighbor(node: LoweredNode) -> list[bool | int]:
+    return _grid(node, (first_integer(node.view, 1, 1), first_integer(node.view, 1)), is_bilinear=False)
 
 
 def _add_fully_connected(builder: PartitionBuilder, node: LoweredNode) -> None:
@@ -295,7 +285,7 @@ RULES: Rules[NnapiTarget] = {
         FLOAT_UINT8_OPERAND.when(below_level("1.2")),
         RESTRICTED_SCALES_ONLY.when(below_level("1.2")),
         _NO_DILATION,
-        add=_add_depthwise_convolution,
+        add=with_scalars(_depthwise),
     ),
     "TRANSPOSE_CONV": operator(
         max_op_version(3).before_release("tf-2.15"),
@@ -324,10 +314,15 @@ RULES: Rules[NnapiTarget] = {
         check(OPERAND_VALUE, "an output with equal height and width", _not_square, "use NNAPI 1.2").when(below_level("1.2")),
         *_NO_SHIFTED_GRID,
         typed(INPUT, FLOAT).when(below_level("1.2")),
-        add=_add_bilinear,
+        add=with_scalars(_bilinear, inputs=slice(1)),
     ),
     "RESIZE_NEAREST_NEIGHBOR": int8_operator(
-        max_op_version(3), min_level("1.2"), FLOAT_QUANT8_OPERAND, *_CONSTANT_SIZE, *_NO_SHIFTED_GRID, add=_add_nearest_neighbor
+        max_op_version(3),
+        min_level("1.2"),
+        FLOAT_QUANT8_OPERAND,
+        *_CONSTANT_SIZE,
+        *_NO_SHIFTED_GRID,
+        add=with_scalars(_nearest_neighbor, inputs=slice(1)),
     ),
     "BATCH_MATMUL": operator(
         op_version(2),

@@ -86,22 +86,6 @@ def _is_large_int64(node: NodeView, tensor: Tensor) -> bool:
     return tensor.is_constant and tensor.type == "INT64" and not _fits_int32(node, tensor)
 
 
-def _add_batch_to_space(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Lower BATCH_TO_SPACE_ND without the crops, because NNAPI does not crop."""
-    for position in range(len(node.inputs)):
-        if position != 2:
-            builder.add_input(node, position)
-    builder.finish(node)
-
-
-def _add_expand_dims(builder: PartitionBuilder, node: LoweredNode) -> None:
-    for position in range(len(node.inputs)):
-        if position != 1:
-            builder.add_input(node, position)
-    builder.add_int(first_integer(node.view, 1))
-    builder.finish(node)
-
-
 def _add_reshape(builder: PartitionBuilder, node: LoweredNode) -> None:
     builder.add_inputs(node)
     if len(node.inputs) == 1:
@@ -201,7 +185,7 @@ RULES: Rules[NnapiTarget] = {
             _nonzero_crops,
             "crop with a SLICE after the node instead",
         ),
-        add=_add_batch_to_space,
+        add=with_scalars(without=2),  # NNAPI does not crop
     ),
     "DEPTH_TO_SPACE": int8_operator(type_in(INPUT, FLOAT_QUANT8), add=_BLOCK_SIZE),
     "EXPAND_DIMS": int8_operator(
@@ -209,7 +193,7 @@ RULES: Rules[NnapiTarget] = {
         min_level("1.2"),
         type_in(INPUT, FLOAT16_QUANT8_INT32),
         constant_int32(operand(1, "axis")),
-        add=_add_expand_dims,
+        add=with_scalars(lambda node: [first_integer(node.view, 1)], without=1),
     ),
     "RESHAPE": int8_operator(
         op_version(1),

@@ -221,12 +221,6 @@ def _add_projection(builder: PartitionBuilder, node: LoweredNode) -> None:
     builder.finish(node)
 
 
-def _add_topk(builder: PartitionBuilder, node: LoweredNode) -> None:
-    builder.add_input(node, 0)
-    builder.add_int(first_integer(node.view, 1))
-    builder.finish(node)
-
-
 RULES: Rules[NnapiTarget] = {
     "CONCATENATION": int8_operator(
         max_op_version(2),
@@ -314,7 +308,11 @@ RULES: Rules[NnapiTarget] = {
         add=_add_projection,
     ),
     "TOPK_V2": int8_operator(
-        max_op_version(2), min_level("1.2"), type_in(INPUT, FLOAT_QUANT8_INT32), constant_int32(operand(1, "k")), add=_add_topk
+        max_op_version(2),
+        min_level("1.2"),
+        type_in(INPUT, FLOAT_QUANT8_INT32),
+        constant_int32(operand(1, "k")),
+        add=with_scalars(lambda node: [first_integer(node.view, 1)], inputs=slice(1)),
     ),
     "EMBEDDING_LOOKUP": operator(op_version(1), typed(operand(1, "table"), FLOAT)),
     "GATHER": int8_operator(
