@@ -201,6 +201,10 @@ class DeviceLog:
         spend_steps((len(self.statements) + len(self.replacements) + len(self.applications)) // 16, "reading the log")
         return tuple(statement for statement in self.statements if statement.kind in kinds)
 
+    def places(self, *kinds: str) -> list[int]:
+        """Return the numbers of the lines of these kinds. Raises LimitError."""
+        return [place for statement in self.statements_of(*kinds) for place in statement.places]
+
     def has(self, *kinds: str) -> bool:
         """Return whether the log has a statement of these kinds. Raises LimitError."""
         return bool(self.statements_of(*kinds))

@@ -222,15 +222,11 @@ def _with_end(
     last = max([1, last, *[place for error in log.errors for place in error.places[:1]]])
     has_failed = own.outcome in (FAILED, NOT_CREATED)
     ends = {FELL_BACK: has_failed, EXCEPTION: has_failed or is_applied}
-    return own, others, next((end for end, fits in ends.items() if fits and _last_place(log, end) >= last), "")
+    return own, others, next((end for end, fits in ends.items() if fits and max(log.places(end), default=0) >= last), "")
 
 
 def _is_of_delegate(op: str) -> bool:
     return is_kernel(op) or bool(other_name(op))
-
-
-def _last_place(log: DeviceLog, kind: str) -> int:
-    return max([place for statement in log.statements_of(kind) for place in statement.places], default=0)
 
 
 def _in_order(log: DeviceLog, own: LogDelegate, others: tuple[LogDelegate, ...]) -> tuple[LogDelegate, tuple[LogDelegate, ...]]:
