@@ -140,9 +140,11 @@ class DeviceLog:
     @property
     def has_only_crashes(self) -> bool:
         """True if the log reports a crash, but has no line about a model or a delegate."""
-        of_crashes = (*CRASHES, Event.OTHER_ERROR, Event.FAILURE)
-        others = tuple([statement for statement in self.statements if statement.kind not in of_crashes])
-        return replace(self, statements=others).is_empty
+        return self.without(*CRASHES, Event.OTHER_ERROR, Event.FAILURE).is_empty
+
+    def without(self, *kinds: str) -> DeviceLog:
+        """Return the log without statements of these kinds."""
+        return replace(self, statements=tuple([statement for statement in self.statements if statement.kind not in kinds]))
 
     @property
     def graph(self) -> str:

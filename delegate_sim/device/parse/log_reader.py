@@ -85,8 +85,7 @@ class Reader:
 
     def _start(self) -> None:
         log = self._log()
-        others = tuple([statement for statement in log.statements if statement.kind not in CRASHES])
-        if not replace(log, statements=others).is_empty:
+        if not log.without(*CRASHES).is_empty:
             self._finish(log)
         self._begin(DeviceLog(flags=log.flags if log.is_empty else {}))
 
