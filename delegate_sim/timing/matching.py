@@ -44,7 +44,6 @@ from .measured import (
 )
 
 _CUT = 20
-"""The smallest length of a name in a truncated line that may match a longer name."""
 _NO_NODE = "the simulation has no such node here"
 _NO_KERNEL = "the simulation has no such delegate kernel here"
 _NOT_SIMULATED = "a delegate that is not simulated"
@@ -134,7 +133,6 @@ class _Matcher:
         self.graph: Graph = plan.graphs[subgraph]
         self.steps = plan.steps[subgraph]
         self.matched: dict[int, PlannedStep] = {}
-        """The step of each row, keyed by the number of the row."""
         self.on_cpu = {node: node_step(self.graph, node) for node in self.graph.execution_plan}
         """The step of each node if the node runs on the CPU, as it may on the device although the simulation delegates it."""
         self.by_index: Mapping[tuple[tuple[bool, str], int | None], PlannedStep]

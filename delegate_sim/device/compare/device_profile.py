@@ -178,7 +178,6 @@ def _costs(
 
 
 def _reaches(better: Mapping[str, set[str]], start: str, end: str) -> bool:
-    """Return whether the runtime preferred ``start`` to ``end``, directly or through other devices."""
     reached = [start]
     for name in reached:  # grows inside the loop
         reached += better.get(name, set()).difference(reached)

@@ -253,7 +253,6 @@ def _replaced_text(numbers: Sequence[_Numbers]) -> str:
 
 
 def _application(run: Run) -> tuple[str, int | None]:
-    """Return the outcome and the number of kernels that benchmark_model would print for the simulation."""
     if run.outcome in ("refused", "restored"):
         return "failed", None
     first = run.subgraphs[0]

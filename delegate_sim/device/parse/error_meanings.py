@@ -37,7 +37,6 @@ _CODES = MEANINGS["code"]
 _NUMBERS = ("NO_ERROR", *[name.removeprefix(_PREFIX) for name in _CODES if name.startswith(_PREFIX)])
 """The result codes, in the order of their numbers in ``NeuralNetworks.h``."""
 _MOST_SUBGRAPHS = 64
-"""Largest number of subgraphs in which a failed kernel is looked for."""
 _PLAIN = (Event.PLAIN_ERROR, Event.UNSURE_ERROR)
 _OF_ENGINES = frozenset({Event.FAILURE, Event.WARNED, Event.OTHER_ERROR, Event.RUNTIME_ERROR, Event.LOAD_ERROR})
 
@@ -248,8 +247,10 @@ class LogMeanings:
         if any(kernels.nodes is not None for kernels in before):
             return before
         is_alone = all(known[-1].names <= {op} for known in self._kernels.values())
-        total = self._own_totals.get(delegate.name) if is_alone else None
-        return None if total is None else [_Kernels(0, total, math.inf, frozenset({op}))]
+        own = self.log.statements_of(Event.OWN_COUNT) + self.log.statements_of(Event.SPLIT) if is_alone else ()
+        own = tuple([statement for statement in own if delegate_named(statement.values["name"]) is delegate])
+        totals = [sum(line.numbers(*(["total"] if "total" in line.values else ["taken", "left"]))) for line in own[-1:]]
+        return [_Kernels(0, totals[0], math.inf, frozenset({op}))] if totals else None
 
     @cached_property
     def _kernels(self) -> Mapping[int | None, list[_Kernels]]:
@@ -261,14 +262,6 @@ class LogMeanings:
             most += math.inf if line.partitions is None else line.partitions
             known.append(_Kernels(line.place, nodes, most, names if len(names) > 1 else names | {line.kernel}))
         return kernels
-
-    @cached_property
-    def _own_totals(self) -> Mapping[str, int]:
-        totals = {}
-        for statement in (*self.log.statements_of(Event.OWN_COUNT), *self.log.statements_of(Event.SPLIT)):
-            if (delegate := delegate_named(statement.values["name"])) is not None:
-                totals[delegate.name] = sum(statement.numbers(*(["total"] if "total" in statement.values else ["taken", "left"])))
-        return totals
 
 
 BY_VALUES: Mapping[str, Callable[[LogMeanings, Statement], str]] = {

@@ -144,7 +144,6 @@ class _Plan:
 
 
 _MOST_PLANS = 64
-"""Largest number of subgraphs without a number that are compared with a line."""
 
 
 def kernels_before(log: DeviceLog) -> Iterator[tuple[Replacement, int | None]]:
