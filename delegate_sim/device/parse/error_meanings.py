@@ -247,10 +247,8 @@ class LogMeanings:
         if any(kernels.nodes is not None for kernels in before):
             return before
         is_alone = all(known[-1].names <= {op} for known in self._kernels.values())
-        own = self.log.statements_of(Event.OWN_COUNT) + self.log.statements_of(Event.SPLIT) if is_alone else ()
-        own = tuple([statement for statement in own if delegate_named(statement.values["name"]) is delegate])
-        totals = [sum(line.numbers(*(["total"] if "total" in line.values else ["taken", "left"]))) for line in own[-1:]]
-        return [_Kernels(0, totals[0], math.inf, frozenset({op}))] if totals else None
+        total = self._own_totals.get(delegate.name) if is_alone else None
+        return None if total is None else [_Kernels(0, total, math.inf, frozenset({op}))]
 
     @cached_property
     def _kernels(self) -> Mapping[int | None, list[_Kernels]]:
@@ -262,6 +260,14 @@ class LogMeanings:
             most += math.inf if line.partitions is None else line.partitions
             known.append(_Kernels(line.place, nodes, most, names if len(names) > 1 else names | {line.kernel}))
         return kernels
+
+    @cached_property
+    def _own_totals(self) -> Mapping[str, int]:
+        totals = {}
+        for statement in (*self.log.statements_of(Event.OWN_COUNT), *self.log.statements_of(Event.SPLIT)):
+            if (delegate := delegate_named(statement.values["name"])) is not None:
+                totals[delegate.name] = sum(statement.numbers(*(["total"] if "total" in statement.values else ["taken", "left"])))
+        return totals
 
 
 BY_VALUES: Mapping[str, Callable[[LogMeanings, Statement], str]] = {
