@@ -152,12 +152,11 @@ class _Trial:
             return self._ahead(made, delegate, run, notes)
         facts = facts_of(self.log, delegate, [] if run is None else [subgraph.graph for subgraph in run.subgraphs])
         is_shown = facts.replacements is not None and bool(facts.lines)
-        is_told = is_shown or bool(facts.splits or facts.listed_refusals)
         if run is None:  # earlier accelerators took all nodes
             status = UNEXPLAINED if is_shown else NOT_COMPARED
             more = ("only the device applies this accelerator; in the simulation, no nodes are left for it",) if is_shown else ()
             return made(status, _NOTHING, _NOTHING, more, (), notes)
-        if not is_told:
+        if not (is_shown or facts.splits or facts.listed_refusals):
             takes = any(subgraph.delegated for subgraph in run.subgraphs)
             status = NOT_APPLIED if takes else NOT_COMPARED
             return made(status, _NOTHING, simulated_tally(run), (), (), notes)

@@ -70,24 +70,25 @@ def differences(facts: Facts, run: Run, cache: AnalysisCache | None = None) -> l
         texts.append(f"the device and the simulation have different refusals for {', '.join(dict.fromkeys(operators))}")
     texts += _refused_operators(facts, run, simulated)
     listed = [refusal for refusal in listed_refusals(facts, run) if not refusal.is_same]
-    for who, is_of_device in (("the device", True), ("the simulation", False)):
-        if names := [refusal.op for refusal in listed if bool(refusal.on_device) == is_of_device]:
-            texts.append(f"only {who} refuses {', '.join(names)}")
-    return texts
+    by_side = [[refusal.op for refusal in listed if bool(refusal.on_device) == is_of_device] for is_of_device in (True, False)]
+    return [*texts, *_refused_on_one_side(*by_side)]
+
+
+def _refused_on_one_side(device: Sequence[str], simulation: Sequence[str]) -> Iterator[str]:
+    for who, operators in (("device", device), ("simulation", simulation)):
+        if operators:
+            yield f"only the {who} refuses {', '.join(operators)}"
 
 
 def _refused_operators(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[str]:
     decisions = [subgraph.decision for subgraph in run.subgraphs if subgraph.decision is not None]
     if facts.unvisited and all(verdict.is_supported for decision in decisions for verdict in decision.verdicts.values()):
         yield f"the device refuses a node, but the simulation takes all nodes: {facts.unvisited[0]}"
-    if not facts.refused_operators:
-        return
-    theirs, ours = facts.refused_operators, refused_operators(simulated, run.delegate)
-    if only_theirs := sorted(theirs.keys() - ours):
-        yield f"only the device refuses {', '.join(only_theirs)}"
-    # The lines with codes are the last ones, so a log that has them names all refused operators.
-    if any(theirs.values()) and (only_ours := sorted(op for op in ours.keys() - theirs if ours[op])):
-        yield f"only the simulation refuses {', '.join(only_ours)}"
+    if theirs := facts.refused_operators:
+        ours = refused_operators(simulated, run.delegate)
+        # The lines with codes are the last ones, so a log that has them names all refused operators.
+        only_ours = sorted(op for op in ours.keys() - theirs if ours[op] and any(theirs.values()))
+        yield from _refused_on_one_side(sorted(theirs.keys() - ours), only_ours)
 
 
 def listed_refusals(facts: Facts, run: Run) -> tuple[ListedRefusal, ...]:
