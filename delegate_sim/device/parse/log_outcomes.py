@@ -63,13 +63,12 @@ def is_planned(log: DeviceLog, names: set[str], counts: tuple[Count, ...], *, pr
     ``prints_kernels``: the delegate prints a line as soon as it has created its kernels.
     """
     after_kernels = (Event.KERNELS, Event.INTERFACE_USED, Event.APPLIED, Event.MEASURED, Event.EXECUTED)
-    builds = [place for error in log.statements_of(Event.BUILD_ERROR) for place in error.places]
+    builds = log.places(Event.BUILD_ERROR)
     last = max([replacement.place for replacement in log.replacements if plain_name(replacement.kernel) in names], default=0)
     sources = {count.source for count in counts}
     if "table" in sources or (sources != {"split"} and max(builds, default=0) <= last and not prints_kernels):
         return False
-    later = [place for statement in log.statements_of(*after_kernels) for place in statement.places]
-    later += [line.place for line in log.applications] + [line.place for line in log.replacements]
+    later = log.places(*after_kernels) + [line.place for line in log.applications] + [line.place for line in log.replacements]
     return max(later, default=0) <= max([last, *builds]) and log.times.is_empty
 
 
@@ -118,10 +117,12 @@ def _failure(log: DeviceLog, names: set[str]) -> str:
         or (has_dispatch and any("source" in failure.values for failure in fatal_failures(log)))
     ):
         return FAILED
-    counted = max([0, *[place for count in log.statements_of(Event.OWN_COUNT) for place in count.places]])
-    vendor = [error for error in errors if error.kind == Event.VENDOR_ERROR and "fatal" in error.values]
-    own = [error for error in vendor if plain_name(error.values.get("name", "")) in names]
-    if any(max(error.places, default=0) >= counted for error in own):
+    counted = max(log.places(Event.OWN_COUNT), default=0)
+    if any(
+        "fatal" in error.values and plain_name(error.values.get("name", "")) in names and max(error.places, default=0) >= counted
+        for error in errors
+        if error.kind == Event.VENDOR_ERROR
+    ):
         return FAILED
     if statements_by(log, names - {""}, Event.NOT_CREATED) or any(names & _words(line) for line in log.not_created):
         return NOT_CREATED
