@@ -135,7 +135,7 @@ class Reader:
         self.is_cut = not line.endswith("\n")
         text = message.text
         if len(self.log.chips) < _MOST_CHIPS and FORMS["library-tried"].search(line) is None:
-            self.log.chips |= dict.fromkeys(chips_in(line)[:_MOST_CHIPS])
+            self.log.chips |= dict.fromkeys(chips_in(FORMS["model-name"].sub("", line))[:_MOST_CHIPS])
         self.dates.add(is_before_known_releases(line))
         if not text.strip():
             self._end_table(is_complete=not self.is_cut)

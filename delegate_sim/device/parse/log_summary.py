@@ -219,6 +219,8 @@ def _with_end(
         return own, others, RUN_FAILED
     if failed and is_applied:
         return own, others, NOT_RUN
+    if is_applied and _last_guess(log) > _last_place(log, Event.CREATED):
+        return own, others, EXCEPTION
     last = max([1, last, *[place for error in log.errors for place in error.places[:1]]])
     has_failed = own.outcome in (FAILED, NOT_CREATED)
     ends = {FELL_BACK: has_failed, EXCEPTION: has_failed or is_applied}
@@ -231,6 +233,12 @@ def _is_of_delegate(op: str) -> bool:
 
 def _last_place(log: DeviceLog, kind: str) -> int:
     return max([place for statement in log.statements_of(kind) for place in statement.places], default=0)
+
+
+def _last_guess(log: DeviceLog) -> int:
+    """Return the number of the last line in which an application guesses why an exception was raised, or 0."""
+    lines = [line for line in log.statements_of(Event.NOT_CREATED) if "guess" in line.values]
+    return max([place for line in lines for place in line.places], default=0)
 
 
 def _in_order(log: DeviceLog, own: LogDelegate, others: tuple[LogDelegate, ...]) -> tuple[LogDelegate, tuple[LogDelegate, ...]]:
@@ -252,6 +260,9 @@ def _names(log: DeviceLog, delegate: LogDelegate) -> set[str]:
 def _cause(log: DeviceLog, delegates: Sequence[LogDelegate], errors: Sequence[ExplainedError], end: str) -> str:
     outcomes = (FAILED, NOT_CREATED, NOT_LOADED, NOT_COMPILED_FOR)
     has_failed = bool(end) or any(delegate.failed_running or delegate.outcome in outcomes for delegate in delegates)
+    if NOT_CREATED not in {delegate.outcome for delegate in delegates}:  # an application's guess is no cause
+        guesses = {line.line for line in log.statements_of(Event.NOT_CREATED) if "guess" in line.values}
+        errors = [error for error in errors if error.line not in guesses]
     cause = cause_of(errors) if has_failed or any(error.kind in CRASHES for error in errors) else None
     refused = [statement.line for statement in log.statements_of(Event.OPERATOR_REFUSED) if "name" in statement.values]
     if cause is not None and cause.kind == Event.KERNEL_ERROR and refused:
@@ -286,7 +297,7 @@ def _simulated_delegate(log: DeviceLog, delegate: Delegate) -> LogDelegate:
         # Some delegates, such as Apple's, have several kernels.
         name = next((replacement.kernel for replacement in log.replacements if replacement.kernel in delegate.kernel_names), "")
         name = "" if name == delegate.kernel_name else name
-    name = name or _interface(log, delegate, names)
+    name = name or _interface(log, delegate, names) or _requested_device(log, delegate)
     if not name and delegate.log.chip and not chip_names(log.chips):
         name = f"if the chip is an {delegate.log.chip}; the log does not show the chip"
     title = f"{delegate.name} ({name})" if name else delegate.name
@@ -303,6 +314,12 @@ def _interface(log: DeviceLog, delegate: Delegate, names: set[str]) -> str:
     return next(iter([*used[-1:], *made]), "")
 
 
+def _requested_device(log: DeviceLog, delegate: Delegate) -> str:
+    """Return the device that benchmark_model is told to use through a delegate, or ""."""
+    title = f"{delegate.name} accelerator name"
+    return log.parameters.get(title, log.flags.get(title, "")).strip()
+
+
 def _unsimulated_delegate(log: DeviceLog) -> LogDelegate:
     others = others_in(log)
     kernels = [replacement.kernel for replacement in log.replacements if delegate_named(replacement.kernel) is None]
@@ -314,7 +331,7 @@ def _unsimulated_delegate(log: DeviceLog) -> LogDelegate:
     # Different lines may use different names for the same delegate.
     same = [same_name for same_name in others if known and other_name(same_name) == known]
     names = {plain_name(plain) for plain in (name, *same, *(_ANY_PROVIDER if name else ()))}
-    counts, outcome = counts_and_outcome(log, names, is_requested=bool(name))
+    counts, outcome = counts_and_outcome(log, names, is_requested=bool(name) and not log.has(Event.COMPILER_REFUSAL))
     if outcome == UNKNOWN and log.statements_of(Event.BUILTIN_ERROR, Event.CUSTOM_ERROR, Event.LOAD_ERROR, Event.NODE_ERROR):
         outcome = NOT_LOADED
     is_whole = bool(log.parameters or log.flags) and not is_of_second_litert(log)
@@ -323,9 +340,10 @@ def _unsimulated_delegate(log: DeviceLog) -> LogDelegate:
         outcome = NOT_SHOWN
     if outcome == MADE and name == ARMNN_PARSER:
         outcome = NOT_LOADED  # this delegate takes only whole models
-    if outcome in (UNKNOWN, REQUESTED) and log.statements_of(Event.COMPILED_PART):
+    if outcome in (UNKNOWN, REQUESTED) and log.statements_of(Event.COMPILED_PART, Event.COMPILER_SUMMARY):
         outcome = COMPILED_FOR
-    return with_failed_run(log, names, LogDelegate("", _title(name), outcome, counts))
+    plans = outcome in (WHOLE, PART) and is_planned(log, names, counts, prints_kernels=False)
+    return with_failed_run(log, names, LogDelegate("", _title(name), outcome, counts, is_planned=plans))
 
 
 _ANY_PROVIDER = ("external", "stable")
@@ -376,5 +394,7 @@ def _refusals(log: DeviceLog) -> Iterator[tuple[str, str, int]]:
     for statement in log.statements_of(Event.OPERATOR_REFUSED):
         op = statement.values.get("op") or operator_name(int(statement.values["code"]))
         yield op, statement.values.get("why", ""), int(statement.values.get("count", statement.times))
+    compiler = Counter([(line.values["op"], line.values["why"]) for line in log.statements_of(Event.COMPILER_REFUSAL)])
+    yield from [(op, why, times) for (op, why), times in compiler.items()]
     for statement in log.statements_of(Event.DRIVER_REFUSAL):
         yield statement.values["op"], f"the driver does not support {statement.values['type']}", statement.times

@@ -42,7 +42,7 @@ CASES = {
         "",
         "Init: x",
     ),
-    "no interface after an error": Case(f"{GPU}ERROR: {NO_OPENCL}", "gpu", "failed", "", "no such file"),
+    "no interface after an error": Case(f"{GPU}ERROR: {NO_OPENCL}", "gpu", "created"),
     "the interface of a delegate that is created": Case(METAL, "gpu (Metal)", "created"),
     "a crash dump in which every line is an error": Case(
         f"{NNAPI}{DUMP}*** *** ***\n{DUMP}Build fingerprint: 'x/y'\n{DUMP}ABI: 'arm64'\n{DUMP}uid: 1\n"
@@ -67,6 +67,72 @@ CASES = {
         "crashed",
         "Prepare: x",
     ),
+    "an application's guess after the Edge TPU was found": Case(
+        "frigate INFO    : TPU found\nERROR   : No EdgeTPU was detected. If you do not have a Coral device yet, you must "
+        "configure CPU detectors.\n",
+        "edgetpu",
+        "created",
+        "exception",
+    ),
+    "a fallback to the CPU in the line about the Edge TPU": Case(
+        "No EdgeTPU detected. Falling back to CPU.\n", "edgetpu", "not-created", "fell-back", "No EdgeTPU detected."
+    ),
+    "a vendor's error that TIDL ignores": Case(
+        "VX_ZONE_ERROR: [ownNodeKernelInit:604] Target kernel failed for node TIDLNode\nTIDL_RT_OVX: ERROR: Verify failed\n",
+        "TI's TIDL (TIDL)",
+        "requested",
+    ),
+    "a vendor's error before TIDL runs": Case(
+        " Number of subgraphs:1 , 7 nodes delegated out of 7 nodes\nTIDL_RT_OVX: ERROR: Verify OpenVX graph failed\n"
+        " ****** tidlDelegate::Invoke ******\n",
+        "TI's TIDL (TIDL)",
+        "whole",
+    ),
+    "MediaPipe's calculator that the GPU refuses": Case(
+        'CalculatorGraph::Run() failed:\nCalculator::Open() for node "x__InferenceCalculator" failed: Batch size mismatch, '
+        "expected 1 but got 8\n",
+        "gpu",
+        "failed",
+        "",
+        "Batch size mismatch",
+    ),
+    "MediaPipe's calculator that does not start": Case(
+        f'{NNAPI}Calculator::Open() for node "InferenceCalculator" failed: x is missing\n',
+        "nnapi",
+        "created",
+        "not-run",
+        "x is missing",
+    ),
+    "an error of the Ethos-U": Case(
+        "E: NPU error(s) occured during inference. (ethosu_driver.c:542)\nE: NPU status=0x00000804, qread=0, cmd_end_reached=0\n",
+        "Ethos-U (Arm Ethos-U)",
+        "applied",
+        "",
+        "NPU error(s)",
+    ),
+    "an exception in Crashlytics' form": Case(
+        "Fatal Exception: java.lang.IllegalArgumentException: Internal error: Failed to apply delegate: GpuDelegate Prepare: x\n",
+        "gpu",
+        "failed",
+        "crashed",
+        "Prepare: x",
+    ),
+    "an activity that cannot be started": Case(
+        "java.lang.RuntimeException: Unable to start activity ComponentInfo{a.b/a.b.Main}: java.lang.IllegalArgumentException: "
+        "Internal error: Failed to apply delegate: GpuDelegate Prepare: x\n",
+        "gpu",
+        "failed",
+        "crashed",
+        "Prepare: x",
+    ),
+    "the device that NNAPI is told to use": Case(
+        f"Use NNAPI: [1]\nNNAPI accelerator name: [qti-gpu]\n{NNAPI}", "nnapi (qti-gpu)", "created"
+    ),
+    "an environment of WebGPU": Case("I0000 d.cc:238] Created a WebGPU environment.\n", "mldrift (WebGPU)", "requested"),
+    "Arm's compiler without its summary": Case(
+        "Info: BATCH_MATMUL 'x/MatMul' is a CPU only op\n", "Ethos-U (Arm Ethos-U)", "unknown"
+    ),
+    "Arm's compiler": Case("CPU operators = 1 (20.0%)\nNPU operators = 4 (80.0%)\n", "Ethos-U (Arm Ethos-U)", "compiled"),
     "an exception of Dart": Case(
         f"{GPU}TfLiteGpuDelegate Init: x\nRestored original execution plan after delegate application failure.\n"
         "Unhandled Exception: Invalid argument(s): Unable to create interpreter.\n",
