@@ -238,7 +238,8 @@ class Reader:
             is_used = True
             statement, pattern, end = result
             head, colon, tail = statement.line.partition(": ")
-            if statement.kind == Event.LOAD_ERROR and colon and statement_of(tail) is not None:  # the line quotes an error
+            quoted = statement_of(tail) if statement.kind == Event.LOAD_ERROR and colon else None
+            if quoted is not None and quoted[0].kind in ERRORS:
                 statement, end = replace(statement, line=head), rest.find(statement.line) + len(head) + len(colon)
             if statement.kind == Event.NODE_ERROR:
                 self._say_why(rest[: max(rest.find(statement.line), 0)])

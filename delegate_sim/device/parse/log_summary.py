@@ -65,7 +65,7 @@ from .log_outcomes import (
 )
 from .log_runs import NO, YES, NpuStages, counted_tables, counts_of, npu_stages, ordered_tables
 from .log_runs import NOT_SHOWN as STAGE_NOT_SHOWN
-from .tables import CRASHES, KINDS, Event
+from .tables import CRASHES, FORMS, KINDS, Event
 
 _STEPS_OF_A_SUMMARY, _STEPS_OF_A_STATEMENT = 500, 20
 _STAGE_OUTCOMES = {(NO, NO): NOT_COMPILED_FOR, (YES, STAGE_NOT_SHOWN): COMPILED_FOR, (YES, NO): FAILED}
@@ -199,8 +199,8 @@ def _with_end(
 ) -> tuple[LogDelegate, tuple[LogDelegate, ...], str]:
     """Return the delegates and ``LogSummary.end``. If no interpreter is created, a delegate that took nothing is the reason."""
     last = max([0, *[replacement.place for replacement in log.replacements]])
-    errors = log.statements_of(Event.LOAD_ERROR, Event.BENCHMARK_FAILED)
-    failed = [error for error in errors if max(error.places, default=last) >= last]
+    ended = log.statements_of(Event.LOAD_ERROR, Event.BENCHMARK_FAILED)
+    failed = [error for error in ended if max(error.places, default=last) >= last]
     unprepared = [error for error in log.statements_of(Event.NODE_ERROR) if not is_while_running(error)]
     failed += [error for error in unprepared if max(error.places, default=0) >= last and not _is_of_delegate(error.values["op"])]
     if any(re.search(r"nterpreter\b", error.line) for error in failed):
@@ -221,7 +221,8 @@ def _with_end(
         return own, others, NOT_RUN
     if is_applied and _last_guess(log) > _last_place(log, Event.CREATED):
         return own, others, EXCEPTION
-    last = max([1, last, *[place for error in log.errors for place in error.places[:1]]])
+    errors = [error for error in log.errors if FORMS["no-cause"].search(error.line) is None]
+    last = max([1, last, *[place for error in errors for place in error.places[:1]]])
     has_failed = own.outcome in (FAILED, NOT_CREATED)
     ends = {FELL_BACK: has_failed, EXCEPTION: has_failed or is_applied}
     return own, others, next((end for end, fits in ends.items() if fits and _last_place(log, end) >= last), "")
@@ -394,7 +395,8 @@ def _refusals(log: DeviceLog) -> Iterator[tuple[str, str, int]]:
     for statement in log.statements_of(Event.OPERATOR_REFUSED):
         op = statement.values.get("op") or operator_name(int(statement.values["code"]))
         yield op, statement.values.get("why", ""), int(statement.values.get("count", statement.times))
-    compiler = Counter([(line.values["op"], line.values["why"]) for line in log.statements_of(Event.COMPILER_REFUSAL)])
+    refused = [line.values for line in log.statements_of(Event.COMPILER_REFUSAL)]
+    compiler = Counter([(values["op"], values.get("needed", values["why"])) for values in refused])
     yield from [(op, why, times) for (op, why), times in compiler.items()]
     for statement in log.statements_of(Event.DRIVER_REFUSAL):
         yield statement.values["op"], f"the driver does not support {statement.values['type']}", statement.times

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import pytest
 
 from delegate_sim.device.parse.error_meanings import explained_notes
+from delegate_sim.device.parse.delegate_identity import registered_interfaces
 from delegate_sim.device.parse.log import read_log, read_runs
 from delegate_sim.device.parse.log_runs import separate_runs
 from tests.support.device.logs import summary
@@ -133,6 +134,42 @@ CASES = {
         "Info: BATCH_MATMUL 'x/MatMul' is a CPU only op\n", "Ethos-U (Arm Ethos-U)", "unknown"
     ),
     "Arm's compiler": Case("CPU operators = 1 (20.0%)\nNPU operators = 4 (80.0%)\n", "Ethos-U (Arm Ethos-U)", "compiled"),
+    "an exception while a library is loaded": Case(
+        'Traceback (most recent call last):\n  File "x/interpreter.py", line 160, in load_delegate\n',
+        "",
+        "not-created",
+        "exception",
+    ),
+    "a buffer of Metal that MediaPipe cannot bind": Case(
+        'Calculator::Open() for node "InferenceCalculator" failed: ; RET_CHECK failure (x.cc:282) '
+        "(TFLGpuDelegateBindMetalBufferToTensor( delegate_.get()))==(true)\n",
+        "gpu",
+        "applied",
+        "not-run",
+        "BindMetalBuffer",
+    ),
+    "an application without the GPU delegate's library": Case(
+        'java.lang.UnsatisfiedLinkError: x couldn\'t find "libtensorflowlite_gpu_jni.so"\n', "gpu", "not-created", "", "gpu_jni"
+    ),
+    "a cached graph that VeriSilicon's driver refuses": Case(
+        "vxoBinaryGraph_CheckInputOutput[3188]: tensor shape x\nWARNING: Failed to verify graph\n"
+        "RuntimeError: Node number 2 (Vx Delegate) failed to invoke.\n",
+        "vx",
+        "applied",
+        "",
+        "tensor shape x",
+    ),
+    "the Ethos-U's driver alone": Case(
+        "I: New NPU driver registered (handle: 0x0x20000de0, NPU: 0x0x48102000)\n", "Ethos-U (Arm Ethos-U)", "requested"
+    ),
+    "a line that holds only a date": Case(
+        "2023-04-29 07:16:12.805786010 ValueError: Failed to load delegate from libedgetpu.so.1.0\n"
+        "2023-04-29 07:16:12.805789853 \n",
+        "edgetpu",
+        "not-created",
+        "",
+        "libedgetpu.so.1.0",
+    ),
     "an exception of Dart": Case(
         f"{GPU}TfLiteGpuDelegate Init: x\nRestored original execution plan after delegate application failure.\n"
         "Unhandled Exception: Invalid argument(s): Unable to create interpreter.\n",
@@ -305,3 +342,31 @@ def test_pythons_logging_says_how_severe_a_line_is():
 )
 def test_only_a_log_that_ends_among_the_runtimes_lines_is_cut(text, is_cut):
     assert summary(text).is_cut is is_cut
+
+
+def test_a_plan_before_the_delegate_tries_its_next_interface():
+    whole = "Replacing 9 out of 9 node(s) with delegate (TfLiteGpuDelegateV2) node, yielding 1 partitions for the whole graph.\n"
+    found = summary(f"{GPU}{whole}ERROR: {NO_OPENCL}")
+    assert (found.delegate.outcome, found.delegate.is_planned, found.cause) == ("whole", True, "")
+
+
+def test_operators_that_the_compiler_of_the_ethos_u_leaves():
+    refusal = "Warning: {} 'x' is not supported on the NPU. Placing on CPU instead\n"
+    found = summary(
+        f"{refusal.format('PACK')} - Tensors must not be dynamic\n   Op has dynamic tensor(s): y\n{refusal.format('EXP')}"
+        "Warning: Unsupported TensorFlow Lite semantics for ADD 'x'. Placing on CPU instead\n - Must be constant\n"
+    )
+    assert found.refusals == (
+        ("PACK", "Tensors must not be dynamic", 1),
+        ("EXP", "not supported on the NPU", 1),
+        ("ADD", "Must be constant", 1),
+    )
+
+
+def test_a_chip_in_the_name_of_a_model_is_not_the_device():
+    assert read_log("./litert_lm_main --backend=cpu --model_path=/x/A.qualcomm.sm8750.litertlm\n").chips == {}
+
+
+def test_the_interface_in_the_name_of_an_accelerator():
+    log = read_log("INFO: [registry.cc:54] RegisterAccelerator: ptr=0x1, name=GPU WebGPU\n")
+    assert registered_interfaces(log) == ("WebGPU",)
