@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import pytest
 
-from delegate_sim.device.parse.error_meanings import explained_notes
 from delegate_sim.device.parse.delegate_identity import registered_interfaces
+from delegate_sim.device.parse.error_meanings import explained_notes
 from delegate_sim.device.parse.log import read_log, read_runs
 from delegate_sim.device.parse.log_runs import separate_runs
 from tests.support.device.logs import summary
