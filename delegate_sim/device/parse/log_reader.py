@@ -239,7 +239,7 @@ class Reader:
             statement, pattern, end = result
             head, colon, tail = statement.line.partition(": ")
             quoted = statement_of(tail) if statement.kind == Event.LOAD_ERROR and colon else None
-            if quoted is not None and quoted[0].kind in ERRORS:
+            if quoted is not None and quoted[0].kind != Event.APPLIED:
                 statement, end = replace(statement, line=head), rest.find(statement.line) + len(head) + len(colon)
             if statement.kind == Event.NODE_ERROR:
                 self._say_why(rest[: max(rest.find(statement.line), 0)])

@@ -339,6 +339,8 @@ def _unsimulated_delegate(log: DeviceLog) -> LogDelegate:
     has_run = is_whole and (log.times.warmup_ms is not None or bool(log.statements_of(Event.MEASURED)))
     if outcome == UNKNOWN and has_run and not explained_errors(log):
         outcome = NOT_SHOWN
+    if outcome == FAILED and log.has(Event.FLEX_ERROR) and not log.replacements:
+        outcome = NOT_CREATED  # the operators report that there is no Flex delegate
     if outcome == MADE and name == ARMNN_PARSER:
         outcome = NOT_LOADED  # this delegate takes only whole models
     if outcome in (UNKNOWN, REQUESTED) and log.statements_of(Event.COMPILED_PART, Event.COMPILER_SUMMARY):
