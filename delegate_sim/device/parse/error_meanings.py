@@ -37,7 +37,6 @@ _CODES = MEANINGS["code"]
 _NUMBERS = ("NO_ERROR", *[name.removeprefix(_PREFIX) for name in _CODES if name.startswith(_PREFIX)])
 """The result codes, in the order of their numbers in ``NeuralNetworks.h``."""
 _MOST_SUBGRAPHS = 64
-"""Largest number of subgraphs in which a failed kernel is looked for."""
 _PLAIN = (Event.PLAIN_ERROR, Event.UNSURE_ERROR)
 _OF_ENGINES = frozenset({Event.FAILURE, Event.WARNED, Event.OTHER_ERROR, Event.RUNTIME_ERROR, Event.LOAD_ERROR})
 

@@ -146,7 +146,6 @@ def unwrapped(lines: Iterable[str]) -> Iterator[str]:
 
 
 _TEXTS = ("log", "message", "msg", "MESSAGE", "textPayload")
-"""The keys of the text of a line, in logs with one JSON object in each line."""
 
 
 def text_of_json(line: str) -> str:

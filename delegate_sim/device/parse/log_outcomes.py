@@ -69,8 +69,7 @@ def is_planned(log: DeviceLog, names: set[str], counts: tuple[Count, ...], *, pr
     sources = {count.source for count in counts}
     if "table" in sources or (sources != {"split"} and max(builds, default=0) <= last and not prints_kernels):
         return False
-    later = [place for statement in log.statements_of(*after_kernels) for place in statement.places]
-    later += [line.place for line in log.applications] + [line.place for line in log.replacements]
+    later = log.places(*after_kernels) + [line.place for line in log.applications] + [line.place for line in log.replacements]
     return max(later, default=0) <= max([last, *builds]) and log.times.is_empty
 
 
@@ -123,10 +122,12 @@ def _failure(log: DeviceLog, names: set[str]) -> str:
     absent = [line for line in log.statements_of(Event.NOT_CREATED) if not (is_made_before and "guess" in line.values)]
     if any(plain_name(line.values.get("name", "")) in names - {""} or names & _words(line.line) for line in absent):
         return NOT_CREATED
-    counted = max([0, *[place for count in log.statements_of(Event.OWN_COUNT) for place in count.places]])
-    vendor = [error for error in errors if error.kind == Event.VENDOR_ERROR and "fatal" in error.values]
-    own = [error for error in vendor if plain_name(error.values.get("name", "")) in names]
-    if any(max(error.places, default=0) >= counted for error in own):
+    counted = max(log.places(Event.OWN_COUNT), default=0)
+    if any(
+        "fatal" in error.values and plain_name(error.values.get("name", "")) in names and max(error.places, default=0) >= counted
+        for error in errors
+        if error.kind == Event.VENDOR_ERROR
+    ):
         return FAILED
     if log.has(Event.LIBRARY_ERROR):
         return FAILED if statements_by(log, names, Event.OWN_COUNT) else NOT_CREATED  # only a created delegate counts nodes

@@ -33,7 +33,7 @@ from .delegate_identity import (
     statements_by,
 )
 from .error_meanings import ExplainedError, LogMeanings, cause_of, explained_errors, explained_notes, is_while_running
-from .known_lines import ARMNN_PARSER
+from .known_lines import ARMNN_PARSER, Statement
 from .log_contents import Count, DeviceLog
 from .log_outcomes import (
     APPLIED_TO,
@@ -170,11 +170,10 @@ def summary_of(log: DeviceLog) -> LogSummary:
         own = _compiled_delegate(log)
     else:
         own = _simulated_delegate(log, delegate) if delegate is not None else _unsimulated_delegate(log)
-    if own.outcome in (REQUESTED, UNKNOWN) and log.has(*CRASHES):
-        own = replace(own, outcome=CRASHED)
     stages = npu_stages(log)
-    if stages is not None and own.outcome in (REQUESTED, UNKNOWN):
-        own = replace(own, outcome=_STAGE_OUTCOMES.get((stages.compiled, stages.loaded), own.outcome))
+    if own.outcome in (REQUESTED, UNKNOWN):
+        staged = own.outcome if stages is None else _STAGE_OUTCOMES.get((stages.compiled, stages.loaded), own.outcome)
+        own = replace(own, outcome=CRASHED if log.has(*CRASHES) else staged)
     errors = explained_errors(log)
     own, others = _in_order(log, own, tuple(_other_delegates(log, delegate, own)))
     own, others, end = _with_end(log, own, others)
@@ -219,27 +218,23 @@ def _with_end(
         return own, others, RUN_FAILED
     if failed and is_applied:
         return own, others, NOT_RUN
-    if is_applied and _last_guess(log) > _last_place(log, Event.CREATED):
+    guessed = max([place for line in _guesses(log) for place in line.places], default=0)
+    if is_applied and guessed > max(log.places(Event.CREATED), default=0):
         return own, others, EXCEPTION
     errors = [error for error in log.errors if FORMS["no-cause"].search(error.line) is None]
     last = max([1, last, *[place for error in errors for place in error.places[:1]]])
     has_failed = own.outcome in (FAILED, NOT_CREATED)
     ends = {FELL_BACK: has_failed, EXCEPTION: has_failed or is_applied}
-    return own, others, next((end for end, fits in ends.items() if fits and _last_place(log, end) >= last), "")
+    return own, others, next((end for end, fits in ends.items() if fits and max(log.places(end), default=0) >= last), "")
 
 
 def _is_of_delegate(op: str) -> bool:
     return is_kernel(op) or bool(other_name(op))
 
 
-def _last_place(log: DeviceLog, kind: str) -> int:
-    return max([place for statement in log.statements_of(kind) for place in statement.places], default=0)
-
-
-def _last_guess(log: DeviceLog) -> int:
-    """Return the number of the last line in which an application guesses why an exception was raised, or 0."""
-    lines = [line for line in log.statements_of(Event.NOT_CREATED) if "guess" in line.values]
-    return max([place for line in lines for place in line.places], default=0)
+def _guesses(log: DeviceLog) -> list[Statement]:
+    """Return the lines in which an application guesses why an exception was raised."""
+    return [line for line in log.statements_of(Event.NOT_CREATED) if "guess" in line.values]
 
 
 def _in_order(log: DeviceLog, own: LogDelegate, others: tuple[LogDelegate, ...]) -> tuple[LogDelegate, tuple[LogDelegate, ...]]:
@@ -262,7 +257,7 @@ def _cause(log: DeviceLog, delegates: Sequence[LogDelegate], errors: Sequence[Ex
     outcomes = (FAILED, NOT_CREATED, NOT_LOADED, NOT_COMPILED_FOR)
     has_failed = bool(end) or any(delegate.failed_running or delegate.outcome in outcomes for delegate in delegates)
     if NOT_CREATED not in {delegate.outcome for delegate in delegates}:  # an application's guess is no cause
-        guesses = {line.line for line in log.statements_of(Event.NOT_CREATED) if "guess" in line.values}
+        guesses = {line.line for line in _guesses(log)}
         errors = [error for error in errors if error.line not in guesses]
     cause = cause_of(errors) if has_failed or any(error.kind in CRASHES for error in errors) else None
     refused = [statement.line for statement in log.statements_of(Event.OPERATOR_REFUSED) if "name" in statement.values]
@@ -273,14 +268,12 @@ def _cause(log: DeviceLog, delegates: Sequence[LogDelegate], errors: Sequence[Ex
 
 def _compiled_delegate(log: DeviceLog) -> LogDelegate:
     compilation = log.edge_tpu
-    delegate = delegate_named(EDGE_TPU)
-    mapped, left = compilation.mapped, compilation.left
-    total, is_complete = compilation.total if mapped is None or left is None else mapped + left, compilation.has_all_counts
-    count = Count("Edge TPU Compiler", "compiler", mapped, total, left, None, compilation.kernels, None, is_complete)
-    has_counts = any(number is not None for number in (mapped, left, compilation.total))
+    mapped, left, kernels = compilation.mapped, compilation.left, compilation.kernels
+    total = compilation.total if mapped is None or left is None else mapped + left
+    count = Count("Edge TPU Compiler", "compiler", mapped, total, left, None, kernels, None, compilation.has_all_counts)
+    has_counts = any(number is not None for number in (mapped, left, total))
     outcome = NOT_COMPILED_FOR if compilation.failure else COMPILED_FOR if compilation.is_done else UNKNOWN
-    name = delegate.name if delegate is not None else ""
-    return LogDelegate(name, name or _title(EDGE_TPU), outcome, (count,) if has_counts else ())
+    return LogDelegate(EDGE_TPU, EDGE_TPU, outcome, (count,) if has_counts else ())
 
 
 def _simulated_delegate(log: DeviceLog, delegate: Delegate) -> LogDelegate:
@@ -324,10 +317,8 @@ def _requested_device(log: DeviceLog, delegate: Delegate) -> str:
 def _unsimulated_delegate(log: DeviceLog) -> LogDelegate:
     others = others_in(log)
     kernels = [replacement.kernel for replacement in log.replacements if delegate_named(replacement.kernel) is None]
-    name = kernels[0] if kernels else others[0] if others else library_of(log) or ", ".join(requested_accelerators(log))
-    if not name and UNNAMED_KERNEL in log.table_operators:
-        name = UNNAMED_KERNEL
-        kernels = [name]
+    name = next(iter([*kernels, *others]), "") or library_of(log) or ", ".join(requested_accelerators(log))
+    name = name or (UNNAMED_KERNEL if UNNAMED_KERNEL in log.table_operators else "")
     known = other_name(name)
     # Different lines may use different names for the same delegate.
     same = [same_name for same_name in others if known and other_name(same_name) == known]
