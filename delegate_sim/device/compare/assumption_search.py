@@ -98,7 +98,9 @@ def _without_cpu(trials: Trials) -> Match | None:
     run = trials.fitting(changes)
     if run is None or run.refusal is None or run.refusal.code != NOT_ACCELERATED.name:
         return None
-    text = f"with {typed(setting, changes)}, {_REPRODUCES}: CompiledModel is not created, because {run.refusal.message}"
+    text = (
+        f"with {options_as_typed(setting, changes)}, {_REPRODUCES}: CompiledModel is not created, because {run.refusal.message}"
+    )
     return Match(run, Account("options", text, changes, is_certain=False))
 
 
@@ -120,7 +122,7 @@ def _compilation(trials: Trials, first: Run) -> Match | None:
     count, is_same = kernel_count(first.subgraphs[0]), facts.replacements is not None
     if not count or (not is_same and None in failed) or differences(rest, first):
         return None
-    text = f"with {typed(trials.setting, changes)}, " if changes else ""
+    text = f"with {options_as_typed(trials.setting, changes)}, " if changes else ""
     text += "the nodes were replaced as simulated, but then" if is_same else "after the nodes were replaced,"
     text += " the delegate could not compile or prepare a kernel"
     text += "" if not failed or None in failed else f" (kernel {failed[0]} of {count})"
@@ -192,18 +194,18 @@ def _unknown_options(trials: Trials) -> Iterator[tuple[Mapping[str, Any], str, b
     unknown = {name: value for name, value in setting.options.items() if name not in setting.known}
     for name, value in setting.delegate.log.tried_options.items():
         if name in unknown and unknown[name] != value:
-            yield {name: value}, typed(setting, {name: value}), False
+            yield {name: value}, options_as_typed(setting, {name: value}), False
     (other,) = set(DEFAULT_SETS) - {setting.defaults}
     defaults = {option.name: option.default_in(other) for option in setting.delegate.options if option.name in unknown}
     if changes := {name: value for name, value in defaults.items() if value != unknown[name]}:
         who = f"the defaults of {'benchmark_model' if other == 'benchmark' else 'the API'}"
-        yield changes, f"{who} ({typed(setting, changes)})", True
+        yield changes, f"{who} ({options_as_typed(setting, changes)})", True
     counts = set(trials.facts.kernels.values())
     for partitions in [line.partitions for line in trials.facts.replacements or () if line.partitions is not None]:
         # Delegated and other partitions alternate.
         counts |= {partitions // 2, partitions - partitions // 2}
     for number in sorted(counts - {0})[:_MOST_LIMITS] if limit in unknown else ():
-        yield {limit: number}, f"a limit on partitions ({typed(setting, {limit: number})})", True
+        yield {limit: number}, f"a limit on partitions ({options_as_typed(setting, {limit: number})})", True
 
 
 def _at_any_level(trials: Trials, changes: Mapping[str, Any], who: str) -> Match | None:
@@ -222,7 +224,7 @@ def _at_any_level(trials: Trials, changes: Mapping[str, Any], who: str) -> Match
     return Match(fits[level], Account("options", text, {**changes, levels.option: level}, is_certain=not rest))
 
 
-def typed(setting: DeviceSetting, changes: Mapping[str, Any]) -> str:
+def options_as_typed(setting: DeviceSetting, changes: Mapping[str, Any]) -> str:
     """Return changed options as they are typed."""
     return ", ".join([as_typed(setting.delegate.options, name, option_value(value)) for name, value in changes.items()])
 
@@ -231,5 +233,5 @@ def _driver_without_limit(trials: Trials, changes: Mapping[str, Any], levels: Se
     unlimited = replace(trials, setting=replace(trials.setting, options={**trials.setting.options, **changes}))
     for level in levels:
         if (match := driver_match(unlimited, level)) is not None:
-            account, text = match.account, f"{match.account.text}, with {typed(trials.setting, changes)}"
+            account, text = match.account, f"{match.account.text}, with {options_as_typed(trials.setting, changes)}"
             yield Match(match.run, replace(account, text=text, options={**changes, **account.options}))

@@ -29,7 +29,7 @@ from ..parse.error_meanings import ExplainedError, cause_of, explained_errors
 from ..parse.log_contents import DeviceLog, long_lines_note
 from ..parse.log_runs import run_note, separate_runs
 from ..parse.tables import Event
-from .assumption_search import disproved_limit, explanations, fitting_levels, typed
+from .assumption_search import disproved_limit, explanations, fitting_levels, options_as_typed
 from .differences import (
     ListedRefusal,
     RefusalDifference,
@@ -193,8 +193,10 @@ def _reconcile(
     over = f"further assumptions are not simulated: {trials.effort.reason}" if left_out else ""
     notes = (of_plugin, sign, long_lines_note(log), *setting.notes, *facts.notes)
     before = {name: setting.options[name] for name in lifted}
-    limit = f"the log has more delegate kernels than {typed(setting, before)} allows; the nodes on the CPU are shown for "
-    limit = f"{limit}{typed(setting, lifted)}" if lifted else ""
+    limit = (
+        f"the log has more delegate kernels than {options_as_typed(setting, before)} allows; the nodes on the CPU are shown for "
+    )
+    limit = f"{limit}{options_as_typed(setting, lifted)}" if lifted else ""
     notes = (*notes, *_notes(trials, best), limit, over, *stage_notes(log, best))
     return Reconciliation(
         model=model,
