@@ -128,7 +128,7 @@ def _summary(summary: LogSummary, columns: int, verbose: bool) -> Iterator[Line]
     yield from fact("release", _release(summary), columns)
     for title, values in (
         ("accelerators", registered_accelerators(summary.log)),
-        ("GPU interface", registered_interfaces(summary.log)),
+        ("interface", registered_interfaces(summary.log)),
         ("device list", [_described(device) for device in summary.log.available_devices]),
         ("chip", chip_names(summary.log.chips)),
         ("chosen devices", [f"{name(d)} {n:,}" for d, n in summary.log.chosen_devices.items()]),
