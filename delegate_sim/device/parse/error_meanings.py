@@ -295,7 +295,7 @@ def _absence(statement: Statement) -> str:
     accelerator = accelerator_of(statement.values["name"])
     if accelerator == _NPU:
         return "not an error by itself: this environment has no directory of dispatch libraries, so only the NPU is unavailable"
-    return f"not an error by itself: no library of the {accelerator} accelerator was found; other accelerators can still be used"
+    return f"not an error by itself: the {accelerator} accelerator was not found; other accelerators can still be used"
 
 
 def _version_meaning(statement: Statement) -> str:

@@ -63,7 +63,8 @@ class Count:
 
     line: str
     source: str
-    """Kind of line: ``replacement``, ``own``, ``split``, ``kernels``, ``application``, ``compiled``, ``table`` or ``executed``.
+    """Kind of line: ``replacement``, ``own``, ``split``, ``kernels``, ``application``, ``compiled``, ``vela``, ``table`` or
+    ``executed``.
     """
     delegated: int | None = None
     total: int | None = None

@@ -129,7 +129,7 @@ class Reader:
         self.is_cut = not line.endswith("\n")
         text = message.text
         if len(self.log.chips) < _MOST_CHIPS and FORMS["library-tried"].search(line) is None:
-            self.log.chips |= dict.fromkeys(chips_in(line)[:_MOST_CHIPS])
+            self.log.chips |= dict.fromkeys(chips_in(FORMS["model-name"].sub("", line))[:_MOST_CHIPS])
         self.dates.add(is_before_known_releases(line))
         if not text.strip():
             self._end_table(is_complete=not self.is_cut)
@@ -232,7 +232,8 @@ class Reader:
             is_used = True
             statement, pattern, end = result
             head, colon, tail = statement.line.partition(": ")
-            if statement.kind == Event.LOAD_ERROR and colon and statement_of(tail) is not None:  # the line quotes an error
+            quoted = statement_of(tail) if statement.kind == Event.LOAD_ERROR and colon else None
+            if quoted is not None and quoted[0].kind != Event.APPLIED:
                 statement, end = replace(statement, line=head), rest.find(statement.line) + len(head) + len(colon)
             if statement.kind == Event.NODE_ERROR:
                 self._say_why(rest[: max(rest.find(statement.line), 0)])

@@ -132,6 +132,7 @@ def counts_of(log: DeviceLog, names: set[str]) -> Iterator[Count]:
         if plain_name(applied.provider) in names:
             yield Count(applied.line, "application", kernels=applied.kernels)
     yield from npu_counts(log, names)
+    yield from _compiler_counts(log, names)
     yield from _table_counts(log, names)
 
 
@@ -203,6 +204,14 @@ def npu_counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
     kernels = sum([graph.times for graph in graphs])
     line = (*graphs, *rows)[0].line
     yield Count(line, "own", delegated, total, None if total is None else total - delegated, None, kernels)
+
+
+def _compiler_counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
+    """Yield the counts in the summary of Arm's compiler for the Ethos-U, which has a line for each processor."""
+    lines = statements_by(log, names, Event.COMPILER_SUMMARY)
+    if {name for line in lines for name in line.values} >= {"taken", "left"}:
+        taken, left = (sum(numbers) for numbers in zip(*[line.numbers("taken", "left") for line in lines], strict=True))
+        yield Count(lines[0].line, "vela", taken, taken + left, left)
 
 
 def _table_counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
