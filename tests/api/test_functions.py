@@ -101,10 +101,7 @@ def test_the_package_alone_imports_nothing_that_takes_time():
     modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     loaded = {name for name in modules if name.startswith("delegate_sim")}
     assert {"numpy", "click", "pandas", "html"}.isdisjoint(modules)
-    assert loaded == {
-        "delegate_sim",
-        *[f"delegate_sim.{name}" for name in ("api", "api.arguments", "api.functions", "errors", "version")],
-    }
+    assert loaded == {"delegate_sim", "delegate_sim.errors", "delegate_sim.version"}
 
 
 def test_diagnose_is_what_the_command_says(model, printed):
@@ -330,7 +327,6 @@ def test_wrong_arguments_raise_errors_of_the_package_that_say_what_is_possible(m
 
 def test_hints_can_be_resolved():
     """Annotations name what there is, also those that are imported for types alone."""
-    from delegate_sim.api import functions
     from delegate_sim.device.compare.reconcile import Reconciliation
     from delegate_sim.device.parse.log_contents import DeviceLog
     from delegate_sim.diagnosis.diagnosis import Diagnosis
@@ -341,8 +337,8 @@ def test_hints_can_be_resolved():
     from delegate_sim.results.report.report import Report
 
     types = (DeviceLog, Reconciliation, Diagnosis, Difference, Checked, Comparison, Report, StackResult, Model)
-    names = {**vars(functions), **{each.__name__: each for each in types}}
-    returned = {name: typing.get_type_hints(getattr(functions, name), names)["return"] for name in FUNCTIONS}
+    names = {each.__name__: each for each in types}
+    returned = {name: typing.get_type_hints(getattr(delegate_sim, name), None, names)["return"] for name in FUNCTIONS}
     assert returned["diagnose"] is Diagnosis
     assert returned["compare"] is returned["whatif"] is Comparison
     assert (returned["check"], returned["reconcile"], returned["load"]) == (Checked, Reconciliation, Model)
