@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..delegates.registry import MICRO_NAME
 from ..diagnosis.advice.node_advice import advised
 from ..errors import OptionError
 from ..graph.analysis_cache import AnalysisCache
@@ -14,7 +13,7 @@ from ..page.viewer import PageViewer
 from ..results.report.report import Report
 from ..runtime.interpreter import simulate as simulate_target
 from ..runtime.interpreter import simulate_chain
-from ..runtime.target import Target
+from ..runtime.target import Target, ignore_identifier
 from .arguments import chain_of, targets_with, timings_of
 from .calls import ModelLike, PathsLike, model_of, public, require_bool
 
@@ -48,14 +47,12 @@ def analyze(
     option, value or runtime. Raises LogError for a profile without times, and ReconcileError for a profile of another model.
     """
     require_bool("live", live)
-    loaded = model_of(model, any_identifier=delegate == MICRO_NAME)
+    if live and (op_profile or assume_ops_registered):
+        raise OptionError("live cannot be combined with op_profile or assume_ops_registered")
+    targets = targets_with(device, delegate, options, runtime, defaults, assume_ops_registered, is_live=live)
+    loaded = model_of(model, any_identifier=ignore_identifier(targets))
     if live:
-        if op_profile or assume_ops_registered:
-            raise OptionError("live cannot be combined with op_profile or assume_ops_registered")
-        return _live_report(loaded, targets_with(device, delegate, options, runtime, defaults, False, is_live=True)[0])
-    targets = targets_with(device, delegate, options, runtime, defaults, assume_ops_registered)
-    if delegate == MICRO_NAME and op_profile:
-        raise OptionError("op_profile has times of LiteRT's interpreter: name a delegate")
+        return _live_report(loaded, targets[0])
     times, cache = timings_of(op_profile, loaded, targets), AnalysisCache()
     runs = tuple([simulate_target(loaded, target, cache=cache) for target in targets])
     return Report(loaded, runs, viewer=PageViewer(), times=times, adviser=advised)

@@ -212,6 +212,8 @@ def timings_of(op_profile: Any, model: Model, targets: Sequence[Target]) -> tupl
     paths = paths_of(op_profile, "op_profile")
     if not paths:
         return ()
+    if any(target.delegate.runs_whole_models for target in targets):
+        raise OptionError("op_profile has times of LiteRT's interpreter: name a delegate")
 
     from ..timing.matching import OpProfiles  # slow to import, and only needed for profiles
 

@@ -11,6 +11,7 @@ from ..hypothetical.hypothetical_changes import HypotheticalChanges
 from ..live.live_runs import run_side
 from ..results.compare.comparison import Comparison, hypothetical_side, simulated_side
 from ..results.compare.comparison import compare as compare_sides
+from ..runtime.target import ignore_identifier
 from .arguments import changed_target, hypothetical_changes_of, target_of, timings_of
 from .calls import ModelLike, NodeLike, PathsLike, model_of, public
 
@@ -41,10 +42,11 @@ def compare(
     """
     before = target_of(delegate, options, runtime, defaults, assume_ops_registered, is_live=True)
     after = changed_target(before, options, changed, is_live=True)
-    first = model_of(a)
+    any_identifier = ignore_identifier([before, after])
+    first = model_of(a, any_identifier=any_identifier)
     if (b is None or b is a) and after == before:
         raise OptionError("A and B are the same: give a second model, or changed={'delegate': ...}")
-    second = first if b is None or b is a else model_of(b)
+    second = first if b is None or b is a else model_of(b, any_identifier=any_identifier)
     comparison = advised_comparison(compare_sides(run_side(first, before), run_side(second, after)))
     return _timed(comparison, timings_of(op_profile, first, [before]))
 
@@ -81,7 +83,7 @@ def whatif(
     hypothetical = hypothetical_changes_of(accept, set_versions, batch, fix_shapes, to)
     if after == before and hypothetical == HypotheticalChanges():
         raise OptionError("nothing to change: give accept, set_versions, batch, fix_shapes, to or changed")
-    loaded = model_of(model)
+    loaded = model_of(model, any_identifier=ignore_identifier([after]))
     sides = simulated_side(loaded, before), hypothetical_side(loaded, after, hypothetical)
     return _timed(advised_comparison(compare_sides(*sides)), timings_of(op_profile, loaded, [before]))
 

@@ -11,7 +11,7 @@ from ..diagnosis.diagnose import find_open_question
 from ..diagnosis.diagnosis import Diagnosis
 from ..graph.effort import Effort
 from ..model.model import Model
-from ..runtime.target import Target
+from ..runtime.target import Target, ignore_identifier
 from .arguments import target_of, targets_with, timings_of
 from .calls import ModelLike, PathsLike, model_of, public
 
@@ -37,7 +37,7 @@ def diagnose(
     result's ``times`` has the times and bounds on the time that each fix saves. Raises the errors of ``analyze``.
     """
     target = targets_with(device, delegate, options, runtime, defaults, assume_ops_registered)[0]
-    loaded = model_of(model)
+    loaded = model_of(model, any_identifier=ignore_identifier([target]))
     if device is None and delegate is None and not options and not op_profile:
         target = _open_question(loaded, target)
     timings = timings_of(op_profile, loaded, [target])

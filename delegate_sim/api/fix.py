@@ -18,6 +18,7 @@ from ..foundation.outputs import OutputFile, check_output
 from ..hypothetical.fixed_inputs import parse_shapes
 from ..inference.difference import Difference
 from ..inference.models import compare_models
+from ..runtime.target import ignore_identifier
 from .arguments import targets_of, timings_of
 from .calls import PathsLike, model_of, paths_of, public, require_bool, warn_of_former_name
 
@@ -64,7 +65,7 @@ def fix(
     if unknown := [name for name in passes if name not in PASSES]:
         raise OptionError(f"there is no pass {unknown[0]!r}; the passes are {', '.join(PASSES)}")
     targets = targets_of(delegates, runtime, defaults, assume_ops_registered)
-    loaded = model_of(model)
+    loaded = model_of(model, any_identifier=ignore_identifier(targets))
     given = parse_shapes(loaded, [f"{name}={','.join(map(str, shape))}" for name, shape in (shapes or {}).items()])
     allowed, chosen = choose_passes(passes, kinds[allow])
     written = [] if output is None else [os.fsdecode(output)]

@@ -374,6 +374,22 @@ def test_a_model_with_another_identifier_is_only_for_microcontrollers(model):
         sim.analyze(loaded, defaults="api")
 
 
+@pytest.mark.parametrize("name", ["analyze", "diagnose", "fix", "compare", "whatif"])
+def test_every_function_has_the_same_rules_for_a_runtime_of_whole_models(model, name):
+    content = model.read_bytes()
+    renamed = content[:4] + b"TFL9" + content[8:]
+    calls = {
+        "analyze": lambda **named: sim.analyze(renamed, "micro", **named),
+        "diagnose": lambda **named: sim.diagnose(renamed, "micro", **named),
+        "fix": lambda **named: sim.fix(renamed, None, "micro", **named),
+        "compare": lambda **named: sim.compare(renamed, None, "micro", changed={"kernels": "cmsis-nn"}, **named),
+        "whatif": lambda **named: sim.whatif(renamed, "micro", accept=["ROUND"], **named),
+    }
+    assert calls[name]() is not None
+    with pytest.raises(sim.OptionError, match="op_profile has times of LiteRT's interpreter: name a delegate"):
+        calls[name](op_profile="missing.csv")
+
+
 def test_a_device_has_a_run_for_each_of_its_delegates(model):
     runs = delegate_sim.analyze(model, device="i.MX 8M Plus").runs
     assert [(run.delegate.name, run.target.defaults) for run in runs] == [
