@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from ..diagnosis.advice.node_advice import advised
@@ -15,7 +15,7 @@ from ..runtime.interpreter import simulate as simulate_target
 from ..runtime.interpreter import simulate_chain
 from ..runtime.target import Target, ignore_identifier
 from .arguments import chain_of, targets_with, timings_of
-from .calls import ModelLike, PathsLike, model_of, public, require_bool
+from .calls import DelegatesLike, ModelLike, PathsLike, model_of, public, require_bool
 
 
 @public
@@ -70,7 +70,7 @@ def _live_report(model: Model, target: Target) -> Report:
 @public
 def simulate(
     model: ModelLike,
-    delegates: Sequence[tuple[str, Mapping[str, Any]]],
+    delegates: DelegatesLike,
     *,
     runtime: str | None = None,
     defaults: str = "benchmark",
@@ -79,11 +79,12 @@ def simulate(
 ) -> Report:
     """Apply delegates one after another, and report where every node finally runs.
 
-    Each delegate gets the nodes that the earlier delegates did not take. ``delegates`` are pairs of a name and options, in the
-    order in which the application applies the delegates. The report has one run for each delegate, and its ``to_dict()`` has the
-    key ``placement``. Raises the errors of ``analyze``, and OptionError if no delegate is given.
+    Each delegate gets the nodes that the earlier delegates did not take. ``delegates`` is a name, or a list of names or pairs
+    of a name and options, in the order in which the application applies the delegates. The report has one run for each
+    delegate, and its ``to_dict()`` has the key ``placement``. Raises the errors of ``analyze``, and OptionError if no delegate
+    is given.
     """
     targets = chain_of(delegates, runtime, defaults, assume_ops_registered)
-    loaded = model_of(model)
+    loaded = model_of(model, any_identifier=ignore_identifier(targets))
     times, runs = timings_of(op_profile, loaded, targets), simulate_chain(loaded, targets)
     return Report(loaded, runs, is_chain=True, viewer=PageViewer(), times=times, adviser=advised)

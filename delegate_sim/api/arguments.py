@@ -46,20 +46,7 @@ def chain_of(delegates: Any, runtime: Any, defaults: Any, assume_ops_registered:
     All targets have the same runtime release.
     """
     require_bool(_ASSUMES_REGISTERED, assume_ops_registered)
-    if isinstance(delegates, str | Mapping) or not isinstance(delegates, Iterable):
-        raise OptionError(
-            f"delegates must be pairs of a name and options, such as [({DEFAULT_DELEGATE!r}, {{}})], not {kind_of(delegates)}"
-        )
-    applications = []
-    for pair in delegates:
-        if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2:
-            raise OptionError(
-                f"a delegate must be a pair of a name and options, such as ({DEFAULT_DELEGATE!r}, {{}}), not {kind_of(pair)}"
-            )
-        name, options = pair
-        applications.append(application_of(name, options, defaults))
-    if not applications:
-        raise OptionError("no delegate is given")
+    applications = [application_of(name, options, defaults) for name, options in _pairs_of(delegates)]
     release = agreed([runtime, *[named for _, named in applications]])
     releases = releases_of([delegate for (delegate, _), _ in applications], release)
     return [
@@ -90,13 +77,25 @@ def target_of(
 
 def targets_of(delegates: Any, runtime: Any, defaults: Any, assume_ops_registered: Any) -> list[Target]:
     """Return a target for each delegate. ``delegates`` has names, or pairs of a name and options. Raises OptionError."""
+    return [target_of(name, options, runtime, defaults, assume_ops_registered) for name, options in _pairs_of(delegates)]
+
+
+def _pairs_of(delegates: Any) -> list[tuple[Any, Any]]:
+    """Return a name and options for each delegate. ``delegates`` is a name, or has names or such pairs. Raises OptionError."""
+    if isinstance(delegates, Mapping) or not isinstance(delegates, Iterable):
+        raise OptionError(
+            f"delegates must be a name, or a list of names or pairs of a name and options, not {kind_of(delegates)}"
+        )
     given = [delegates] if isinstance(delegates, str) else list(delegates)
-    pairs = [(own, {}) if isinstance(own, str) else own for own in given]
-    if not pairs:
+    if not given:
         raise OptionError("no delegate is given")
-    if wrong := [pair for pair in pairs if not isinstance(pair, tuple | list) or len(pair) != 2]:
-        raise OptionError(f"a delegate is a name, or a pair of a name and options, not {wrong[0]!r}")
-    return [target_of(name, options, runtime, defaults, assume_ops_registered) for name, options in pairs]
+    pairs = [(own, {}) if isinstance(own, str) else own for own in given]
+    if wrong := [pair for pair in pairs if not isinstance(pair, Sequence) or len(pair) != 2]:
+        raise OptionError(
+            f"a delegate must be a name, or a pair of a name and options, such as ({DEFAULT_DELEGATE!r}, {{}}), "
+            f"not {kind_of(wrong[0])}"
+        )
+    return [(name, options) for name, options in pairs]
 
 
 def changed_target(before: Target, options: Any, changed: Any, *, is_live: bool = False) -> Target:

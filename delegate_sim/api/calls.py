@@ -21,6 +21,8 @@ ModelLike: TypeAlias = Model | str | os.PathLike[str] | bytes | bytearray | memo
 """A model that is already loaded, the path of a model file, or the bytes of a model file."""
 NodeLike: TypeAlias = int | tuple[int, int]
 """A node: its index in the first subgraph, or a pair of a subgraph index and a node index."""
+DelegatesLike: TypeAlias = str | Sequence[str | tuple[str, Mapping[str, Any]]]
+"""The name of a delegate, or a list of names or pairs of a name and options."""
 PathsLike: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 """A path, or several paths."""
 _Arguments = ParamSpec("_Arguments")

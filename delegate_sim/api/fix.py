@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from ..errors import OptionError
 from ..fixing import search
@@ -20,14 +19,14 @@ from ..inference.difference import Difference
 from ..inference.models import compare_models
 from ..runtime.target import ignore_identifier
 from .arguments import targets_of, timings_of
-from .calls import PathsLike, model_of, paths_of, public, require_bool, warn_of_former_name
+from .calls import DelegatesLike, PathsLike, model_of, paths_of, public, require_bool, warn_of_former_name
 
 
 @public
 def fix(
     model: str | os.PathLike[str],
     output: str | os.PathLike[str] | None,
-    delegates: str | Sequence[tuple[str, Mapping[str, Any]]],
+    delegates: DelegatesLike,
     *,
     allow: str = "rounding",
     passes: Sequence[str] = (),
@@ -44,17 +43,18 @@ def fix(
 ) -> Fixed:
     """Rewrite a model so that delegates take more nodes, and verify that the new model computes the same results.
 
-    ``delegates`` is a name, or pairs of a name and options. A pass is kept if it improves the simulated result of at least one
-    delegate and makes no delegate's result worse. ``allow`` limits how much passes may change the outputs of the model:
-    ``exact``, ``rounding`` or ``approximate``. If ``passes`` is given, exactly these passes are tried, even if ``allow``
-    excludes them. ``shapes`` sets fixed shapes of inputs, by name. The result's ``plan`` lists the passes. If a pass helps and
-    ``output`` is given, the rewritten model is written to this file. ``force`` allows the function to replace an existing
-    file. If ``proof`` is true, both models are run before the file is written. They run on ``samples`` random inputs and on
-    the inputs in .npz files (``data``). With ``split_tail``, the last nodes that stay on the CPU are written as a second model
-    in the same folder (``fixed.tail.tflite``). The inputs of the second model are the new outputs of the first model. With
-    ``op_profile``, the result's ``times`` has the measured times of the unchanged model and bounds on the time that the fix
-    saves. Raises the errors of ``analyze``, and FixError if the model cannot be rewritten or computes different results.
-    Raises MissingPackageError if the extra ``fix`` is not installed, and OSError if the file cannot be written.
+    ``delegates`` is a name, or a list of names or pairs of a name and options. A pass is kept if it improves the simulated
+    result of at least one delegate and makes no delegate's result worse. ``allow`` limits how much passes may change the
+    outputs of the model: ``exact``, ``rounding`` or ``approximate``. If ``passes`` is given, exactly these passes are tried,
+    even if ``allow`` excludes them. ``shapes`` sets fixed shapes of inputs, by name. The result's ``plan`` lists the passes.
+    If a pass helps and ``output`` is given, the rewritten model is written to this file. ``force`` allows the function to
+    replace an existing file. If ``proof`` is true, both models are run before the file is written. They run on ``samples``
+    random inputs and on the inputs in .npz files (``data``). With ``split_tail``, the last nodes that stay on the CPU are
+    written as a second model in the same folder (``fixed.tail.tflite``). The inputs of the second model are the new outputs of
+    the first model. With ``op_profile``, the result's ``times`` has the measured times of the unchanged model and bounds on
+    the time that the fix saves. Raises the errors of ``analyze``, and FixError if the model cannot be rewritten or computes
+    different results. Raises MissingPackageError if the extra ``fix`` is not installed, and OSError if the file cannot be
+    written.
     """
     require_bool("force", force)
     require_bool("proof", proof)

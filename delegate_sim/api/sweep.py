@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from ..conversion.cache import ConversionCache, default_folder
 from ..conversion.calibration import find_calibration
@@ -18,13 +17,13 @@ from ..sweeping.search import parse_shapes
 from ..sweeping.sweep import sweep as sweep_targets
 from ..sweeping.sweep_result import SweepRequest, Swept, write_best
 from .arguments import targets_of
-from .calls import PathsLike, names_of, paths_of, public, require_bool
+from .calls import DelegatesLike, PathsLike, names_of, paths_of, public, require_bool
 
 
 @public
 def sweep(
     source: str | os.PathLike[str],
-    delegates: str | Sequence[tuple[str, Mapping[str, Any]]],
+    delegates: DelegatesLike,
     *,
     all: bool = False,
     settings: str | Sequence[str] = (),
@@ -46,19 +45,19 @@ def sweep(
     """Convert a source model in many ways, and simulate every delegate on each converted model.
 
     ``source`` is a SavedModel folder, a Keras, ONNX or torch.export file, or ``module:function``. The converters are taken
-    from the current Python interpreter, or from the interpreters in ``pythons``. ``delegates`` is a name, or pairs of a name
-    and options. The search starts with float and with ``settings`` (such as ``int8+dense-per-tensor``). It continues with the
-    settings that a diagnosis suggests. With ``all``, it tries all settings that the converters support. ``shapes`` sets fixed
-    shapes of inputs. ``data`` is a .npz file, a folder of images or a function, by default random numbers. Quantizers
-    calibrate with this data, and the outputs of the converted models are compared on it. Converting runs the code of a source
-    or data function. ``run_model_code`` also allows converters to run code that is in a file, such as a Lambda layer. A
-    converted model cannot be the best if its outputs differ from the float model's by more than ``max_difference``, or if it
-    was calibrated with random numbers. The best model for the target ``best_for`` is written to ``output``. ``force`` allows
-    the function to replace an existing file. ``time_limit`` (seconds) and ``memory_limit`` (bytes) apply to each step of a
-    conversion. Conversions are cached in the folder ``cache``, by default in the user's cache folder. A failed conversion has
-    a row with the reason. After KeyboardInterrupt, the result has the finished rows, and ``is_interrupted`` is true. Raises
-    the errors of ``analyze``, ModelError if the source does not exist, has an unknown format, or has code that
-    ``run_model_code`` does not allow, and FixError if the best model cannot be written.
+    from the current Python interpreter, or from the interpreters in ``pythons``. ``delegates`` is a name, or a list of names
+    or pairs of a name and options. The search starts with float and with ``settings`` (such as ``int8+dense-per-tensor``). It
+    continues with the settings that a diagnosis suggests. With ``all``, it tries all settings that the converters support.
+    ``shapes`` sets fixed shapes of inputs. ``data`` is a .npz file, a folder of images or a function, by default random
+    numbers. Quantizers calibrate with this data, and the outputs of the converted models are compared on it. Converting runs
+    the code of a source or data function. ``run_model_code`` also allows converters to run code that is in a file, such as a
+    Lambda layer. A converted model cannot be the best if its outputs differ from the float model's by more than
+    ``max_difference``, or if it was calibrated with random numbers. The best model for the target ``best_for`` is written to
+    ``output``. ``force`` allows the function to replace an existing file. ``time_limit`` (seconds) and ``memory_limit``
+    (bytes) apply to each step of a conversion. Conversions are cached in the folder ``cache``, by default in the user's cache
+    folder. A failed conversion has a row with the reason. After KeyboardInterrupt, the result has the finished rows, and
+    ``is_interrupted`` is true. Raises the errors of ``analyze``, ModelError if the source does not exist, has an unknown
+    format, or has code that ``run_model_code`` does not allow, and FixError if the best model cannot be written.
     """
     require_bool("all", all)
     require_bool("force", force)

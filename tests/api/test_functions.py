@@ -289,8 +289,10 @@ WRONG = 17.5
         (lambda m: sim.analyze(m, runtime=WRONG), "OptionError", "there is no runtime '17.5'; the runtimes are tf-2.10"),
         (lambda m: sim.diagnose(m, runtime="tf-1"), "OptionError", "there is no runtime 'tf-1'; the runtimes are tf-2.10"),
         (lambda m: sim.diagnose(m, defaults=WRONG), "OptionError", "there are no defaults named 17.5; the defaults are api"),
-        (lambda m: sim.simulate(m, "gpu"), "OptionError", "delegates must be pairs of a name and options"),
-        (lambda m: sim.simulate(m, ["gpu"]), "OptionError", "a delegate must be a pair of a name and options"),
+        (lambda m: sim.simulate(m, {"gpu": {}}), "OptionError", "delegates must be a name, or a list of names or pairs"),
+        (lambda m: sim.simulate(m, [3]), "OptionError", "a delegate must be a name, or a pair of a name and options"),
+        (lambda m: sim.simulate(m, None), "OptionError", "delegates must be a name, or a list of names or pairs"),
+        (lambda m: sim.fix(m, None, 3), "OptionError", "delegates must be a name, or a list of names or pairs"),
         (lambda m: sim.simulate(m, []), "OptionError", "no delegate is given"),
         (sim.compare, "OptionError", "A and B are the same: give a second model, or changed="),
         (lambda m: sim.compare(m, changed=WRONG), "OptionError", "give changed as a dictionary .* delegate, runtime"),
@@ -374,12 +376,19 @@ def test_a_model_with_another_identifier_is_only_for_microcontrollers(model):
         sim.analyze(loaded, defaults="api")
 
 
-@pytest.mark.parametrize("name", ["analyze", "diagnose", "fix", "compare", "whatif"])
+def test_a_chain_takes_names_and_pairs(model):
+    named = delegate_sim.simulate(model, ["nnapi", ("gpu", {})]).to_dict()
+    assert named == delegate_sim.simulate(model, [("nnapi", {}), ("gpu", {})]).to_dict()
+    assert [run.delegate.name for run in delegate_sim.simulate(model, "gpu").runs] == ["gpu"]
+
+
+@pytest.mark.parametrize("name", ["analyze", "simulate", "diagnose", "fix", "compare", "whatif"])
 def test_every_function_has_the_same_rules_for_a_runtime_of_whole_models(model, name):
     content = model.read_bytes()
     renamed = content[:4] + b"TFL9" + content[8:]
     calls = {
         "analyze": lambda **named: sim.analyze(renamed, "micro", **named),
+        "simulate": lambda **named: sim.simulate(renamed, "micro", **named),
         "diagnose": lambda **named: sim.diagnose(renamed, "micro", **named),
         "fix": lambda **named: sim.fix(renamed, None, "micro", **named),
         "compare": lambda **named: sim.compare(renamed, None, "micro", changed={"kernels": "cmsis-nn"}, **named),

@@ -63,6 +63,7 @@ This page is the reference for people who write Python. It is generated from the
 
 - `ModelLike` is a model that `load` returns, the path of a model, or the bytes of a model.
 - `NodeLike` is the index of a node in the first subgraph, or a pair (subgraph, index).
+- `DelegatesLike` is the name of a delegate, or a list of names or pairs (name, options).
 - `PathsLike` is a path, or a list of paths.
 
 Every result has a `repr` of one line. A notebook shows a result as a table. If pandas is installed, `to_pandas()` returns the
