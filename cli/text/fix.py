@@ -262,6 +262,7 @@ def _verdict(plan: FixPlan, before: Standing, after: Standing) -> str:
             replace(standing.measures, wrong_results=None, possibly_wrong_results=None),  # the text names the nodes
             standing.multiply_adds,
             standing.total_multiply_adds,
+            standing.refusal,
         )
         + risks_text(standing.at_risk, ", but ")
         for standing in (before, after)
@@ -269,7 +270,7 @@ def _verdict(plan: FixPlan, before: Standing, after: Standing) -> str:
     if not plan.is_changed or now == then:
         return now
     if after.measures.outcome != TAKEN:
-        return f"{now}. Rewritten: {then}{after.refusal and f', because {after.refusal}'}"
+        return f"{now}. Rewritten: {then}{after.refusal_text and f', because {after.refusal_text}'}"
     shares = share_text(after.measures.delegated_nodes, after.measures.nodes, after.multiply_adds, after.total_multiply_adds)
     what = "rewritten" if plan.split is None else "in the first of two models"
     return f"{now}; {what}, {shares}{_risks_left(before, after)}"

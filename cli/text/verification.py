@@ -131,7 +131,8 @@ def _culprit_lines(result: Verification, culprit: Culprit, width: int) -> Iterat
     if not culprit.is_narrow:
         yield from paragraph("Smaller parts of the model do not run, so the search cannot name one node", width, "  ")
     elif culprit.is_joint:
-        text = "Alone, this node is right. The delegate merges nodes, or small differences add up"
+        adds_up = difference is not None and not difference.problem
+        text = f"Alone, this node is right. The delegate merges nodes{', or small differences add up' if adds_up else ''}"
         yield from paragraph(text, width, "  ")
     yield from paragraph(f"Found with {counted(culprit.runs, 'run')} of parts of the model", width, "  ")
     yield from _condition_lines(result, culprit.conditions, width)

@@ -36,7 +36,6 @@ NOT_SIMULATED, UNKNOWN_RELEASE, STATES_NOTHING = "not-simulated", "unknown-relea
 TOO_MANY = "too-many-simulations"
 
 _NOT_COMPARED_CLASSES = (NO_MODEL, OTHER_MODEL, UNREADABLE, NOT_SIMULATED, UNKNOWN_RELEASE, STATES_NOTHING, TOO_MANY)
-"""The classes of records that are not compared. All others are classes of differences."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from ..foundation.columns import Declared
 from ..graph.analysis_cache import AnalysisCache
 from ..hypothetical.model_editing import NodeKey
 from ..model.model import Model
+from ..refusal import Refusal
 from ..results.report.measures import NOT_RUNNING, TAKEN, Measures, measure
 from ..results.report.multiply_adds import compute_of
 from ..results.report.number_risks import NumberRisk, number_risks
@@ -74,7 +75,9 @@ class Standing(Declared):
     """The nodes and outputs with numbers that are known to differ, or may differ, from the numbers on the CPU."""
     awaits_board: bool = False
     """Whether the delegate takes nodes that only the board compiles."""
-    refusal: str = field(default="", compare=False)
+    refusal: Refusal | None = field(default=None, compare=False)
+    """The refusal of the whole graph."""
+    refusal_text: str = field(default="", compare=False)
     """The reason why the delegate is not applied or rejects the model, or ""."""
 
     @property
@@ -131,7 +134,8 @@ def standing_of(run: Run) -> Standing:
         to_cure=to_cure,
         at_risk=risks,
         awaits_board=run.awaits_board,
-        refusal=refusal_text(run),
+        refusal=run.refusal,
+        refusal_text=refusal_text(run),
     )
 
 

@@ -158,7 +158,7 @@ def search(
     result.leave_out()
     for now, then in zip(result.standing, before, strict=True):
         if now.score.fails and not then.score.fails:
-            raise FixError(f"with these shapes, {now.target.delegate.display_name} does not run the model: {now.refusal}")
+            raise FixError(f"with these shapes, {now.target.delegate.display_name} does not run the model: {now.refusal_text}")
     names = {step.pass_.name for step in result.applied}
     trials = {name: trial for descent in (joint, result) for name, trial in descent.trials.items() if name not in names}
     return FixPlan(

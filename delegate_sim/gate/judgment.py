@@ -175,7 +175,7 @@ def _expected_idle(run: Run, now: Measures, compute: ComputeTotals, entry: Entry
         return
     is_same_outcome = (now.outcome == TAKEN) == (entry.measures.outcome == TAKEN)
     if is_same_outcome and _is_idle(now, compute) and _is_idle(entry.measures, entry.compute):
-        verdict = short_verdict(run.target, now, compute.delegated_multiply_adds, compute.multiply_adds)
+        verdict = short_verdict(run.target, now, compute.delegated_multiply_adds, compute.multiply_adds, run.refusal)
         why = f": {run.refusal.message}" if run.refusal is not None else ""
         yield Finding("no-work-delegated", NOTE, f"{verdict} (the baseline expects that){why}")
 

@@ -200,7 +200,12 @@ class FixTimes(_Times):
 
     columns = (
         Column("profiles", LIST, source="timings"),
-        Column("causes", LIST, source=lambda own: map(own._cause_times, own.diagnosis.findings), parts=_CAUSE),
+        Column(
+            "causes",
+            LIST,
+            source=lambda own: [(cause.cause.name, own.of_cause(cause), own.of(cause)) for cause in own.diagnosis.findings],
+            parts=_CAUSE,
+        ),
         Column("all_fixed", OBJECT, source=lambda own: own.of_all()),
     )
 
@@ -221,9 +226,6 @@ class FixTimes(_Times):
         needed = [by_identity[identity] for identity in finding.needs if identity in by_identity]
         return self._bounds([finding.cause, *needed])
 
-    def _cause_times(self, finding: RankedCause) -> tuple[str, CpuTime, TimeBounds | None]:
-        return finding.cause.name, self.of_cause(finding), self.of(finding)
-
     def of_all(self) -> TimeBounds:
         """Return the bounds of fixing all causes."""
         return self._bounds(self.diagnosis.blockers.causes)
@@ -232,30 +234,12 @@ class FixTimes(_Times):
         run = self.diagnosis.run
         after = self._examiner.simulate(self.diagnosis.blockers.without(causes))
         staying = {node.key for node in after.on_cpu}
-        moved = [
-            key
-            for key in [NodeKey(subgraph.graph.index, node) for subgraph in run.subgraphs for node in left_nodes(subgraph)]
-            if key not in staying
-        ]
+        left = [NodeKey(subgraph.graph.index, node) for subgraph in run.subgraphs for node in left_nodes(subgraph)]
+        moved = [key for key in left if key not in staying]
         graphs = [subgraph.graph for subgraph in run.subgraphs]
         origins = [list(map(after.change.origin, kernel)) for kernel in _kernels(after.run)]
         kernels = [[origin for origin in kernel if origin is not None] for kernel in origins]
         return bounds(self.timings, run.delegate.name, graphs, moved, _kernels(run), kernels)
-
-
-def comparison_bounds(comparison: Comparison, timings: Sequence[Timing]) -> TimeBounds:
-    """Return the bounds of a change from the timed side A to side B. Nodes that only A has are treated as moved."""
-    run = comparison.a.run
-    gone = (*comparison.to_delegate, *comparison.only_in_a)
-    moved = [NodeKey(node.subgraph, node.a.node) for node in gone if node.a is not None and node.a.place == CPU]
-    old_of = comparison.matching.old_of
-    after = [
-        [NodeKey(key.subgraph, old_of[key.subgraph][key.node]) for key in kernel if key.node in old_of[key.subgraph]]
-        for kernel in _kernels(comparison.b.run)
-        if all(key.subgraph < len(old_of) for key in kernel)
-    ]
-    graphs = [subgraph.graph for subgraph in run.subgraphs]
-    return bounds(timings, run.delegate.name, graphs, moved, _kernels(run), after)
 
 
 @dataclass(frozen=True)
@@ -269,8 +253,17 @@ class ChangeTimes(_Times):
 
     @functools.cached_property
     def bounds(self) -> TimeBounds:
-        """The bounds of the change."""
-        return comparison_bounds(self.comparison, self.timings)
+        """The bounds of the change. Nodes that only side A has are treated as moved."""
+        comparison, run, old_of = self.comparison, self.run, self.comparison.matching.old_of
+        gone = (*comparison.to_delegate, *comparison.only_in_a)
+        moved = [NodeKey(node.subgraph, node.a.node) for node in gone if node.a is not None and node.a.place == CPU]
+        after = [
+            [NodeKey(key.subgraph, old_of[key.subgraph][key.node]) for key in kernel if key.node in old_of[key.subgraph]]
+            for kernel in _kernels(comparison.b.run)
+            if all(key.subgraph < len(old_of) for key in kernel)
+        ]
+        graphs = [subgraph.graph for subgraph in run.subgraphs]
+        return bounds(self.timings, run.delegate.name, graphs, moved, _kernels(run), after)
 
     @property
     def run(self) -> Run:

@@ -8,10 +8,10 @@ from __future__ import annotations
 import functools
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
-from typing import Generic, NamedTuple, TypeVar
+from itertools import chain, islice
+from typing import NamedTuple
 
 from ..delegates.registry import APPLIED_BY_DEFAULT
 from ..device.compare.row_matching import OTHER_MODEL, without_commas
@@ -44,7 +44,6 @@ from .measured import (
 )
 
 _CUT = 20
-"""The smallest length of a name in a truncated line that may match a longer name."""
 _NO_NODE = "the simulation has no such node here"
 _NO_KERNEL = "the simulation has no such delegate kernel here"
 _NOT_SIMULATED = "a delegate that is not simulated"
@@ -134,9 +133,9 @@ class _Matcher:
         self.graph: Graph = plan.graphs[subgraph]
         self.steps = plan.steps[subgraph]
         self.matched: dict[int, PlannedStep] = {}
-        """The step of each row, keyed by the number of the row."""
         self.on_cpu = {node: node_step(self.graph, node) for node in self.graph.execution_plan}
         """The step of each node if the node runs on the CPU, as it may on the device although the simulation delegates it."""
+        self.by_index: Mapping[tuple[tuple[bool, str], int | None], PlannedStep]
         self.by_index = {(step.key, step.index): step for step in (*self.on_cpu.values(), *reversed(self.steps))}
         self.by_key = _by_key(self.steps)
         self.outputs = {key: _Names((step.outputs, step) for step in steps) for key, steps in self.by_key.items()}
@@ -179,7 +178,7 @@ class _Matcher:
                 taken.add(step.index)
 
     def _by_index(self, entry: _Timed) -> PlannedStep | None:
-        step = None if entry.row.node is None else self.by_index.get((entry.key, entry.row.node))
+        step = self.by_index.get((entry.key, entry.row.node))
         return step if step is not None and _is_same(entry.row.outputs, step.outputs) else None
 
     def _by_outputs(self, entry: _Timed) -> PlannedStep | None:
@@ -235,7 +234,7 @@ class _Matcher:
 
     def _contradicts(self, entry: _Timed) -> bool:
         first = without_commas(entry.row.outputs).partition(" ")[0]
-        return bool(first) and next(self.first_names.same(first), _ABSENT) is _ABSENT
+        return bool(first) and not any(True for _ in self.first_names.same(first))
 
 
 def _by_key(steps: Iterable[PlannedStep]) -> dict[tuple[bool, str], list[PlannedStep]]:
@@ -245,18 +244,14 @@ def _by_key(steps: Iterable[PlannedStep]) -> dict[tuple[bool, str], list[Planned
     return groups
 
 
-_Value = TypeVar("_Value")
-_ABSENT = object()
-
-
-class _Names(Generic[_Value]):
-    def __init__(self, named: Iterable[tuple[str, _Value]]) -> None:
-        self._values: dict[str, list[_Value]] = {}
+class _Names:
+    def __init__(self, named: Iterable[tuple[str, PlannedStep | None]]) -> None:
+        self._values: dict[str, list[PlannedStep | None]] = {}
         for name, value in named:
             self._values.setdefault(without_commas(name), []).append(value)
         self._names = sorted(self._values)
 
-    def same(self, printed: str) -> Iterator[_Value]:
+    def same(self, printed: str) -> Iterator[PlannedStep | None]:
         start = without_commas(printed)
         if start and len(start) < _CUT:
             yield from self._values.get(start, ())
@@ -270,10 +265,8 @@ class _Names(Generic[_Value]):
 
 
 def _part(entry: _Timed, step: PlannedStep) -> MeasuredPart:
-    keys = tuple([NodeKey(step.subgraph, node) for node in step.nodes])
-    kernels = (keys,) if step.is_kernel else ()
-    kind = KERNEL if step.is_kernel else NODE
-    return MeasuredPart(kind, step.op, _name(entry.row), entry.ms, 1, keys, kernels, entry.row.time)
+    kind, kernels = (KERNEL, (step.keys,)) if step.is_kernel else (NODE, ())
+    return MeasuredPart(kind, step.op, _name(entry.row), entry.ms, 1, step.keys, kernels, entry.row.time)
 
 
 def _name(row: Row) -> str:
@@ -309,8 +302,8 @@ def _summary_parts(profile: OpProfile, plan: TimedPlan, index: int, target: Targ
             yield MeasuredPart(NODE, op, op, ms, count, tuple(by_op.get(op, ())))
             continue
         own = by_key.get((False, op) if delegate is None else (True, delegate), [])
-        kernels = tuple([tuple([NodeKey(index, node) for node in step.nodes]) for step in own])
-        keys = tuple([key for kernel in kernels for key in kernel])
+        kernels = tuple([step.keys for step in own])
+        keys = tuple(chain.from_iterable(kernels))
         if len(own) != count:
             what = "nodes" if delegate is None else "delegate kernels"
             why = f"the profile has {count:,} {what}, but the simulation has {len(own):,}"
@@ -329,8 +322,8 @@ def _hidden_kernels(log: DeviceLog, plan: TimedPlan, index: int) -> Iterator[Mea
         return
     times = [row.time.ms for row in log.inner_rows if row.time is not None]
     ms = sum(times) if times else sum([summary.inner_ms or 0.0 for summary in log.summaries.values()])
-    keys = tuple([tuple([NodeKey(index, node) for node in step.nodes]) for step in kernels])
-    nodes = tuple([key for kernel in keys for key in kernel])
+    keys = tuple([step.keys for step in kernels])
+    nodes = tuple(chain.from_iterable(keys))
     yield MeasuredPart(KERNEL, APPLIED_BY_DEFAULT, "operators inside of kernels", ms, len(kernels), nodes, keys)
 
 
@@ -340,7 +333,7 @@ def _differences(profile: OpProfile, parts: Sequence[MeasuredPart], plan: TimedP
     if order is None and (summary is None or not summary.times) and 0 < len(parts) < steps:
         yield f"the profile has only {counted(len(parts), 'row')}, the slowest, of {steps:,}, so times are missing"
     measured = {part.nodes[0] for part in parts if part.kind == NODE and len(part.nodes) == 1}
-    delegated = {NodeKey(step.subgraph, node) for steps in plan.steps for step in steps if step.is_kernel for node in step.nodes}
+    delegated = {key for steps in plan.steps for step in steps if step.is_kernel for key in step.keys}
     left = len(measured & delegated)
     taken = 0
     if order is not None and order.is_timed and order.is_complete and not order.lacks_rows:

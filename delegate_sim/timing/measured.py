@@ -283,6 +283,11 @@ class PlannedStep:
         """Whether the step is a kernel, and the name of its delegate or operator."""
         return self.is_kernel, self.op
 
+    @property
+    def keys(self) -> tuple[NodeKey, ...]:
+        """The nodes of the step in the model."""
+        return tuple([NodeKey(self.subgraph, node) for node in self.nodes])
+
 
 @dataclass(frozen=True, slots=True)
 class TimedPlan:
@@ -324,10 +329,9 @@ def plan_of(model: Model, log: DeviceLog, target: Target) -> TimedPlan:
         targets.append(target if own else replace(target, delegate=delegate, options=options))
     runs = simulate_chain(model, targets) if names else [simulate(model, target)]
     graphs = tuple([subgraph.graph for subgraph in runs[0].subgraphs])
-    if names:
-        return TimedPlan(tuple([tuple(_steps(runs, index)) for index in range(len(graphs))]), graphs, names)
-    steps = [tuple([node_step(graph, node) for node in graph.execution_plan]) for graph in graphs]
-    return TimedPlan(tuple(steps), graphs, ())
+    on_cpu = [[node_step(graph, node) for node in graph.execution_plan] for graph in graphs]
+    steps = [_steps(runs, index) for index in range(len(graphs))] if names else on_cpu
+    return TimedPlan(tuple(map(tuple, steps)), graphs, names)
 
 
 def node_step(graph: Graph, index: int) -> PlannedStep:
@@ -389,11 +393,8 @@ def _nodes(names: Sequence[str], plan: TimedPlan) -> dict[int, NodeKey]:
             if op := find_delegate(delegate).profiled_operator(name):
                 numbers.setdefault(op, []).append(number)
         for op, own in numbers.items():
-            nodes = [
-                [NodeKey(kernel.subgraph, node) for node in kernel.nodes if plan.graphs[kernel.subgraph].nodes[node].op == op]
-                for kernel in kernels
-                if kernel.op == delegate
-            ]
+            keys = [kernel.keys for kernel in kernels if kernel.op == delegate]
+            nodes = [[key for key in kernel if plan.graphs[key.subgraph].nodes[key.node].op == op] for kernel in keys]
             groups = [group for group in nodes if group]
             if len(groups) == 1 and len(groups[0]) == len(own):
                 matched |= dict(zip(own, groups[0], strict=True))

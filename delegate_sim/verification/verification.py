@@ -83,13 +83,17 @@ class VerifiedEntry(Declared):
 
     @property
     def state(self) -> str:
-        """A name of ``STATES``. If only several nodes together are wrong for an unknown reason, small differences may add up."""
+        """A name of ``STATES``.
+
+        If only several nodes together are wrong for an unknown reason, small differences may add up, but not to values that are
+        not finite.
+        """
         if self.is_right:
             return NOTHING_SHOWN if all(output.is_constant for output in self.outputs) else RIGHT
         if self.failure:
             return FAILED
         is_joint = self.culprit is not None and self.culprit.is_joint and not self.all_conditions
-        return DIFFERENT if is_joint else WRONG
+        return DIFFERENT if is_joint and not any(output.problem for output in self.outputs) else WRONG
 
     @property
     def all_conditions(self) -> tuple[KnownCondition, ...]:

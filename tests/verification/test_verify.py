@@ -103,6 +103,8 @@ def test_small_differences_that_add_up_are_not_wrong_numbers(tmp_path, tolerance
     (entry,) = result.entries
     assert (result.state, entry.state, result.is_right) == (state, state, state == "right")
     assert (None if entry.culprit is None else (entry.culprit.first_node, entry.culprit.node)) == window
+    infinite = replace(entry, outputs=tuple([replace(output, problem="not finite") for output in entry.outputs]))
+    assert infinite.state == ("right" if state == "right" else "wrong")
 
 
 @pytest.mark.parametrize(("scale", "steps"), [(0.5, 2), (None, None)])

@@ -40,7 +40,7 @@ from delegate_sim.results.compare.comparison import compare, simulated_side
 from delegate_sim.results.report.multiply_adds import multiply_adds
 from delegate_sim.runtime.interpreter import Run, simulate
 from delegate_sim.runtime.target import Target
-from delegate_sim.timing.fixes import comparison_bounds
+from delegate_sim.timing.fixes import ChangeTimes
 from delegate_sim.timing.matching import match_profile
 from delegate_sim.timing.measured import OpProfile, Timing
 from fixtures.op_profiles import ProfiledRow, profiled_rows, write_profile
@@ -240,7 +240,7 @@ def measured(name: str, content: bytes, target: Target) -> Measured | None:
         after.write_bytes(b"".join(map(bytes, write(plan.model, plan.rewritten.change, plan.rewritten.weights))))
         timings = [profiled(model, run, target, folder, has_delegate=has_delegate) for has_delegate in (True, False)]
         sides = [simulated_side(side, target) for side in (model, plan.rewritten.model)]
-        bounds = comparison_bounds(compare(*sides), timings)
+        bounds = ChangeTimes(compare(*sides), tuple(timings)).bounds
         if not bounds.is_whole or bounds.moved.ms < _LEAST_SHARE * bounds.whole_ms or bounds.whole_ms < _SHORTEST_MS:
             return None
         pairs = times_of([Part(before, True), Part(after, True)], ROUNDS, _SECONDS_OF_RUN, together=True)

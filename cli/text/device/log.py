@@ -10,7 +10,13 @@ from delegate_sim.device.compare.observed_delegation import OTHER_KERNEL
 from delegate_sim.device.compare.row_matching import CompilerJoin, JoinedRow
 from delegate_sim.device.parse.applied_target import may_be_older
 from delegate_sim.device.parse.compilations import NOT_COMPILED, EdgeTpuCompilation, compilation_text
-from delegate_sim.device.parse.delegate_identity import DISPATCH, chip_names, plain_name, registered_accelerators
+from delegate_sim.device.parse.delegate_identity import (
+    DISPATCH,
+    chip_names,
+    plain_name,
+    registered_accelerators,
+    registered_interfaces,
+)
 from delegate_sim.device.parse.error_meanings import explained_notes
 from delegate_sim.device.parse.log_contents import Count, DeviceLog
 from delegate_sim.device.parse.log_outcomes import (
@@ -122,6 +128,7 @@ def _summary(summary: LogSummary, columns: int, verbose: bool) -> Iterator[Line]
     yield from fact("release", _release(summary), columns)
     for title, values in (
         ("accelerators", registered_accelerators(summary.log)),
+        ("interface", registered_interfaces(summary.log)),
         ("device list", [_described(device) for device in summary.log.available_devices]),
         ("chip", chip_names(summary.log.chips)),
         ("chosen devices", [f"{name(d)} {n:,}" for d, n in summary.log.chosen_devices.items()]),
@@ -335,6 +342,7 @@ _SOURCES = {
     "application": "by benchmark_model",
     "compiled": "by the compiler plugin",
     "compiler": "by the Edge TPU compiler",
+    "vela": "by the compiler",
     "table": "from the table of operators",
 }
 

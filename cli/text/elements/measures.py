@@ -49,7 +49,7 @@ def nodes_text(measures: Measures, words: OutcomeWords, *, has_share: bool = Fal
 _FAILURES = {
     "none": "none of {nodes} delegated; everything runs on the CPU",
     REFUSED: "the {actor} is not applied; {if_not_applied} ({nodes})",
-    "restored": "the {actor} rejects the model; everything runs on the CPU ({nodes})",
+    "restored": "the {actor} rejects the model, and runs no node ({nodes})",
     PREDICTED: "the {actor} is predicted to reject the model; everything then runs on the CPU ({nodes})",
     FAILS_LATER: "the model does not run, although the {actor} takes {delegated} of {nodes}",
     NONE_FAILS: "the model does not run, and the {actor} takes no node",

@@ -29,7 +29,7 @@ from .experts import is_mixture, printed_lines
 from .kernel_creation import build_partition
 from .numbers import NUMBER_KINDS, are_measured, number_risks
 from .rules import RULES
-from .shapes import window_beyond_input
+from .shapes import misfit
 from .target import (
     DEFAULT_FLAGS,
     DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM,
@@ -214,8 +214,8 @@ class XnnpackDelegate(Delegate):
     def shape_failure(
         self, decision: Decision, subset: Subset, prepared: Callable[[], Graph], release: Release = NEWEST
     ) -> Refusal | None:
-        """Return the failure of a convolution whose window does not fit into its input, or None."""
-        return window_beyond_input(decision.graph, subset.nodes, prepared, release)
+        """Return the failure of a convolution or RESHAPE whose window or new shape does not fit its input, or None."""
+        return misfit(decision.graph, subset.nodes, prepared, release)
 
 
 def _flags(options: OptionValues, release: Release = NEWEST) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 
+from ...foundation.limits import element_count
 from ...graph.graph import Graph, NodeView
 from ...model.model import Tensor
 from ...model.numbers import as_list
@@ -77,6 +78,11 @@ def uneven_split(node: NodeView, inputs: Collection[int], release: Release) -> R
     return kernel_failure("xnnpack-kernel-uneven-split", node.node.index, source, found=count)
 
 
+_RESHAPE_IS_CHECKED = parse_release("litert-1.1.2")
+"""From this release on, a RESHAPE must keep the number of elements.
+
+Measured with ``ai-edge-litert`` 1.1.2 to 2.3.0. Older releases were not measured.
+"""
 _WINDOW_IS_CHECKED = parse_release("litert-2.2.0")
 """From this release on, the window of a convolution must fit into the padded input.
 
@@ -84,17 +90,19 @@ Measured with ``ai-edge-litert`` 2.1.3 to 2.3.0.
 """
 
 
-def window_beyond_input(graph: Graph, nodes: Collection[int], prepared: Callable[[], Graph], release: Release) -> Refusal | None:
-    """Return the failure of the first convolution whose dilated window is larger than its input, or None.
+def misfit(graph: Graph, nodes: Collection[int], prepared: Callable[[], Graph], release: Release) -> Refusal | None:
+    """Return the failure of the first node whose window or new shape does not fit its input, or None.
 
-    Only convolutions without padding can fail. XNNPACK computes all shapes itself. They are known until a CPU kernel refuses a
-    node or a tensor is dynamic, so later convolutions are not checked. ``prepared`` returns the subgraph with these shapes.
+    These are convolutions without padding whose dilated window is larger than the input, and RESHAPE nodes that change the number
+    of elements. XNNPACK computes all shapes itself. They are known until a CPU kernel refuses a node or a tensor is dynamic, so
+    later nodes are not checked. ``prepared`` returns the subgraph with these shapes.
 
-    Upstream: ``reshape_convolution2d_nhwc`` (``src/operators/convolution-nhwc.c``).
+    Upstream: ``reshape_convolution2d_nhwc`` (``src/operators/convolution-nhwc.c``), ``reshape_copy_operator``
+    (``src/subgraph/copy.c``).
     """
-    if not release.is_at_least(_WINDOW_IS_CHECKED):
+    if not release.is_at_least(_RESHAPE_IS_CHECKED):
         return None
-    suspects = {index for index in nodes if _window_is_larger(graph.view(graph.nodes[index]))}
+    suspects = {index for index in nodes if _misfit(graph.view(graph.nodes[index]), release) is not None}
     if not suspects:
         return None
     known = prepared()
@@ -102,12 +110,22 @@ def window_beyond_input(graph: Graph, nodes: Collection[int], prepared: Callable
     if None in ends:
         return None
     for index in known.execution_plan:
-        node = known.view(known.nodes[index])
-        if index in suspects and _window_is_larger(node):
-            source, window = node.input(0), "x".join(map(str, dilated_window(node)))
-            return kernel_failure("xnnpack-kernel-window", index, source, op=node.op, needed=window)
-        if index in ends:
-            return None
+        found = _misfit(known.view(known.nodes[index]), release) if index in suspects else None
+        if found is not None or index in ends:
+            return found
+    return None
+
+
+def _misfit(node: NodeView, release: Release) -> Refusal | None:
+    source = node.input(0)
+    if release.is_at_least(_WINDOW_IS_CHECKED) and _window_is_larger(node):
+        window = "x".join(map(str, dilated_window(node)))
+        return kernel_failure("xnnpack-kernel-window", node.node.index, source, op=node.op, needed=window)
+    if node.op == "RESHAPE" and not node.node.is_custom and len(node.node.inputs) == 2:
+        sizes = node.value(node.input(1))
+        shape = [] if sizes is None else as_list(sizes)
+        if shape and min(shape) > 0 and element_count(shape) != source.element_count:
+            return kernel_failure("xnnpack-kernel-reshape", node.node.index, source, needed=shape)
     return None
 
 

@@ -22,7 +22,7 @@ from ..parse.log_contents import DeviceLog, Replacement, long_lines_note
 from ..parse.log_runs import NO, npu_stages, run_note, separate_runs
 from ..parse.tables import Event
 from .differences import ListedRefusal, differences, listed_refusals, plugin_notes
-from .observed_delegation import Facts, Tally, device_tally, facts_of, shows_refusal, simulated_tally
+from .observed_delegation import Tally, device_tally, facts_of, graph_sizes, shows_refusal, simulated_tally
 from .reconcile import EXPLAINED, LINES, NOT_COMPARED, REPRODUCED, UNEXPLAINED
 from .row_matching import OTHER_MODEL
 
@@ -152,17 +152,21 @@ class _Trial:
             return self._ahead(made, delegate, run, notes)
         facts = facts_of(self.log, delegate, [] if run is None else [subgraph.graph for subgraph in run.subgraphs])
         is_shown = facts.replacements is not None and bool(facts.lines)
-        is_told = is_shown or bool(facts.splits or facts.listed_refusals)
         if run is None:  # earlier accelerators took all nodes
             status = UNEXPLAINED if is_shown else NOT_COMPARED
             more = ("only the device applies this accelerator; in the simulation, no nodes are left for it",) if is_shown else ()
             return made(status, _NOTHING, _NOTHING, more, (), notes)
-        if not is_told:
+        if not (is_shown or facts.splits or facts.listed_refusals):
             takes = any(subgraph.delegated for subgraph in run.subgraphs)
             status = NOT_APPLIED if takes else NOT_COMPARED
             return made(status, _NOTHING, simulated_tally(run), (), (), notes)
         differing = tuple(differences(facts, run))
-        doubts = tuple(_other_model(facts, run)) if is_alike else ()
+        sizes = graph_sizes(run)
+        have = (
+            f"after the earlier accelerators the model's subgraphs have {', '.join(map(str, sorted(sizes)))} nodes; {OTHER_MODEL}"
+        )
+        totals = [total for total in facts.line_totals if is_alike and total not in sizes]
+        doubts = tuple([f"a log line counts {total} nodes, but {have}" for total in totals])
         refusals, notes = listed_refusals(facts, run), (*notes, *doubts)
         status = UNEXPLAINED if differing else REPRODUCED
         return made(status, device_tally(facts, run), simulated_tally(run), differing, refusals, notes, doubts)
@@ -199,16 +203,6 @@ def _dispatched(theirs: Sequence[Replacement], run: Run) -> Iterator[str]:
     if [replace(line, line="", name=None) for line in theirs] != [replace(line, line="", name=None) for line in ours]:
         on_device, simulated = (" ".join([replacement.line for replacement in lines]) or "no line" for lines in (theirs, ours))
         yield f"the lines about {DISPATCH_KERNEL} differ; device: {on_device} / simulation: {simulated}"
-
-
-def _other_model(facts: Facts, run: Run) -> Iterator[str]:
-    sizes = {len(subgraph.graph.execution_plan) for subgraph in run.subgraphs}
-    for replacement in facts.replacements or ():
-        if replacement.total is not None and replacement.total not in sizes:
-            yield (
-                f"a log line counts {replacement.total} nodes, but after the earlier accelerators the model's subgraphs have "
-                f"{', '.join(map(str, sorted(sizes)))} nodes; {OTHER_MODEL}"
-            )
 
 
 def _fewer(stack: Stack, steps: Sequence[StepReconciliation]) -> Iterator[tuple[Stack, tuple[str, ...]]]:

@@ -53,9 +53,8 @@ def explanations(trials: Trials, first: Run, levels: Sequence[int], profile: Dri
     if levels:
         yield _level(trials, levels)
     yield _limit(trials)
-    yield from _hidden_options(trials)
-    yield _other_defaults(trials)
-    yield from _limits_at_levels(trials)
+    for changes, who, at_levels in _unknown_options(trials):
+        yield _at_any_level(trials, changes, who) if at_levels else trials.match(changes, f"with {who}, {_REPRODUCES}")
     for level in other_levels if has_table else (None,):
         yield driver_match(trials, level)
     if lifted := disproved_limit(trials.facts, first):
@@ -99,7 +98,9 @@ def _without_cpu(trials: Trials) -> Match | None:
     run = trials.fitting(changes)
     if run is None or run.refusal is None or run.refusal.code != NOT_ACCELERATED.name:
         return None
-    text = f"with {_typed(setting, changes)}, {_REPRODUCES}: CompiledModel is not created, because {run.refusal.message}"
+    text = (
+        f"with {options_as_typed(setting, changes)}, {_REPRODUCES}: CompiledModel is not created, because {run.refusal.message}"
+    )
     return Match(run, Account("options", text, changes, is_certain=False))
 
 
@@ -121,7 +122,7 @@ def _compilation(trials: Trials, first: Run) -> Match | None:
     count, is_same = kernel_count(first.subgraphs[0]), facts.replacements is not None
     if not count or (not is_same and None in failed) or differences(rest, first):
         return None
-    text = f"with {_typed(trials.setting, changes)}, " if changes else ""
+    text = f"with {options_as_typed(trials.setting, changes)}, " if changes else ""
     text += "the nodes were replaced as simulated, but then" if is_same else "after the nodes were replaced,"
     text += " the delegate could not compile or prepare a kernel"
     text += "" if not failed or None in failed else f" (kernel {failed[0]} of {count})"
@@ -182,43 +183,34 @@ def _limit(trials: Trials) -> Match | None:
         trials.tried.append(AssumptionTrial({option: limit}, ()))
         return None
     more = " or more" if is_whole and limit != unlimited else ""
-    typed = as_typed(setting.delegate.options, option, f"{limit}{more}")
-    text = f"with {typed} instead of {own}, {_REPRODUCES}"
+    in_words = as_typed(setting.delegate.options, option, f"{limit}{more}")
+    text = f"with {in_words} instead of {own}, {_REPRODUCES}"
     return Match(trials.simulate({option: limit}), Account("options", text, {option: limit}))
 
 
-def _hidden_options(trials: Trials) -> Iterator[Match | None]:
-    setting = trials.setting
-    for option, value in setting.delegate.log.tried_options.items():
-        if option not in setting.known and setting.options[option] != value:
-            yield trials.match({option: value}, f"with {_typed(setting, {option: value})}, {_REPRODUCES}")
-
-
-def _other_defaults(trials: Trials) -> Match | None:
-    """Simulate with the other set of defaults, if necessary at several feature levels."""
-    setting = trials.setting
+def _unknown_options(trials: Trials) -> Iterator[tuple[Mapping[str, Any], str, bool]]:
+    """Yield changes of options that the log does not show, in words too, and whether to try them at several feature levels."""
+    setting, limit = trials.setting, trials.setting.delegate.limits.option
+    unknown = {name: value for name, value in setting.options.items() if name not in setting.known}
+    for name, value in setting.delegate.log.tried_options.items():
+        if name in unknown and unknown[name] != value:
+            yield {name: value}, options_as_typed(setting, {name: value}), False
     (other,) = set(DEFAULT_SETS) - {setting.defaults}
-    defaults = {option.name: option.default_in(other) for option in setting.delegate.options if option.name not in setting.known}
-    changes = {name: value for name, value in defaults.items() if value != setting.options[name]}
-    who = f"the defaults of {'benchmark_model' if other == 'benchmark' else 'the API'}"
-    return _at_any_level(trials, changes, who) if changes else None
-
-
-def _limits_at_levels(trials: Trials) -> Iterator[Match | None]:
-    option = trials.setting.delegate.limits.option
-    if not option or option in trials.setting.known:
-        return
+    defaults = {option.name: option.default_in(other) for option in setting.delegate.options if option.name in unknown}
+    if changes := {name: value for name, value in defaults.items() if value != unknown[name]}:
+        who = f"the defaults of {'benchmark_model' if other == 'benchmark' else 'the API'}"
+        yield changes, f"{who} ({options_as_typed(setting, changes)})", True
     counts = set(trials.facts.kernels.values())
     for partitions in [line.partitions for line in trials.facts.replacements or () if line.partitions is not None]:
         # Delegated and other partitions alternate.
         counts |= {partitions // 2, partitions - partitions // 2}
-    for limit in sorted(counts - {0})[:_MOST_LIMITS]:
-        yield _at_any_level(trials, {option: limit}, "a limit on partitions")
+    for number in sorted(counts - {0})[:_MOST_LIMITS] if limit in unknown else ():
+        yield {limit: number}, f"a limit on partitions ({options_as_typed(setting, {limit: number})})", True
 
 
 def _at_any_level(trials: Trials, changes: Mapping[str, Any], who: str) -> Match | None:
     setting, levels = trials.setting, trials.setting.delegate.levels
-    text = f"with {who} ({_typed(setting, changes)})"
+    text = f"with {who}"
     match = trials.match(changes, f"{text}, {_REPRODUCES}")
     if match is not None or levels is None:
         return match
@@ -232,7 +224,8 @@ def _at_any_level(trials: Trials, changes: Mapping[str, Any], who: str) -> Match
     return Match(fits[level], Account("options", text, {**changes, levels.option: level}, is_certain=not rest))
 
 
-def _typed(setting: DeviceSetting, changes: Mapping[str, Any]) -> str:
+def options_as_typed(setting: DeviceSetting, changes: Mapping[str, Any]) -> str:
+    """Return changed options as they are typed."""
     return ", ".join([as_typed(setting.delegate.options, name, option_value(value)) for name, value in changes.items()])
 
 
@@ -240,5 +233,5 @@ def _driver_without_limit(trials: Trials, changes: Mapping[str, Any], levels: Se
     unlimited = replace(trials, setting=replace(trials.setting, options={**trials.setting.options, **changes}))
     for level in levels:
         if (match := driver_match(unlimited, level)) is not None:
-            account, text = match.account, f"{match.account.text}, with {_typed(trials.setting, changes)}"
+            account, text = match.account, f"{match.account.text}, with {options_as_typed(trials.setting, changes)}"
             yield Match(match.run, replace(account, text=text, options={**changes, **account.options}))

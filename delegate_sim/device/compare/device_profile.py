@@ -91,8 +91,7 @@ def learn_devices(reconciliation: Reconciliation) -> DevicesLearning:
 def _device_names(reconciliation: Reconciliation, interface: DevicesInterface) -> list[str]:
     log = reconciliation.log
     compilations, devices = log.runtime.compilations, list(log.runtime.devices)
-    available = [value for key, value in log.parameters.items() if key.endswith("accelerators available")]
-    listed = devices or [name.strip() for value in available[:1] for name in value.split(",") if name.strip()]
+    listed = devices or log.available_devices
     numbers = {number: name for compilation in compilations for number, name in compilation.names.items()}
     chosen = [name for _, name in sorted(numbers.items())]
     refusing = [name for compilation in compilations for choice in compilation.choices for name in choice.refused_by]
@@ -178,7 +177,6 @@ def _costs(
 
 
 def _reaches(better: Mapping[str, set[str]], start: str, end: str) -> bool:
-    """Return whether the runtime preferred ``start`` to ``end``, directly or through other devices."""
     reached = [start]
     for name in reached:  # grows inside the loop
         reached += better.get(name, set()).difference(reached)

@@ -21,7 +21,7 @@ from ..parse.delegate_identity import delegate_named, other_name
 from ..parse.log import read_lines
 from ..parse.log_contents import DeviceLog, Replacement
 from ..parse.tables import Event
-from .observed_delegation import OTHER_KERNEL, Facts, refused_operators
+from .observed_delegation import OTHER_KERNEL, Facts, graph_sizes, refused_operators
 from .row_matching import OTHER_MODEL
 
 
@@ -70,24 +70,25 @@ def differences(facts: Facts, run: Run, cache: AnalysisCache | None = None) -> l
         texts.append(f"the device and the simulation have different refusals for {', '.join(dict.fromkeys(operators))}")
     texts += _refused_operators(facts, run, simulated)
     listed = [refusal for refusal in listed_refusals(facts, run) if not refusal.is_same]
-    for who, is_of_device in (("the device", True), ("the simulation", False)):
-        if names := [refusal.op for refusal in listed if bool(refusal.on_device) == is_of_device]:
-            texts.append(f"only {who} refuses {', '.join(names)}")
-    return texts
+    by_side = [[refusal.op for refusal in listed if bool(refusal.on_device) == is_of_device] for is_of_device in (True, False)]
+    return [*texts, *_refused_on_one_side(*by_side)]
+
+
+def _refused_on_one_side(device: Sequence[str], simulation: Sequence[str]) -> Iterator[str]:
+    for who, operators in (("device", device), ("simulation", simulation)):
+        if operators:
+            yield f"only the {who} refuses {', '.join(operators)}"
 
 
 def _refused_operators(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[str]:
     decisions = [subgraph.decision for subgraph in run.subgraphs if subgraph.decision is not None]
     if facts.unvisited and all(verdict.is_supported for decision in decisions for verdict in decision.verdicts.values()):
         yield f"the device refuses a node, but the simulation takes all nodes: {facts.unvisited[0]}"
-    if not facts.refused_operators:
-        return
-    theirs, ours = facts.refused_operators, refused_operators(simulated, run.delegate)
-    if only_theirs := sorted(theirs.keys() - ours):
-        yield f"only the device refuses {', '.join(only_theirs)}"
-    # The lines with codes are the last ones, so a log that has them names all refused operators.
-    if any(theirs.values()) and (only_ours := sorted(op for op in ours.keys() - theirs if ours[op])):
-        yield f"only the simulation refuses {', '.join(only_ours)}"
+    if theirs := facts.refused_operators:
+        ours = refused_operators(simulated, run.delegate)
+        # The lines with codes are the last ones, so a log that has them names all refused operators.
+        only_ours = sorted(op for op in ours.keys() - theirs if ours[op] and any(theirs.values()))
+        yield from _refused_on_one_side(sorted(theirs.keys() - ours), only_ours)
 
 
 def listed_refusals(facts: Facts, run: Run) -> tuple[ListedRefusal, ...]:
@@ -144,17 +145,12 @@ def refusal_differences(facts: Facts, run: Run) -> tuple[RefusalDifference, ...]
     )
 
 
-def _plugin_differences(facts: Facts, simulated: DeviceLog) -> Iterator[str]:
-    theirs, ours = ({own.subgraph or 0: own.line for own in plugins} for plugins in (facts.plugins, simulated.plugins))
-    for subgraph in sorted({*theirs, *ours}):
-        on_device, line = theirs.get(subgraph, "no line"), ours.get(subgraph, "no line")
-        if on_device != line:
-            yield f"the plugin's lines for subgraph {subgraph} differ; device: {on_device} / simulation: {line}"
-
-
 def _line_differences(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[str]:
     if run.delegate.log.prints_selection:
-        yield from _plugin_differences(facts, simulated)
+        on_device, in_simulation = ({own.subgraph or 0: own.line for own in log.plugins} for log in (facts, simulated))
+        for index in sorted({*on_device, *in_simulation}):
+            if (one := on_device.get(index, "no line")) != (other := in_simulation.get(index, "no line")):
+                yield f"the plugin's lines for subgraph {index} differ; device: {one} / simulation: {other}"
         return
     if facts.replacements is not None:
         ours = [_numbers(replacement) for replacement in simulated.replacements]
@@ -258,7 +254,6 @@ def _replaced_text(numbers: Sequence[_Numbers]) -> str:
 
 
 def _application(run: Run) -> tuple[str, int | None]:
-    """Return the outcome and the number of kernels that benchmark_model would print for the simulation."""
     if run.outcome in ("refused", "restored"):
         return "failed", None
     first = run.subgraphs[0]
@@ -309,13 +304,10 @@ def plugin_notes(log: DeviceLog, run: Run) -> Iterator[str]:
 
 
 def _totals(facts: Facts, run: Run) -> Iterator[str]:
-    sizes = {len(subgraph.graph.execution_plan) for subgraph in run.subgraphs}
+    sizes = graph_sizes(run)
     has = f"the model has {', '.join(map(str, sorted(sizes)))}"
-    own = [total for _, total, _ in facts.own_counts] + [delegated + rest for delegated, rest in facts.splits if rest is not None]
-    lines = [replacement.total for replacement in facts.replacements or () if replacement.total is not None]
-    for total, owner in [(total, "the log") for total in lines] + [(total, "the delegate") for total in own]:
-        if total not in sizes:
-            yield f"{owner} counts {total} nodes, but {has}"
+    for owner, totals in (("the log", facts.line_totals), ("the delegate", facts.own_totals)):
+        yield from [f"{owner} counts {total} nodes, but {has}" for total in totals if total not in sizes]
     for replacement in facts.replacements or ():
         if replacement.total is None and replacement.replaced > max(sizes, default=0):
             yield f"the log counts {replacement.replaced} replaced nodes, but {has}"
@@ -345,24 +337,20 @@ _STATED: Sequence[tuple[re.Pattern[str], str, Callable[[NodeView], int]]] = (
 def _forms(facts: Facts, run: Run) -> Iterator[str]:
     views = [subgraph.graph.view(node) for subgraph in run.subgraphs for node in subgraph.graph.nodes]
     for op, reason in facts.listed_refusals:
-        own = [view for view in views if view.op == op]
         for pattern, what, number_of in _STATED:
             match = pattern.search(reason)
-            known = {number_of(view) for view in own}
-            if match is not None and own and int(match[1]) not in known:
+            known = {number_of(view) for view in views if view.op == op} if match is not None else None
+            if match is not None and known and int(match[1]) not in known:
                 has = " or ".join(map(str, sorted(known)))
                 yield f"the log refuses {op} because of its {what} {match[1]}, but in the model this is {has}: another conversion"
 
 
 def counts_agree(facts: Facts, run: Run) -> bool | None:
     """Return whether the log counts as many nodes as a subgraph has, or None if the log has no count of all nodes."""
-    sizes = {len(subgraph.graph.execution_plan) for subgraph in run.subgraphs}
-    totals = [line.total for line in facts.replacements or () if line.total is not None]
-    if totals:
-        return all(total in sizes for total in totals)
-    # A delegate's own line may count kernels of earlier delegates as nodes, so another total does not show another file.
-    own = [total for _, total, _ in facts.own_counts] + [taken + rest for taken, rest in facts.splits if rest is not None]
-    return True if own and sizes.issuperset(own) else None
+    sizes = graph_sizes(run)
+    if facts.line_totals:
+        return sizes.issuperset(facts.line_totals)
+    return True if facts.own_totals and sizes.issuperset(facts.own_totals) else None
 
 
 def _failed_nodes(log: DeviceLog, run: Run) -> Iterator[str]:

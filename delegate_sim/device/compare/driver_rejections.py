@@ -54,8 +54,6 @@ class _NodeKind:
 
 @dataclass(frozen=True, slots=True)
 class _Inquiry:
-    """The nodes that the delegate asks the driver about at one feature level, if the driver rejects no node."""
-
     trials: Trials
     option: str
     changes: Mapping[str, Any]

@@ -100,6 +100,16 @@ class Facts:
         return not self.is_foreign and is_shown
 
     @property
+    def line_totals(self) -> list[int]:
+        """The numbers of nodes in the lines about replaced nodes that have one."""
+        return [line.total for line in self.replacements or () if line.total is not None]
+
+    @property
+    def own_totals(self) -> list[int]:
+        """The numbers of nodes that the delegate printed. It may count kernels of earlier delegates as nodes."""
+        return [total for _, total, _ in self.own_counts] + [taken + rest for taken, rest in self.splits if rest is not None]
+
+    @property
     def evidence(self) -> str:
         """The kind of log lines that show the CPU nodes: ``run-order``, ``node-types``, ``partial`` or ``lines``."""
         if self.on_cpu:
@@ -296,9 +306,8 @@ def device_tally(facts: Facts, run: Run) -> Tally:
         lines = facts.replacements
         delegated = sum([line.replaced for line in lines])
         partitions = None if any(line.partitions is None for line in lines) else sum([line.partitions or 0 for line in lines])
-        totals = [line.total for line in lines if line.total is not None]
-        sizes = {len(subgraph.graph.execution_plan) for subgraph in run.subgraphs}
-        if len(totals) == len(lines) and not sizes.issuperset(totals):
+        totals = facts.line_totals
+        if len(totals) == len(lines) and not graph_sizes(run).issuperset(totals):
             nodes = sum(totals) - (facts.other_kernels or 0)  # the log belongs to another model
         rest = nodes - delegated if delegated <= nodes and facts.other_kernels is not None else None
         return Tally(facts.lines, delegated, partitions, kernels, rest if on_cpu is None else on_cpu)
@@ -316,6 +325,11 @@ def _plugin_tally(lines: tuple[str, ...], plugins: Sequence[Count]) -> Tally:
     selected = sum([plugin.delegated or 0 for plugin in plugins])
     left = sum([plugin.total or 0 for plugin in plugins]) - selected
     return Tally(lines, selected, sum([plugin.partitions or 0 for plugin in plugins]), None, left)
+
+
+def graph_sizes(run: Run) -> set[int]:
+    """Return the numbers of nodes in the subgraphs of a simulation."""
+    return {len(subgraph.graph.execution_plan) for subgraph in run.subgraphs}
 
 
 def _node_count(run: Run) -> int:

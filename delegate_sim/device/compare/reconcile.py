@@ -14,7 +14,6 @@ from typing import Any
 
 from ...delegates.base import Delegate
 from ...delegates.driver import Driver
-from ...delegates.options import as_typed, option_value
 from ...delegates.registry import ACCELERATORS, APPLIED_AHEAD, DISPATCH_KERNEL
 from ...foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, Table, attributes, within
 from ...graph.effort import Effort
@@ -30,7 +29,7 @@ from ..parse.error_meanings import ExplainedError, cause_of, explained_errors
 from ..parse.log_contents import DeviceLog, long_lines_note
 from ..parse.log_runs import run_note, separate_runs
 from ..parse.tables import Event
-from .assumption_search import disproved_limit, explanations, fitting_levels
+from .assumption_search import disproved_limit, explanations, fitting_levels, options_as_typed
 from .differences import (
     ListedRefusal,
     RefusalDifference,
@@ -196,7 +195,12 @@ def _reconcile(
     of_plugin = (_AFTER_PLUGIN if is_after_plugin else _BEYOND_PLUGIN) if has_plugin else ""
     over = f"further assumptions are not simulated: {trials.effort.reason}" if left_out else ""
     notes = (of_plugin, sign, long_lines_note(log), *setting.notes, *facts.notes)
-    notes = (*notes, *_notes(trials, best), *_limit_note(setting, lifted), over, *stage_notes(log, best))
+    before = {name: setting.options[name] for name in lifted}
+    limit = (
+        f"the log has more delegate kernels than {options_as_typed(setting, before)} allows; the nodes on the CPU are shown for "
+    )
+    limit = f"{limit}{options_as_typed(setting, lifted)}" if lifted else ""
+    notes = (*notes, *_notes(trials, best), limit, over, *stage_notes(log, best))
     return Reconciliation(
         model=model,
         log=log,
@@ -278,16 +282,6 @@ def _not_created(log: DeviceLog, run: Run) -> Account | None:
     cause = cause_of(explained_errors(log))
     why = lines[0] if cause is None else f"{cause.line}{f' ({cause.meaning})' if cause.meaning else ''}"
     return Account(NOT_CREATED, f"the device could not create the delegate, so it did not see the model: {why}")
-
-
-def _limit_note(setting: DeviceSetting, lifted: Mapping[str, Any]) -> Iterator[str]:
-    declared = setting.delegate.options
-    for name, value in lifted.items():
-        limit = as_typed(declared, name, option_value(setting.options[name]))
-        yield (
-            f"the log has more delegate kernels than {limit} allows; the nodes on the CPU are shown for "
-            f"{as_typed(declared, name, option_value(value))}"
-        )
 
 
 def unchecked_note(delegate: Delegate, release: Release) -> str:

@@ -109,7 +109,9 @@ class Trials:
         if (run := self.fitting(changes)) is None:
             return None
         driver = self.setting.delegate.behind.driver
-        rejected = _rejected_nodes(run, driver.code) if driver is not None and driver.option in changes else {}
+        decided = [(own.graph.index, own.decision) for own in run.subgraphs if own.decision is not None]
+        code = driver.code if driver is not None and driver.option in changes else ""
+        rejected = {index: nodes for index, decision in decided if (nodes := nodes_set_aside(decision, code))}
         return Match(run, Account(kind, text, changes, rejected))
 
     def closest(self, most: int) -> AssumptionTrial | None:
@@ -187,8 +189,3 @@ def cpu_nodes(facts: Facts, run: Run, account: Account | None) -> tuple[CpuNode,
 def nodes_set_aside(decision: Decision, code: str) -> frozenset[int]:
     """Return the nodes that a decision leaves to the CPU for the reason ``code``."""
     return frozenset(node for node, reason in decision.set_aside.items() if reason.code == code)
-
-
-def _rejected_nodes(run: Run, code: str) -> dict[int, frozenset[int]]:
-    decided = [(own.graph.index, own.decision) for own in run.subgraphs if own.decision is not None]
-    return {index: nodes for index, decision in decided if (nodes := nodes_set_aside(decision, code))}

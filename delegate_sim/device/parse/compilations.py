@@ -278,7 +278,6 @@ class EdgeTpuCompilerReader:
 
     def __init__(self) -> None:
         self.result = NOT_COMPILED
-        """The output so far, without the rows of the table."""
         self.rows: list[CompilerRow] = []
         self.is_table = False
 

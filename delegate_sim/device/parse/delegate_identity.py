@@ -270,6 +270,12 @@ def registered_accelerators(log: DeviceLog) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(accelerator_of, names)))
 
 
+def registered_interfaces(log: DeviceLog) -> tuple[str, ...]:
+    """Return the graphics interfaces that the names of registered accelerators contain, such as ``WebGPU``."""
+    names = [statement.values.get("interface", "") for statement in log.statements_of(Event.REGISTERED)]
+    return tuple(dict.fromkeys(filter(None, names)))
+
+
 def requested_accelerators(log: DeviceLog) -> tuple[str, ...]:
     """Return the accelerators and delegates that a command in the log requests."""
     on = [name for name, value in log.flags.items() if name.startswith("use ") and value in ("true", "1")]

@@ -37,7 +37,6 @@ _CODES = MEANINGS["code"]
 _NUMBERS = ("NO_ERROR", *[name.removeprefix(_PREFIX) for name in _CODES if name.startswith(_PREFIX)])
 """The result codes, in the order of their numbers in ``NeuralNetworks.h``."""
 _MOST_SUBGRAPHS = 64
-"""Largest number of subgraphs in which a failed kernel is looked for."""
 _PLAIN = (Event.PLAIN_ERROR, Event.UNSURE_ERROR)
 _OF_ENGINES = frozenset({Event.FAILURE, Event.WARNED, Event.OTHER_ERROR, Event.RUNTIME_ERROR, Event.LOAD_ERROR})
 
@@ -296,7 +295,7 @@ def _absence(statement: Statement) -> str:
     accelerator = accelerator_of(statement.values["name"])
     if accelerator == _NPU:
         return "not an error by itself: this environment has no directory of dispatch libraries, so only the NPU is unavailable"
-    return f"not an error by itself: no library of the {accelerator} accelerator was found; other accelerators can still be used"
+    return f"not an error by itself: the {accelerator} accelerator was not found; other accelerators can still be used"
 
 
 def _version_meaning(statement: Statement) -> str:

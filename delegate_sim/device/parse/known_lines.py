@@ -74,7 +74,6 @@ class _KnownStatement:
 
 
 _MOST_WORDS = 64
-"""Largest number of distinct words of a line that are looked up."""
 _ROWS_IN_A_STEP = 8
 _STEPS_OF_A_COMPARISON = 10
 _MOST_COMPONENTS = 3

@@ -131,7 +131,8 @@ def unwrapped(lines: Iterable[str]) -> Iterator[str]:
         if whole is not None:
             joined, spaced = held.rstrip("\r\n") + line, f"{held.rstrip()} {line.lstrip()}"
             texts = (spaced,) if line[:1].isspace() or held.rstrip().endswith(":") else (joined, spaced)
-            is_new = message_of(line).severity or not line.strip()
+            message = message_of(line)
+            is_new = message.severity or not message.text.strip()
             fitting = None if is_new else next((text for text in texts if whole.search(text) is not None), None)
             if fitting is None:
                 yield held
@@ -145,7 +146,6 @@ def unwrapped(lines: Iterable[str]) -> Iterator[str]:
 
 
 _TEXTS = ("log", "message", "msg", "MESSAGE", "textPayload")
-"""The keys of the text of a line, in logs with one JSON object in each line."""
 
 
 def text_of_json(line: str) -> str:

@@ -46,9 +46,7 @@ class ProcessReaders:
         self.sources = sources
         self.readers = {"": Reader(sources)}
         self.crashed: set[str] = set()
-        """The processes that have reported a crash, and nothing else so far."""
         self.last_crash = ""
-        """The last process that has reported nothing but a crash."""
         self.labels: set[str] = set()
         self.prefixes = LearnedPrefixes()
         self.last = ""

@@ -63,7 +63,8 @@ class Count:
 
     line: str
     source: str
-    """Kind of line: ``replacement``, ``own``, ``split``, ``kernels``, ``application``, ``compiled``, ``table`` or ``executed``.
+    """Kind of line: ``replacement``, ``own``, ``split``, ``kernels``, ``application``, ``compiled``, ``vela``, ``table`` or
+    ``executed``.
     """
     delegated: int | None = None
     total: int | None = None
@@ -140,9 +141,11 @@ class DeviceLog:
     @property
     def has_only_crashes(self) -> bool:
         """True if the log reports a crash, but has no line about a model or a delegate."""
-        of_crashes = (*CRASHES, Event.OTHER_ERROR, Event.FAILURE)
-        others = tuple([statement for statement in self.statements if statement.kind not in of_crashes])
-        return replace(self, statements=others).is_empty
+        return self.without(*CRASHES, Event.OTHER_ERROR, Event.FAILURE).is_empty
+
+    def without(self, *kinds: str) -> DeviceLog:
+        """Return the log without statements of these kinds."""
+        return replace(self, statements=tuple([statement for statement in self.statements if statement.kind not in kinds]))
 
     @property
     def graph(self) -> str:
@@ -200,6 +203,10 @@ class DeviceLog:
         """Return the statements of these kinds, in the order of the log. Raises LimitError."""
         spend_steps((len(self.statements) + len(self.replacements) + len(self.applications)) // 16, "reading the log")
         return tuple(statement for statement in self.statements if statement.kind in kinds)
+
+    def places(self, *kinds: str) -> list[int]:
+        """Return the numbers of the lines of these kinds. Raises LimitError."""
+        return [place for statement in self.statements_of(*kinds) for place in statement.places]
 
     def has(self, *kinds: str) -> bool:
         """Return whether the log has a statement of these kinds. Raises LimitError."""

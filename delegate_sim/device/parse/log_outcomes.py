@@ -63,13 +63,13 @@ def is_planned(log: DeviceLog, names: set[str], counts: tuple[Count, ...], *, pr
     ``prints_kernels``: the delegate prints a line as soon as it has created its kernels.
     """
     after_kernels = (Event.KERNELS, Event.INTERFACE_USED, Event.APPLIED, Event.MEASURED, Event.EXECUTED)
-    builds = [place for error in log.statements_of(Event.BUILD_ERROR) for place in error.places]
+    steps = [error for error in log.errors if error.kind == Event.BUILD_ERROR or "next" in error.values]
+    builds = [place for error in (*steps, *statements_by(log, names, Event.VENDOR_ERROR)) for place in error.places]
     last = max([replacement.place for replacement in log.replacements if plain_name(replacement.kernel) in names], default=0)
     sources = {count.source for count in counts}
     if "table" in sources or (sources != {"split"} and max(builds, default=0) <= last and not prints_kernels):
         return False
-    later = [place for statement in log.statements_of(*after_kernels) for place in statement.places]
-    later += [line.place for line in log.applications] + [line.place for line in log.replacements]
+    later = log.places(*after_kernels) + [line.place for line in log.applications] + [line.place for line in log.replacements]
     return max(later, default=0) <= max([last, *builds]) and log.times.is_empty
 
 
@@ -118,13 +118,17 @@ def _failure(log: DeviceLog, names: set[str]) -> str:
         or (has_dispatch and any("source" in failure.values for failure in fatal_failures(log)))
     ):
         return FAILED
-    counted = max([0, *[place for count in log.statements_of(Event.OWN_COUNT) for place in count.places]])
-    vendor = [error for error in errors if error.kind == Event.VENDOR_ERROR and "fatal" in error.values]
-    own = [error for error in vendor if plain_name(error.values.get("name", "")) in names]
-    if any(max(error.places, default=0) >= counted for error in own):
-        return FAILED
-    if statements_by(log, names - {""}, Event.NOT_CREATED) or any(names & _words(line) for line in log.not_created):
+    is_made_before = any(plain_name(name) in names for name in log.created)
+    absent = [line for line in log.statements_of(Event.NOT_CREATED) if not (is_made_before and "guess" in line.values)]
+    if any(plain_name(line.values.get("name", "")) in names - {""} or names & _words(line.line) for line in absent):
         return NOT_CREATED
+    counted = max(log.places(Event.OWN_COUNT), default=0)
+    if any(
+        "fatal" in error.values and plain_name(error.values.get("name", "")) in names and max(error.places, default=0) >= counted
+        for error in errors
+        if error.kind == Event.VENDOR_ERROR
+    ):
+        return FAILED
     if log.has(Event.LIBRARY_ERROR):
         return FAILED if statements_by(log, names, Event.OWN_COUNT) else NOT_CREATED  # only a created delegate counts nodes
     is_made = not (names - {""}) or not any("what" in error.values for error in errors if error.kind == Event.LOAD_ERROR)
@@ -150,7 +154,7 @@ def _says_failed(names: set[str], error: Statement) -> bool:
     is_named = plain_name(error.values.get("name", "")) in names - {""}
     return (
         error.kind in (Event.KERNEL_ERROR, Event.PREPARATION_ERROR, Event.FLEX_ERROR)
-        or (is_named and "says_failed" in KINDS[error.kind].traits)
+        or (is_named and "says_failed" in KINDS[error.kind].traits and "next" not in error.values)
         or (error.kind == Event.FAILURE and FORMS["not-compiled"].search(error.line) is not None)
     )
 
@@ -199,4 +203,6 @@ def outcome_without_counts(log: DeviceLog, names: set[str]) -> str:
     if made_kernels or statements_by(log, names, Event.APPLIED):
         return APPLIED_TO
     named = [line for line in statements_by(log, names, *kinds_with("says_made")) if "name" in line.values]
-    return MADE if named or any(plain_name(name) in names for name in log.created) else UNKNOWN
+    if named or any(plain_name(name) in names for name in log.created):
+        return MADE
+    return REQUESTED if any("made" in line.values for line in statements_by(log, names, Event.INTERFACE_USED)) else UNKNOWN

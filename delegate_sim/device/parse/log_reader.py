@@ -31,7 +31,6 @@ from .tables import CRASHES, ERRORS, FORMS, Event, kinds_with, line_in, sequence
 
 _FIRST = kinds_with("is_first")
 _ATTRIBUTED = ERRORS | {Event.NOT_APPLIED}
-"""The kinds of lines that are looked up in upstream code."""
 _MOST_UNUSED, _MOST_CHIPS = 1000, 64
 """Largest numbers of unknown lines of a run that are kept, and of chips, which all runs of a process share."""
 _MOST_PLAIN, _MOST_KNOWN = 20, 200
@@ -64,10 +63,8 @@ class Reader:
         """Begin a run. ``log`` has what it shares with earlier runs of the process."""
         self.log = log
         self.kept = len(log.statements) + len(log.applications)
-        """The number of items that the run has kept or shares."""
 
         self.last_in: dict[int | None, Replacement] = {}
-        """The last line about replaced nodes of each subgraph."""
         self.statements, self.plain_errors = Statements(log.statements), Statements()
         self.runtime, self.compiler = RuntimeReader(), EdgeTpuCompilerReader()
         self.table: OperatorTable | None = None
@@ -77,7 +74,6 @@ class Reader:
         self.severity = ""
         """The severity of the last line that is not the continuation of another."""
         self.is_loaded = self.is_measured = False
-        """Whether benchmark_model has loaded the model, and has printed its result."""
         self.is_restored = False
         """True if the runtime restored the execution plan after the last line about replaced nodes."""
         self.has_ended = False
@@ -85,13 +81,11 @@ class Reader:
 
     def _start(self) -> None:
         log = self._log()
-        others = tuple([statement for statement in log.statements if statement.kind not in CRASHES])
-        if not replace(log, statements=others).is_empty:
+        if not log.without(*CRASHES).is_empty:
             self._finish(log)
         self._begin(DeviceLog(flags=log.flags if log.is_empty else {}))
 
     def _start_after_crash(self) -> None:
-        """Begin a new run if the process has crashed, or has run a model with a delegate."""
         if self.has_ended or (self.is_measured and self.log.replacements):
             self._start()
 
@@ -135,7 +129,7 @@ class Reader:
         self.is_cut = not line.endswith("\n")
         text = message.text
         if len(self.log.chips) < _MOST_CHIPS and FORMS["library-tried"].search(line) is None:
-            self.log.chips |= dict.fromkeys(chips_in(line)[:_MOST_CHIPS])
+            self.log.chips |= dict.fromkeys(chips_in(FORMS["model-name"].sub("", line))[:_MOST_CHIPS])
         self.dates.add(is_before_known_releases(line))
         if not text.strip():
             self._end_table(is_complete=not self.is_cut)
@@ -238,7 +232,8 @@ class Reader:
             is_used = True
             statement, pattern, end = result
             head, colon, tail = statement.line.partition(": ")
-            if statement.kind == Event.LOAD_ERROR and colon and statement_of(tail) is not None:  # the line quotes an error
+            quoted = statement_of(tail) if statement.kind == Event.LOAD_ERROR and colon else None
+            if quoted is not None and quoted[0].kind != Event.APPLIED:
                 statement, end = replace(statement, line=head), rest.find(statement.line) + len(head) + len(colon)
             if statement.kind == Event.NODE_ERROR:
                 self._say_why(rest[: max(rest.find(statement.line), 0)])
@@ -348,13 +343,11 @@ class Reader:
             return False
         if self.is_restored:
             return True
-        if self._exceeds_what_is_left(replacement) or (last is not None and not last.may_precede(replacement)):
-            return False
-        if replacement.total is None or replacement.subgraph is not None:
-            return True
         spend_steps(len(lines) // 16 + 1, _READING)
-        others = [own for own in lines if own.kernel != replacement.kernel and own.subgraph is None and own.total is not None]
-        return not others or any(own.may_precede(replacement) for own in others)
+        earlier = [own for own in lines if own.kernel != replacement.kernel and own.subgraph is None and own.total is not None]
+        earlier = earlier if replacement.subgraph is None else [] if last is None else [last]
+        fits = not earlier or any(own.may_precede(replacement) for own in earlier)
+        return fits and not self._exceeds_what_is_left(replacement)
 
     def _exceeds_what_is_left(self, replacement: Replacement) -> bool:
         """Return whether a delegate takes more nodes than the previous delegate left, according to printed counts."""

@@ -132,6 +132,7 @@ def counts_of(log: DeviceLog, names: set[str]) -> Iterator[Count]:
         if plain_name(applied.provider) in names:
             yield Count(applied.line, "application", kernels=applied.kernels)
     yield from npu_counts(log, names)
+    yield from _compiler_counts(log, names)
     yield from _table_counts(log, names)
 
 
@@ -144,7 +145,6 @@ class _Plan:
 
 
 _MOST_PLANS = 64
-"""Largest number of subgraphs without a number that are compared with a line."""
 
 
 def kernels_before(log: DeviceLog) -> Iterator[tuple[Replacement, int | None]]:
@@ -206,6 +206,14 @@ def npu_counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
     yield Count(line, "own", delegated, total, None if total is None else total - delegated, None, kernels)
 
 
+def _compiler_counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
+    """Yield the counts in the summary of Arm's compiler for the Ethos-U, which has a line for each processor."""
+    lines = statements_by(log, names, Event.COMPILER_SUMMARY)
+    if {name for line in lines for name in line.values} >= {"taken", "left"}:
+        taken, left = (sum(numbers) for numbers in zip(*[line.numbers("taken", "left") for line in lines], strict=True))
+        yield Count(lines[0].line, "vela", taken, taken + left, left)
+
+
 def _table_counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
     is_hidden = plain_name(CPU_LIBRARY_SPEAKER) in names and has_hidden_kernels(log)
     tables: list[tuple[str, int, Mapping[str, int], bool]]
@@ -257,7 +265,7 @@ def npu_stages(log: DeviceLog) -> NpuStages | None:
     lines = log.statements_of(Event.COMPILED)
     kernels = [replacement for replacement in log.replacements if DISPATCH in plain_name(replacement.kernel)]
     reports = log.statements_of(Event.COMPILED_PART, Event.PLUGINS_APPLIED)
-    failures = list(_compiler_errors(log, lines))
+    failures = list(_compiler_errors(log))
     sources = [(error, error.values.get("source", "")) for error in log.statements_of(*_LOADING)]
     loading = [(error, source) for error, source in sources if not FORMS["compiler-file"].search(source)]
     refusals = [error for error, source in loading if DISPATCH in plain_name(source) or FORMS["loader-error"].search(error.line)]
@@ -278,11 +286,11 @@ def npu_stages(log: DeviceLog) -> NpuStages | None:
     return NpuStages(selected, nodes, compiled, loaded, used, stops[0].line if stops else "")
 
 
-def _compiler_errors(log: DeviceLog, lines: tuple[Statement, ...]) -> Iterator[Statement]:
+def _compiler_errors(log: DeviceLog) -> Iterator[Statement]:
     """Yield the errors of a vendor's compiler: those that name it, and those of its files after nodes were selected."""
-    first = min([place for line in lines for place in line.places], default=None)
+    first = min(log.places(Event.COMPILED), default=math.inf)
     for statement in log.statements_of(*_ERRORS):
-        is_later = first is not None and max(statement.places, default=0) > first
+        is_later = max(statement.places, default=0) > first
         source = statement.values.get("source", "")
         if FORMS["compiler-error"].search(statement.line) or FORMS["compiler-file" if is_later else "plugin-file"].search(source):
             yield statement

@@ -33,7 +33,7 @@ from .delegate_identity import (
     statements_by,
 )
 from .error_meanings import ExplainedError, LogMeanings, cause_of, explained_errors, explained_notes, is_while_running
-from .known_lines import ARMNN_PARSER
+from .known_lines import ARMNN_PARSER, Statement
 from .log_contents import Count, DeviceLog
 from .log_outcomes import (
     APPLIED_TO,
@@ -65,7 +65,7 @@ from .log_outcomes import (
 )
 from .log_runs import NO, YES, NpuStages, counted_tables, counts_of, npu_stages, ordered_tables
 from .log_runs import NOT_SHOWN as STAGE_NOT_SHOWN
-from .tables import CRASHES, KINDS, Event
+from .tables import CRASHES, FORMS, KINDS, Event
 
 _STEPS_OF_A_SUMMARY, _STEPS_OF_A_STATEMENT = 500, 20
 _STAGE_OUTCOMES = {(NO, NO): NOT_COMPILED_FOR, (YES, STAGE_NOT_SHOWN): COMPILED_FOR, (YES, NO): FAILED}
@@ -170,11 +170,10 @@ def summary_of(log: DeviceLog) -> LogSummary:
         own = _compiled_delegate(log)
     else:
         own = _simulated_delegate(log, delegate) if delegate is not None else _unsimulated_delegate(log)
-    if own.outcome in (REQUESTED, UNKNOWN) and log.has(*CRASHES):
-        own = replace(own, outcome=CRASHED)
     stages = npu_stages(log)
-    if stages is not None and own.outcome in (REQUESTED, UNKNOWN):
-        own = replace(own, outcome=_STAGE_OUTCOMES.get((stages.compiled, stages.loaded), own.outcome))
+    if own.outcome in (REQUESTED, UNKNOWN):
+        staged = own.outcome if stages is None else _STAGE_OUTCOMES.get((stages.compiled, stages.loaded), own.outcome)
+        own = replace(own, outcome=CRASHED if log.has(*CRASHES) else staged)
     errors = explained_errors(log)
     own, others = _in_order(log, own, tuple(_other_delegates(log, delegate, own)))
     own, others, end = _with_end(log, own, others)
@@ -199,8 +198,8 @@ def _with_end(
 ) -> tuple[LogDelegate, tuple[LogDelegate, ...], str]:
     """Return the delegates and ``LogSummary.end``. If no interpreter is created, a delegate that took nothing is the reason."""
     last = max([0, *[replacement.place for replacement in log.replacements]])
-    errors = log.statements_of(Event.LOAD_ERROR, Event.BENCHMARK_FAILED)
-    failed = [error for error in errors if max(error.places, default=last) >= last]
+    ended = log.statements_of(Event.LOAD_ERROR, Event.BENCHMARK_FAILED)
+    failed = [error for error in ended if max(error.places, default=last) >= last]
     unprepared = [error for error in log.statements_of(Event.NODE_ERROR) if not is_while_running(error)]
     failed += [error for error in unprepared if max(error.places, default=0) >= last and not _is_of_delegate(error.values["op"])]
     if any(re.search(r"nterpreter\b", error.line) for error in failed):
@@ -219,18 +218,23 @@ def _with_end(
         return own, others, RUN_FAILED
     if failed and is_applied:
         return own, others, NOT_RUN
-    last = max([1, last, *[place for error in log.errors for place in error.places[:1]]])
+    guessed = max([place for line in _guesses(log) for place in line.places], default=0)
+    if is_applied and guessed > max(log.places(Event.CREATED), default=0):
+        return own, others, EXCEPTION
+    errors = [error for error in log.errors if FORMS["no-cause"].search(error.line) is None]
+    last = max([1, last, *[place for error in errors for place in error.places[:1]]])
     has_failed = own.outcome in (FAILED, NOT_CREATED)
     ends = {FELL_BACK: has_failed, EXCEPTION: has_failed or is_applied}
-    return own, others, next((end for end, fits in ends.items() if fits and _last_place(log, end) >= last), "")
+    return own, others, next((end for end, fits in ends.items() if fits and max(log.places(end), default=0) >= last), "")
 
 
 def _is_of_delegate(op: str) -> bool:
     return is_kernel(op) or bool(other_name(op))
 
 
-def _last_place(log: DeviceLog, kind: str) -> int:
-    return max([place for statement in log.statements_of(kind) for place in statement.places], default=0)
+def _guesses(log: DeviceLog) -> list[Statement]:
+    """Return the lines in which an application guesses why an exception was raised."""
+    return [line for line in log.statements_of(Event.NOT_CREATED) if "guess" in line.values]
 
 
 def _in_order(log: DeviceLog, own: LogDelegate, others: tuple[LogDelegate, ...]) -> tuple[LogDelegate, tuple[LogDelegate, ...]]:
@@ -252,6 +256,9 @@ def _names(log: DeviceLog, delegate: LogDelegate) -> set[str]:
 def _cause(log: DeviceLog, delegates: Sequence[LogDelegate], errors: Sequence[ExplainedError], end: str) -> str:
     outcomes = (FAILED, NOT_CREATED, NOT_LOADED, NOT_COMPILED_FOR)
     has_failed = bool(end) or any(delegate.failed_running or delegate.outcome in outcomes for delegate in delegates)
+    if NOT_CREATED not in {delegate.outcome for delegate in delegates}:  # an application's guess is no cause
+        guesses = {line.line for line in _guesses(log)}
+        errors = [error for error in errors if error.line not in guesses]
     cause = cause_of(errors) if has_failed or any(error.kind in CRASHES for error in errors) else None
     refused = [statement.line for statement in log.statements_of(Event.OPERATOR_REFUSED) if "name" in statement.values]
     if cause is not None and cause.kind == Event.KERNEL_ERROR and refused:
@@ -261,14 +268,12 @@ def _cause(log: DeviceLog, delegates: Sequence[LogDelegate], errors: Sequence[Ex
 
 def _compiled_delegate(log: DeviceLog) -> LogDelegate:
     compilation = log.edge_tpu
-    delegate = delegate_named(EDGE_TPU)
-    mapped, left = compilation.mapped, compilation.left
-    total, is_complete = compilation.total if mapped is None or left is None else mapped + left, compilation.has_all_counts
-    count = Count("Edge TPU Compiler", "compiler", mapped, total, left, None, compilation.kernels, None, is_complete)
-    has_counts = any(number is not None for number in (mapped, left, compilation.total))
+    mapped, left, kernels = compilation.mapped, compilation.left, compilation.kernels
+    total = compilation.total if mapped is None or left is None else mapped + left
+    count = Count("Edge TPU Compiler", "compiler", mapped, total, left, None, kernels, None, compilation.has_all_counts)
+    has_counts = any(number is not None for number in (mapped, left, total))
     outcome = NOT_COMPILED_FOR if compilation.failure else COMPILED_FOR if compilation.is_done else UNKNOWN
-    name = delegate.name if delegate is not None else ""
-    return LogDelegate(name, name or _title(EDGE_TPU), outcome, (count,) if has_counts else ())
+    return LogDelegate(EDGE_TPU, EDGE_TPU, outcome, (count,) if has_counts else ())
 
 
 def _simulated_delegate(log: DeviceLog, delegate: Delegate) -> LogDelegate:
@@ -286,7 +291,7 @@ def _simulated_delegate(log: DeviceLog, delegate: Delegate) -> LogDelegate:
         # Some delegates, such as Apple's, have several kernels.
         name = next((replacement.kernel for replacement in log.replacements if replacement.kernel in delegate.kernel_names), "")
         name = "" if name == delegate.kernel_name else name
-    name = name or _interface(log, delegate, names)
+    name = name or _interface(log, delegate, names) or _requested_device(log, delegate)
     if not name and delegate.log.chip and not chip_names(log.chips):
         name = f"if the chip is an {delegate.log.chip}; the log does not show the chip"
     title = f"{delegate.name} ({name})" if name else delegate.name
@@ -303,29 +308,36 @@ def _interface(log: DeviceLog, delegate: Delegate, names: set[str]) -> str:
     return next(iter([*used[-1:], *made]), "")
 
 
+def _requested_device(log: DeviceLog, delegate: Delegate) -> str:
+    """Return the device that benchmark_model is told to use through a delegate, or ""."""
+    title = f"{delegate.name} accelerator name"
+    return log.parameters.get(title, log.flags.get(title, "")).strip()
+
+
 def _unsimulated_delegate(log: DeviceLog) -> LogDelegate:
     others = others_in(log)
     kernels = [replacement.kernel for replacement in log.replacements if delegate_named(replacement.kernel) is None]
-    name = kernels[0] if kernels else others[0] if others else library_of(log) or ", ".join(requested_accelerators(log))
-    if not name and UNNAMED_KERNEL in log.table_operators:
-        name = UNNAMED_KERNEL
-        kernels = [name]
+    name = next(iter([*kernels, *others]), "") or library_of(log) or ", ".join(requested_accelerators(log))
+    name = name or (UNNAMED_KERNEL if UNNAMED_KERNEL in log.table_operators else "")
     known = other_name(name)
     # Different lines may use different names for the same delegate.
     same = [same_name for same_name in others if known and other_name(same_name) == known]
     names = {plain_name(plain) for plain in (name, *same, *(_ANY_PROVIDER if name else ()))}
-    counts, outcome = counts_and_outcome(log, names, is_requested=bool(name))
+    counts, outcome = counts_and_outcome(log, names, is_requested=bool(name) and not log.has(Event.COMPILER_REFUSAL))
     if outcome == UNKNOWN and log.statements_of(Event.BUILTIN_ERROR, Event.CUSTOM_ERROR, Event.LOAD_ERROR, Event.NODE_ERROR):
         outcome = NOT_LOADED
     is_whole = bool(log.parameters or log.flags) and not is_of_second_litert(log)
     has_run = is_whole and (log.times.warmup_ms is not None or bool(log.statements_of(Event.MEASURED)))
     if outcome == UNKNOWN and has_run and not explained_errors(log):
         outcome = NOT_SHOWN
+    if outcome == FAILED and log.has(Event.FLEX_ERROR) and not log.replacements:
+        outcome = NOT_CREATED  # the operators report that there is no Flex delegate
     if outcome == MADE and name == ARMNN_PARSER:
         outcome = NOT_LOADED  # this delegate takes only whole models
-    if outcome in (UNKNOWN, REQUESTED) and log.statements_of(Event.COMPILED_PART):
+    if outcome in (UNKNOWN, REQUESTED) and log.statements_of(Event.COMPILED_PART, Event.COMPILER_SUMMARY):
         outcome = COMPILED_FOR
-    return with_failed_run(log, names, LogDelegate("", _title(name), outcome, counts))
+    plans = outcome in (WHOLE, PART) and is_planned(log, names, counts, prints_kernels=False)
+    return with_failed_run(log, names, LogDelegate("", _title(name), outcome, counts, is_planned=plans))
 
 
 _ANY_PROVIDER = ("external", "stable")
@@ -376,5 +388,8 @@ def _refusals(log: DeviceLog) -> Iterator[tuple[str, str, int]]:
     for statement in log.statements_of(Event.OPERATOR_REFUSED):
         op = statement.values.get("op") or operator_name(int(statement.values["code"]))
         yield op, statement.values.get("why", ""), int(statement.values.get("count", statement.times))
+    refused = [line.values for line in log.statements_of(Event.COMPILER_REFUSAL)]
+    compiler = Counter([(values["op"], values.get("needed", values["why"])) for values in refused])
+    yield from [(op, why, times) for (op, why), times in compiler.items()]
     for statement in log.statements_of(Event.DRIVER_REFUSAL):
         yield statement.values["op"], f"the driver does not support {statement.values['type']}", statement.times

@@ -141,7 +141,6 @@ _TOLERANCE = 0.1
 """Largest rounding error of a sum of percentages with three printed decimals."""
 _ALL = 99.0
 _LEAST_MS = 0.01
-"""Smallest time that is exact enough to be compared with percentages."""
 
 RUN_ORDER, SLOWEST, SUMMARY = "Run Order", "Top by Computation Time", "Summary by node type"
 
@@ -186,10 +185,8 @@ class OperatorTable:
         self.is_internal = is_internal
         self.rows: list[Row] = []
         self.inner_rows: list[Row] = []
-        """The operators inside of kernels, if they are in the same table as the nodes."""
         self.groups: list[_OperatorGroup] = []
         self.sum: float | None = None
-        """The cumulative percentage in the last row."""
         self.lacks_rows = False
 
     def read(self, line: str) -> bool:

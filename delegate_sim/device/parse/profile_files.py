@@ -69,19 +69,16 @@ def _log(content: Mapping[str, Any], path: str) -> DeviceLog | None:
         return _of_runtime(content)
     if "runtime_profile" in content or "subgraph_profiles" in content:
         inner = content.get("runtime_profile", content)
-        return _of_profile(inner if isinstance(inner, dict) else {})
+        content = inner if isinstance(inner, dict) else {}
+        profiles = _list(content, "subgraph_profiles")
+        orders = {_number(subgraph, "subgraph_index"): RunOrder(_rows(subgraph), True) for subgraph in profiles}
+        inner_rows = [row for delegate in _list(content, "delegate_profiles") for row in _rows(delegate)]
+        return DeviceLog(run_orders=orders, is_benchmark=True, inner_rows=tuple(inner_rows))
     if "init_profile" in content:
         raise LogError(f"{path}: has only a profile of the initialization, but none of the inference")
     if "latency_metrics" in content or "misc_metrics" in content or isinstance(content.get("latency"), dict):
         raise TimesOnlyError(f"{path}: {_TIMES_ONLY}", times_of_result(content))
     return None
-
-
-def _of_profile(content: Mapping[str, Any]) -> DeviceLog:
-    profiles = _list(content, "subgraph_profiles")
-    orders = {_number(subgraph, "subgraph_index"): RunOrder(_rows(subgraph), True) for subgraph in profiles}
-    inner = [row for delegate in _list(content, "delegate_profiles") for row in _rows(delegate)]
-    return DeviceLog(run_orders=orders, is_benchmark=True, inner_rows=tuple(inner))
 
 
 def _rows(content: Mapping[str, Any]) -> tuple[Row, ...]:

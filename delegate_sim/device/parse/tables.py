@@ -81,6 +81,7 @@ class Event:
     REGISTERED, NOT_REGISTERED, MISSING_SERVICE, VERSION_SAID = "registered", "not-registered", "missing-service", "version-said"
     CHOICE, DRIVER_REFUSAL, RUNTIME, NPU_ROW, NPU_GRAPH = "choice", "driver-refusal", "runtime", "npu-row", "npu-graph"
     NOTED, PROGRESS, VENDOR, INTERFACE_USED = "noted", "progress", "vendor", "interface-used"
+    COMPILER_REFUSAL, COMPILER_SUMMARY = "compiler-refusal", "compiler-summary"
     DEFAULT_LEFT_OUT, ALL_REVERTED, REFUSED = "default-left-out", "all-reverted", "refused"
 
 

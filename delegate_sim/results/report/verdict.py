@@ -12,6 +12,7 @@ from ...delegates.traits import Ranking
 from ...foundation.printable import and_list, counted, printable, share, shortened
 from ...graph.reachability import no_weights
 from ...model.precompiled import COMPILED_OPERATORS, DISPATCH, compiled_elsewhere
+from ...refusal import Refusal
 from ...releases.catalogue import Release, release_note
 from ...rules.kinds import OPERATOR_NOT_REGISTERED
 from ...runtime.interpreter import REFUSED, Run
@@ -325,12 +326,19 @@ def share_text(delegated_nodes: int, nodes: int, multiply_adds: int, total_multi
     return f"{of_nodes} {'but' if is_less else 'and'} {share(multiply_adds, total_multiply_adds)} of multiply-adds"
 
 
-def short_verdict(target: Target, measures: Measures, multiply_adds: int, total_multiply_adds: int) -> str:
-    """Return the verdict without reasons, for stored results. ``multiply_adds`` is the number of delegated multiply-adds."""
-    return _short_verdict(target, measures, multiply_adds, total_multiply_adds) + _unchecked(target, measures)
+def short_verdict(
+    target: Target, measures: Measures, multiply_adds: int, total_multiply_adds: int, refusal: Refusal | None = None
+) -> str:
+    """Return the verdict without reasons.
+
+    ``multiply_adds`` is the number of delegated multiply-adds. ``refusal`` is that of the whole graph, if it is known.
+    """
+    return _short_verdict(target, measures, multiply_adds, total_multiply_adds, refusal) + _unchecked(target, measures)
 
 
-def _short_verdict(target: Target, measures: Measures, multiply_adds: int, total_multiply_adds: int) -> str:
+def _short_verdict(
+    target: Target, measures: Measures, multiply_adds: int, total_multiply_adds: int, refusal: Refusal | None
+) -> str:
     actor, outcome = subject(target), measures.outcome
     if outcome in NOT_RUNNING:
         return f"The model does not run{_before_failure(actor, measures)}"
@@ -345,11 +353,13 @@ def _short_verdict(target: Target, measures: Measures, multiply_adds: int, total
         return f"{actor} {verb} {share_of}{counts_text(measures, ', with ')}"
     if awaits_compiler(target.delegate, measures):
         return not_compiled_text(target.delegate)
+    what_follows = if_not_applied(target.delegate.name, refusal)
     if outcome == REFUSED:
-        return f"{actor} is not applied; {words_of(target.delegate.name).if_not_applied}"
+        return f"{actor} is not applied; {what_follows}"
     failure = {"restored": "rejects the model", PREDICTED: "is predicted to reject the model"}
-    what_follows = words_of(target.delegate.name).if_not_applied if outcome in failure else "everything runs on the CPU"
-    return f"{actor} {failure.get(outcome, verb + ' no node')}; {what_follows}"
+    if outcome in failure:
+        return f"{actor} {failure[outcome]}; {what_follows}"
+    return f"{actor} {verb} no node; everything runs on the CPU"
 
 
 def subject(target: Target, *, with_own_release: bool = True) -> str:

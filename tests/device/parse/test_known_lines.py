@@ -285,7 +285,7 @@ CASES = {
         "RuntimeError: Regular TensorFlow ops are not supported by this interpreter. Make sure you apply/link the Flex delegate "
         "before inference.Node number 7 (FlexTensorListReserve) failed to prepare.\n",
         "",
-        "failed",
+        "not-created",
         title="Flex",
         errors=("flex-error", "node-error"),
         words="link the Flex delegate",

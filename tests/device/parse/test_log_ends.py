@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
+from delegate_sim.device.parse.delegate_identity import registered_interfaces
 from delegate_sim.device.parse.error_meanings import explained_notes
 from delegate_sim.device.parse.log import read_log, read_runs
 from delegate_sim.device.parse.log_runs import separate_runs
@@ -42,7 +43,7 @@ CASES = {
         "",
         "Init: x",
     ),
-    "no interface after an error": Case(f"{GPU}ERROR: {NO_OPENCL}", "gpu", "failed", "", "no such file"),
+    "no interface after an error": Case(f"{GPU}ERROR: {NO_OPENCL}", "gpu", "created"),
     "the interface of a delegate that is created": Case(METAL, "gpu (Metal)", "created"),
     "a crash dump in which every line is an error": Case(
         f"{NNAPI}{DUMP}*** *** ***\n{DUMP}Build fingerprint: 'x/y'\n{DUMP}ABI: 'arm64'\n{DUMP}uid: 1\n"
@@ -66,6 +67,108 @@ CASES = {
         "failed",
         "crashed",
         "Prepare: x",
+    ),
+    "an application's guess after the Edge TPU was found": Case(
+        "frigate INFO    : TPU found\nERROR   : No EdgeTPU was detected. If you do not have a Coral device yet, you must "
+        "configure CPU detectors.\n",
+        "edgetpu",
+        "created",
+        "exception",
+    ),
+    "a fallback to the CPU in the line about the Edge TPU": Case(
+        "No EdgeTPU detected. Falling back to CPU.\n", "edgetpu", "not-created", "fell-back", "No EdgeTPU detected."
+    ),
+    "a vendor's error that TIDL ignores": Case(
+        "VX_ZONE_ERROR: [ownNodeKernelInit:604] Target kernel failed for node TIDLNode\nTIDL_RT_OVX: ERROR: Verify failed\n",
+        "TI's TIDL (TIDL)",
+        "requested",
+    ),
+    "a vendor's error before TIDL runs": Case(
+        " Number of subgraphs:1 , 7 nodes delegated out of 7 nodes\nTIDL_RT_OVX: ERROR: Verify OpenVX graph failed\n"
+        " ****** tidlDelegate::Invoke ******\n",
+        "TI's TIDL (TIDL)",
+        "whole",
+    ),
+    "MediaPipe's calculator that the GPU refuses": Case(
+        'CalculatorGraph::Run() failed:\nCalculator::Open() for node "x__InferenceCalculator" failed: Batch size mismatch, '
+        "expected 1 but got 8\n",
+        "gpu",
+        "failed",
+        "",
+        "Batch size mismatch",
+    ),
+    "MediaPipe's calculator that does not start": Case(
+        f'{NNAPI}Calculator::Open() for node "InferenceCalculator" failed: x is missing\n',
+        "nnapi",
+        "created",
+        "not-run",
+        "x is missing",
+    ),
+    "an error of the Ethos-U": Case(
+        "E: NPU error(s) occured during inference. (ethosu_driver.c:542)\nE: NPU status=0x00000804, qread=0, cmd_end_reached=0\n",
+        "Ethos-U (Arm Ethos-U)",
+        "applied",
+        "",
+        "NPU error(s)",
+    ),
+    "an exception in Crashlytics' form": Case(
+        "Fatal Exception: java.lang.IllegalArgumentException: Internal error: Failed to apply delegate: GpuDelegate Prepare: x\n",
+        "gpu",
+        "failed",
+        "crashed",
+        "Prepare: x",
+    ),
+    "an activity that cannot be started": Case(
+        "java.lang.RuntimeException: Unable to start activity ComponentInfo{a.b/a.b.Main}: java.lang.IllegalArgumentException: "
+        "Internal error: Failed to apply delegate: GpuDelegate Prepare: x\n",
+        "gpu",
+        "failed",
+        "crashed",
+        "Prepare: x",
+    ),
+    "the device that NNAPI is told to use": Case(
+        f"Use NNAPI: [1]\nNNAPI accelerator name: [qti-gpu]\n{NNAPI}", "nnapi (qti-gpu)", "created"
+    ),
+    "an environment of WebGPU": Case("I0000 d.cc:238] Created a WebGPU environment.\n", "mldrift (WebGPU)", "requested"),
+    "Arm's compiler without its summary": Case(
+        "Info: BATCH_MATMUL 'x/MatMul' is a CPU only op\n", "Ethos-U (Arm Ethos-U)", "unknown"
+    ),
+    "Arm's compiler": Case("CPU operators = 1 (20.0%)\nNPU operators = 4 (80.0%)\n", "Ethos-U (Arm Ethos-U)", "compiled"),
+    "an exception while a library is loaded": Case(
+        'Traceback (most recent call last):\n  File "x/interpreter.py", line 160, in load_delegate\n',
+        "",
+        "not-created",
+        "exception",
+    ),
+    "a buffer of Metal that MediaPipe cannot bind": Case(
+        'Calculator::Open() for node "InferenceCalculator" failed: ; RET_CHECK failure (x.cc:282) '
+        "(TFLGpuDelegateBindMetalBufferToTensor( delegate_.get()))==(true)\n",
+        "gpu",
+        "applied",
+        "not-run",
+        "BindMetalBuffer",
+    ),
+    "an application without the GPU delegate's library": Case(
+        'java.lang.UnsatisfiedLinkError: x couldn\'t find "libtensorflowlite_gpu_jni.so"\n', "gpu", "not-created", "", "gpu_jni"
+    ),
+    "a cached graph that VeriSilicon's driver refuses": Case(
+        "vxoBinaryGraph_CheckInputOutput[3188]: tensor shape x\nWARNING: Failed to verify graph\n"
+        "RuntimeError: Node number 2 (Vx Delegate) failed to invoke.\n",
+        "vx",
+        "applied",
+        "",
+        "tensor shape x",
+    ),
+    "the Ethos-U's driver alone": Case(
+        "I: New NPU driver registered (handle: 0x0x20000de0, NPU: 0x0x48102000)\n", "Ethos-U (Arm Ethos-U)", "requested"
+    ),
+    "a line that holds only a date": Case(
+        "2023-04-29 07:16:12.805786010 ValueError: Failed to load delegate from libedgetpu.so.1.0\n"
+        "2023-04-29 07:16:12.805789853 \n",
+        "edgetpu",
+        "not-created",
+        "",
+        "libedgetpu.so.1.0",
     ),
     "an exception of Dart": Case(
         f"{GPU}TfLiteGpuDelegate Init: x\nRestored original execution plan after delegate application failure.\n"
@@ -239,3 +342,31 @@ def test_pythons_logging_says_how_severe_a_line_is():
 )
 def test_only_a_log_that_ends_among_the_runtimes_lines_is_cut(text, is_cut):
     assert summary(text).is_cut is is_cut
+
+
+def test_a_plan_before_the_delegate_tries_its_next_interface():
+    whole = "Replacing 9 out of 9 node(s) with delegate (TfLiteGpuDelegateV2) node, yielding 1 partitions for the whole graph.\n"
+    found = summary(f"{GPU}{whole}ERROR: {NO_OPENCL}")
+    assert (found.delegate.outcome, found.delegate.is_planned, found.cause) == ("whole", True, "")
+
+
+def test_operators_that_the_compiler_of_the_ethos_u_leaves():
+    refusal = "Warning: {} 'x' is not supported on the NPU. Placing on CPU instead\n"
+    found = summary(
+        f"{refusal.format('PACK')} - Tensors must not be dynamic\n   Op has dynamic tensor(s): y\n{refusal.format('EXP')}"
+        "Warning: Unsupported TensorFlow Lite semantics for ADD 'x'. Placing on CPU instead\n - Must be constant\n"
+    )
+    assert found.refusals == (
+        ("PACK", "Tensors must not be dynamic", 1),
+        ("EXP", "not supported on the NPU", 1),
+        ("ADD", "Must be constant", 1),
+    )
+
+
+def test_a_chip_in_the_name_of_a_model_is_not_the_device():
+    assert read_log("./litert_lm_main --backend=cpu --model_path=/x/A.qualcomm.sm8750.litertlm\n").chips == {}
+
+
+def test_the_interface_in_the_name_of_an_accelerator():
+    log = read_log("INFO: [registry.cc:54] RegisterAccelerator: ptr=0x1, name=GPU WebGPU\n")
+    assert registered_interfaces(log) == ("WebGPU",)

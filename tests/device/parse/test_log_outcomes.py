@@ -126,7 +126,7 @@ CASES = {
         ("crash",),
     ),
     "an error of the Edge TPU's interface": Case(
-        "E :9] HIB Error. hib_error_status = 1\n", "edgetpu", "unknown", errors=("vendor-error",)
+        "E :9] HIB Error. hib_error_status = 1\n", "edgetpu", "applied", cause="HIB Error", errors=("vendor-error",)
     ),
     "the first lines of the Edge TPU's library": Case("I tflite/edgetpu_context_direct.cc:9] USB: False\n", "edgetpu", "unknown"),
     "the source text in a traceback": Case(
@@ -278,8 +278,7 @@ CASES = {
         " Number of subgraphs:1 , 7 nodes delegated out of 9 nodes\nTIDL_RT_OVX: ERROR: Config file size (8 bytes) is wrong\n"
         "VX_ZONE_ERROR:[f:2] Invalid reference\n",
         "",
-        "failed",
-        cause="TIDL_RT_OVX: ERROR: Config file size",
+        "part",
         errors=("vendor-error", "vendor-error"),
     ),
     "an accelerator that is requested and not there": Case(

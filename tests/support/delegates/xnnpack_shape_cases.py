@@ -172,6 +172,7 @@ CASES = {
     "empty-channels": ("operand-shapes", normalized((2, 0)), normalized((0, 2))),
     "slice-of-scalar": ("operand-shapes", sliced(()), sliced((2,))),
     "reshape-below-0": ("operand-shapes", reshaped([2, -3]), reshaped([2, -1])),
+    "reshape-of-other-size": ("reshape", reshaped([3, 3]), reshaped([3, 2])),
     "groups": ("operand-shapes", convolved((3, 1, 1, 2)), convolved((2, 1, 1, 2))),
     "input-channels": ("operand-shapes", convolved((2, 1, 1, 3)), convolved((2, 1, 1, 4))),
     "depth-multiplier": (
