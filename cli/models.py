@@ -63,8 +63,9 @@ def read_model(path: str, targets: Sequence[Target] = ()) -> Model:
     """
     from delegate_sim.bundles.opening import NamedBytes
     from delegate_sim.model.reader import load
+    from delegate_sim.runtime.target import ignore_identifier
 
-    any_identifier = bool(targets) and all(target.delegate.runs_whole_models for target in targets)
+    any_identifier = ignore_identifier(targets)
     if path == STANDARD_INPUT:
         if sys.stdin is None:
             raise ModelError("standard input is closed")

@@ -40,6 +40,11 @@ class Target:
         return self.delegate.effort_with(self.options)
 
 
+def ignore_identifier(targets: Sequence[Target]) -> bool:
+    """Return whether a file's identifier does not matter, because all targets are runtimes that do not read it."""
+    return bool(targets) and all(target.delegate.runs_whole_models for target in targets)
+
+
 def releases_of(delegates: Sequence[Delegate], name: str) -> list[Release]:
     """Return the release of each delegate that a name means. A delegate whose runtime has no such release has its default.
 

@@ -101,10 +101,7 @@ def test_the_package_alone_imports_nothing_that_takes_time():
     modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     loaded = {name for name in modules if name.startswith("delegate_sim")}
     assert {"numpy", "click", "pandas", "html"}.isdisjoint(modules)
-    assert loaded == {
-        "delegate_sim",
-        *[f"delegate_sim.{name}" for name in ("api", "api.arguments", "api.functions", "errors", "version")],
-    }
+    assert loaded == {"delegate_sim", "delegate_sim.errors", "delegate_sim.version"}
 
 
 def test_diagnose_is_what_the_command_says(model, printed):
@@ -292,8 +289,10 @@ WRONG = 17.5
         (lambda m: sim.analyze(m, runtime=WRONG), "OptionError", "there is no runtime '17.5'; the runtimes are tf-2.10"),
         (lambda m: sim.diagnose(m, runtime="tf-1"), "OptionError", "there is no runtime 'tf-1'; the runtimes are tf-2.10"),
         (lambda m: sim.diagnose(m, defaults=WRONG), "OptionError", "there are no defaults named 17.5; the defaults are api"),
-        (lambda m: sim.simulate(m, "gpu"), "OptionError", "delegates must be pairs of a name and options"),
-        (lambda m: sim.simulate(m, ["gpu"]), "OptionError", "a delegate must be a pair of a name and options"),
+        (lambda m: sim.simulate(m, {"gpu": {}}), "OptionError", "delegates must be a name, or a list of names or pairs"),
+        (lambda m: sim.simulate(m, [3]), "OptionError", "a delegate must be a name, or a pair of a name and options"),
+        (lambda m: sim.simulate(m, None), "OptionError", "delegates must be a name, or a list of names or pairs"),
+        (lambda m: sim.fix(m, None, 3), "OptionError", "delegates must be a name, or a list of names or pairs"),
         (lambda m: sim.simulate(m, []), "OptionError", "no delegate is given"),
         (sim.compare, "OptionError", "A and B are the same: give a second model, or changed="),
         (lambda m: sim.compare(m, changed=WRONG), "OptionError", "give changed as a dictionary .* delegate, runtime"),
@@ -330,7 +329,6 @@ def test_wrong_arguments_raise_errors_of_the_package_that_say_what_is_possible(m
 
 def test_hints_can_be_resolved():
     """Annotations name what there is, also those that are imported for types alone."""
-    from delegate_sim.api import functions
     from delegate_sim.device.compare.reconcile import Reconciliation
     from delegate_sim.device.parse.log_contents import DeviceLog
     from delegate_sim.diagnosis.diagnosis import Diagnosis
@@ -341,8 +339,8 @@ def test_hints_can_be_resolved():
     from delegate_sim.results.report.report import Report
 
     types = (DeviceLog, Reconciliation, Diagnosis, Difference, Checked, Comparison, Report, StackResult, Model)
-    names = {**vars(functions), **{each.__name__: each for each in types}}
-    returned = {name: typing.get_type_hints(getattr(functions, name), names)["return"] for name in FUNCTIONS}
+    names = {each.__name__: each for each in types}
+    returned = {name: typing.get_type_hints(getattr(delegate_sim, name), None, names)["return"] for name in FUNCTIONS}
     assert returned["diagnose"] is Diagnosis
     assert returned["compare"] is returned["whatif"] is Comparison
     assert (returned["check"], returned["reconcile"], returned["load"]) == (Checked, Reconciliation, Model)
@@ -376,6 +374,29 @@ def test_a_model_with_another_identifier_is_only_for_microcontrollers(model):
     assert sim.analyze_micro(loaded).to_dict() == sim.analyze_micro(model).to_dict()
     with pytest.raises(sim.ModelError, match="the given bytes: is not a TFLite model: the identifier at offset 4 is 'TFL9'"):
         sim.analyze(loaded, defaults="api")
+
+
+def test_a_chain_takes_names_and_pairs(model):
+    named = delegate_sim.simulate(model, ["nnapi", ("gpu", {})]).to_dict()
+    assert named == delegate_sim.simulate(model, [("nnapi", {}), ("gpu", {})]).to_dict()
+    assert [run.delegate.name for run in delegate_sim.simulate(model, "gpu").runs] == ["gpu"]
+
+
+@pytest.mark.parametrize("name", ["analyze", "simulate", "diagnose", "fix", "compare", "whatif"])
+def test_every_function_has_the_same_rules_for_a_runtime_of_whole_models(model, name):
+    content = model.read_bytes()
+    renamed = content[:4] + b"TFL9" + content[8:]
+    calls = {
+        "analyze": lambda **named: sim.analyze(renamed, "micro", **named),
+        "simulate": lambda **named: sim.simulate(renamed, "micro", **named),
+        "diagnose": lambda **named: sim.diagnose(renamed, "micro", **named),
+        "fix": lambda **named: sim.fix(renamed, None, "micro", **named),
+        "compare": lambda **named: sim.compare(renamed, None, "micro", changed={"kernels": "cmsis-nn"}, **named),
+        "whatif": lambda **named: sim.whatif(renamed, "micro", accept=["ROUND"], **named),
+    }
+    assert calls[name]() is not None
+    with pytest.raises(sim.OptionError, match="op_profile has times of LiteRT's interpreter: name a delegate"):
+        calls[name](op_profile="missing.csv")
 
 
 def test_a_device_has_a_run_for_each_of_its_delegates(model):

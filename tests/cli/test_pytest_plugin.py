@@ -171,9 +171,6 @@ def test_loading_the_plugin_imports_nothing_that_takes_time():
     look = f"import pytest, sys; before = set(sys.modules); import {PLUGIN}; print(*set(sys.modules) - before)"
     done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
     names = [
-        "api",
-        "api.arguments",
-        "api.functions",
         "errors",
         "releases",
         "releases.catalogue",

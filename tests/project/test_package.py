@@ -188,4 +188,4 @@ def test_a_wheel_without_a_module_is_noticed(tmp_path):
         archive.writestr("delegate_sim/__init__.py", "")
     missing = wheel.modules_missing(path)
     assert "delegate_sim/__init__.py" not in missing
-    assert {"delegate_sim_cli/main.py", "delegate_sim/api/functions.py"} <= set(missing)
+    assert {"delegate_sim_cli/main.py", "delegate_sim/api/analyze.py"} <= set(missing)

@@ -35,7 +35,7 @@ DEFINED_ONCE = {
 }
 IN_THE_WHOLE_PACKAGE = {"check", "typed", "validate", "_rules_of"}
 """Those that nothing outside the rules and delegates defines either: one engine judges nodes, in one language."""
-PUBLIC_FUNCTIONS = ("delegate_sim/api/functions.py",)
+PUBLIC_FUNCTIONS = ("delegate_sim/api/check.py",)
 """The Python interface, whose functions are named for commands: ``delegate_sim.check``."""
 SHARED_TYPE_NAMES = frozenset[str]()
 """Types that may share a name, each with the reason; none does."""

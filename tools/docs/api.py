@@ -14,7 +14,7 @@ from delegate_sim.foundation.columns import schema_of
 
 ROOT = Path(__file__).resolve().parents[2] / "delegate_sim"
 
-FUNCTIONS = "api/functions.py"
+FUNCTIONS = tuple([f"api/{name}.py" for name in ("load", "analyze", "engines", "diagnose", "compare", "fix", "sweep", "check")])
 ERRORS = "errors.py"
 CLASSES = (
     ("results/report/report.py", ("Report",)),
@@ -63,6 +63,7 @@ This page is the reference for people who write Python. It is generated from the
 
 - `ModelLike` is a model that `load` returns, the path of a model, or the bytes of a model.
 - `NodeLike` is the index of a node in the first subgraph, or a pair (subgraph, index).
+- `DelegatesLike` is the name of a delegate, or a list of names or pairs (name, options).
 - `PathsLike` is a path, or a list of paths.
 
 Every result has a `repr` of one line. A notebook shows a result as a table. If pandas is installed, `to_pandas()` returns the
@@ -87,7 +88,8 @@ _TABLES = """\
 
 def page() -> str:
     """Return the page as Markdown."""
-    functions = [node for node in _tree(FUNCTIONS).body if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")]
+    every = [node for path in FUNCTIONS for node in _tree(path).body if isinstance(node, ast.FunctionDef)]
+    functions = [node for node in every if not node.name.startswith("_")]
     parts = [_HEAD, "## Functions\n", *[_function(node, "###") for node in functions], _TABLES, "## Results\n"]
     parts += [_class(node) for path, names in CLASSES for node in _classes(path, names)]
     rows = [f"| `{node.name}` | {_one_line(node)} |" for node in _classes(ERRORS, None)]

@@ -13,7 +13,7 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from delegate_sim.api.arguments import target_of
-from delegate_sim.api.functions import load
+from delegate_sim.api.load import load
 from delegate_sim.delegates.registry import DELEGATE_NAMES
 from delegate_sim.page.card import card_of
 from delegate_sim.page.card_picture import CardPlace, card_list, card_picture

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from delegate_sim.api.arguments import target_of
-from delegate_sim.api.functions import load
+from delegate_sim.api.load import load
 from delegate_sim.diagnosis.diagnose import diagnose
 from delegate_sim.page.content import PageView
 from delegate_sim.page.document import page, viewer
