@@ -110,9 +110,9 @@ def misfit(graph: Graph, nodes: Collection[int], prepared: Callable[[], Graph], 
     if None in ends:
         return None
     for index in known.execution_plan:
-        found = _misfit(known.view(known.nodes[index]), release) if index in suspects else None
-        if found is not None or index in ends:
-            return found
+        refusal = _misfit(known.view(known.nodes[index]), release) if index in suspects else None
+        if refusal is not None or index in ends:
+            return refusal
     return None
 
 
