@@ -21,6 +21,7 @@ from .arguments import agreed, application_of, delegate_of
 from .calls import ModelLike, PathsLike, model_of, names_of, paths_of, public, require_bool
 
 
+@public
 def check(
     config: str | os.PathLike[str] | None = None,
     models: PathsLike = (),

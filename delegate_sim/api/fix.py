@@ -100,6 +100,7 @@ def verify(a: str | os.PathLike[str], b: str | os.PathLike[str], *, data: PathsL
     return compare_models(model_of(a), model_of(b), paths_of(data, "data"), samples)
 
 
+@public
 def diff(a: str | os.PathLike[str], b: str | os.PathLike[str], *, data: PathsLike = (), samples: int = 2) -> Difference:
     """Call ``verify``, and give a DeprecationWarning, because ``diff`` is the former name of ``verify``."""
     warn_of_former_name("diff", "verify")

@@ -360,6 +360,7 @@ def test_hints_can_be_resolved():
             "an option of the delegate goes into options: options={'android': ...}",
         ),
         (delegate_sim.diagnose, "diagnose: missing a required argument: 'model'; its arguments are model, delegate"),
+        (lambda: delegate_sim.check(foo=1), "check: got an unexpected keyword argument 'foo'; its arguments are config, "),
         (lambda: delegate_sim.load(b"", b""), "load: too many positional arguments; its arguments are source"),
     ],
 )
