@@ -13,6 +13,7 @@ from typing import NamedTuple
 from ...foundation import converter_attributes as attributes
 from ...foundation.columns import OBJECT, YES_OR_NO, Column
 from ...hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey
+from ...results.report.findings import counts_text
 from ...results.report.measures import NOT_RUNNING
 from ...results.report.outcome_words import words_of
 from ...rules.kinds import Problem
@@ -263,7 +264,7 @@ def continued(text: str) -> str:
 
 
 def result_words(cost: Cost) -> str:
-    """Describe a result in a few words: delegated nodes, multiply-adds, and delegate kernels.
+    """Describe a result in a few words: delegated nodes, delegate kernels, multiply-adds, and results that are wrong.
 
     For a compiler plugin, the text has the selected partitions instead of delegate kernels.
     """
@@ -277,7 +278,7 @@ def result_words(cost: Cost) -> str:
     if cost.total_multiply_adds:
         # The share is rounded down, so that 100 % always means all multiply-adds.
         text += f", {cost.multiply_adds * 1000 // cost.total_multiply_adds / 10:g} % of multiply-adds"
-    return text
+    return text + counts_text(measures, ", ")
 
 
 def result_text(change: Change) -> str:

@@ -23,8 +23,10 @@ from ...refusal import Refusal, Stage
 from ...releases.catalogue import NEWEST, Release
 from ...runtime.interpreter import Assumptions, Run, simulate_chain
 from ...runtime.target import Target
+from .findings import risks_text
 from .measures import measure
 from .multiply_adds import compute_of
+from .number_risks import number_risks
 from .placement import CPU, placements
 from .report import Report, placement_entries
 from .verdict import if_registered, refusal_text, share_text, subject
@@ -347,4 +349,5 @@ def _outcome_without_npu(result: StackResult) -> str:
     if accelerators == ("cpu",):
         return "CompiledModel continues with the CPU"
     measures, compute = measure(first), compute_of(first).totals
-    return f"{subject(first.target)} then runs {share_text(measures.delegated_nodes, measures.nodes, *reversed(compute))}"
+    shares = share_text(measures.delegated_nodes, measures.nodes, *reversed(compute))
+    return f"{subject(first.target)} then runs {shares}{risks_text(number_risks(first), ', but ')}"
