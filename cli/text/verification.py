@@ -42,7 +42,10 @@ def verification_lines(result: Verification, width: int, verbose: bool) -> Itera
         text = f"This {SHOWS_NOTHING}. {where} and the CPU agree, for {inputs}"
         yield from paragraph(text, width, style=BAD)
     elif result.is_right:
-        yield from paragraph(f"{where} computes the right numbers, for {inputs}", width, style=GOOD)
+        hidden = {condition.risk.node for entry in result.entries for condition in entry.conditions}
+        but = f", but it is known to compute {counted(len(hidden), 'node')} wrongly" if hidden else ""
+        text = f"{where} computes the right numbers{' within the tolerance' if hidden else ''}, for {inputs}{but}"
+        yield from paragraph(text, width, style=BAD if hidden else GOOD)
     elif result.state == FAILED:
         yield from paragraph(f"{where} does not run the model", width, style=BAD)
     elif result.state == DIFFERENT:
@@ -77,7 +80,10 @@ def _entry_lines(result: Verification, entry: VerifiedEntry, width: int, verbose
         ]
         yield from table([head, *rows], range(1, len(head)), width)
         yield from more_lines(len(entry.outputs) - len(shown), "output")
-    if entry.culprit is not None:
+    if entry.is_right and entry.conditions:
+        yield from heading_lines("Known to be wrong, for other inputs or weights", BAD)
+        yield from _condition_lines(result, entry.conditions, width)
+    elif entry.culprit is not None:
         yield from _culprit_lines(result, entry.culprit, width)
     elif entry.failure:
         yield from _condition_lines(result, entry.conditions, width)

@@ -61,9 +61,10 @@ def step_of(graph: Graph, index: int) -> float:
 
 
 def tolerance_for(model: Model) -> ErrorTolerance:
-    """Return the tolerance for a model, which depends on the types of its weights."""
-    types = {tensor.type for graph in model.subgraphs for tensor in graph.tensors if tensor.is_constant}
-    if "FLOAT16" in types:
+    """Return the tolerance for a model, which depends on the types of the constants that its nodes read."""
+    graphs = model.subgraphs
+    read = (graph.tensors[index] for graph in graphs for node in graph.nodes for index in node.inputs if index >= 0)
+    if any(tensor.is_constant and tensor.type == "FLOAT16" for tensor in read):
         return ErrorTolerance(_HALF_SHARE)
     return ErrorTolerance(_QUANTIZED_SHARE if any(True for _ in _rounding_nodes(model)) else _FLOAT_SHARE)
 

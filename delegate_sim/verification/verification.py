@@ -72,7 +72,10 @@ class VerifiedEntry(Declared):
     culprit: Culprit | None = None
     """None if the outputs are right, or if no part of the model behaves like the whole model."""
     conditions: tuple[KnownCondition, ...] = ()
-    """Known conditions of inputs and outputs, or the predicted failure, if no node is at fault."""
+    """Known conditions of inputs and outputs, or the predicted failure, if no node is at fault.
+
+    If the outputs are right, these are the conditions of nodes that are known to be wrong, but by less than the tolerance here.
+    """
     errors_in_steps: tuple[float | None, ...] = ()
     """The largest error of each output in steps of its quantization. None for outputs that are not quantized."""
 

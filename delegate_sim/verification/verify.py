@@ -17,6 +17,7 @@ from ..live.live_runs import find_engine
 from ..live.trial import lacking
 from ..model.model import Model
 from ..releases.catalogue import NEWEST, Release, parse_release
+from ..results.report.number_risks import number_risks
 from ..runtime.interpreter import Run, simulate
 from ..runtime.target import Target
 from .comparison import ErrorTolerance, compared, step_of, tolerance_for, with_float_weights
@@ -175,7 +176,7 @@ class _Verified:
             if not wrong:
                 break
         culprit = self._culprit(WRONG, self._samples[self._worst(outputs, results or ())]) if wrong else None
-        conditions = tuple(self._conditions([None])) if wrong and culprit is None else ()
+        conditions = tuple(self._conditions([None]) if wrong else self._hidden_conditions()) if culprit is None else ()
         steps = tuple(map(self._in_steps, differences, entry.output_tensors))
         return VerifiedEntry(
             entry.key,
@@ -301,6 +302,14 @@ class _Verified:
         if missing:
             raise FixError(f"the reference kernels give no value for tensor {missing[0]}")
         return [self._kept[index] for index in indices]
+
+    def _hidden_conditions(self) -> Iterator[KnownCondition]:
+        """Yield the conditions of nodes that are certainly wrong, although the outputs are right within the tolerance."""
+        run = self._verifier.simulate(self._model)
+        certain = [risk.node for risk in (() if run is None else number_risks(run)) if risk.is_certain]
+        for condition in self._conditions(certain) if certain else ():
+            if condition.risk.is_certain:
+                yield condition
 
     def _conditions(self, nodes: Sequence[int | None] | None) -> Iterator[KnownCondition]:
         run = self._verifier.simulate(self._model)

@@ -285,6 +285,13 @@ def test_the_real_accelerator(rank, is_right):
 
 
 @live
+def test_a_node_that_is_known_to_be_wrong_is_named_if_outputs_are_right_within_the_tolerance():
+    (entry,) = verify_on(Verifier("mldrift"), padded(3), tolerance=1e6).entries
+    assert (entry.is_right, entry.culprit) == (True, None)
+    assert [own.risk.refusal.code for own in entry.conditions] == ["mldrift-numbers-pad-rank3"]
+
+
+@live
 def test_a_predicted_failure_is_the_condition_of_the_node():
     builder = ModelBuilder()
     graph = builder.subgraph("main")
