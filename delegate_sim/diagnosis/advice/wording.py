@@ -245,7 +245,7 @@ class Wording:
                 compiler = self.last.run.delegate.compiler
                 return f"{ops}: not compiled with {compiler}", Advice("compile-model", (self._compilation(compiler),))
             case ("flex",):
-                return f"{own_ops}: TensorFlow operators that have no TensorFlow Lite equivalent", _general("avoid-flex")
+                return f"{own_ops}: TensorFlow operators, which the converter did not replace", _general("avoid-flex")
             case ("lists",):
                 return f"{own_ops}: a loop that stores its results in lists", Advice(unroll, (self._unrolled(),))
             case ("text",) if len(self.cause.remedy.removed_nodes) == nodes:
