@@ -16,7 +16,7 @@ from ..results.report.verdict import aside_text, ranked_groups, ranking_text, sh
 from .journal import ScanRows
 from .schema import MEASURES, NUMBER_COUNTS, RUNS, names
 
-_MOST_IN_WORDS = 3
+MOST_IN_WORDS = 3
 """The largest number of targets for which every target has its own sentence."""
 
 
@@ -138,7 +138,7 @@ class TargetTotals:
         both are ranked only if no other target runs nodes. A runtime that runs whole models has no sentence.
         """
         targets = {name: own for name, own in targets.items() if words_of(name.partition(" ")[0]).has_parts}
-        if len(targets) <= _MOST_IN_WORDS:
+        if len(targets) <= MOST_IN_WORDS:
             return [totals.verdict(target) for target, totals in targets.items()]
         models = counted(max(totals.models - totals.without_answer for totals in targets.values()), "model")
         if not any(totals.delegated_nodes for totals in targets.values()):

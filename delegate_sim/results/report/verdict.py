@@ -195,8 +195,13 @@ def coverage(runs: Sequence[Run]) -> Coverage:
 
 def best_run(runs: Sequence[Run]) -> Run:
     """Return the run that ``coverage`` names first. If no target runs a node, return the first run."""
+    return best_runs(runs)[0]
+
+
+def best_runs(runs: Sequence[Run]) -> Sequence[Run]:
+    """Return the runs that ``coverage`` names. If no target runs a node, return the first run."""
     groups = ranked_groups(runs, lambda run: run.delegate)
-    return next((_standing(group)[0][0] for group in groups if _leaders(group)), runs[0])
+    return next((_standing(group)[0] for group in groups if _leaders(group)), runs[:1])
 
 
 def _standing(runs: Sequence[Run]) -> tuple[list[Run], list[Run], list[Run]]:
