@@ -124,9 +124,13 @@ def shapes_as_typed(shapes: Iterable[tuple[str, Iterable[object]]]) -> tuple[str
 
 def shapes_command(model: Model, shapes: Iterable[tuple[str, Iterable[object]]]) -> str:
     """Return the command line that fixes the sizes of inputs, for texts that do not name the target."""
-    return command_line(["fix", typed_path(model.path), *shapes_as_typed(shapes), "-o", output_name(model.path)])
+    return command_line(["fix", _named(model), *shapes_as_typed(shapes), "-o", output_name(model.path)])
 
 
 def compiler_log_command(model: Model) -> str:
     """Return the command line that reads the table of operators which a compiler printed."""
-    return command_line(["reconcile", typed_path(model.path), "--log", "FILE"])
+    return command_line(["reconcile", _named(model), "--log", "FILE"])
+
+
+def _named(model: Model) -> str:
+    return typed_path(model.path) if model.path else "MODEL"

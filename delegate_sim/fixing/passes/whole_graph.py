@@ -70,7 +70,7 @@ def unpacked(work: Work, tensor: Tensor) -> WorkCount | None:
     def read() -> npt.NDArray[Any]:
         """The first element has the lowest bits of a byte."""
         stored = np.frombuffer(bytes(content[offset : offset + size]), np.uint8)
-        shifts = np.arange(8 - bits, -1, -bits, dtype=np.uint8)
+        shifts = np.arange(8 - bits, -1, -bits, dtype=np.uint8)  # bounded: two or four shifts
         highest = (stored[:, np.newaxis] << shifts).astype(np.int8)
         return (highest >> (8 - bits)).reshape(-1)[:count].reshape(tensor.shape)
 

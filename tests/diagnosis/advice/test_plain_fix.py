@@ -71,4 +71,4 @@ def test_open_sizes(delegate, model, code, size):
     (finding,) = diagnose(model, delegate).findings
     assert finding.cause.codes == (code,)
     assert (finding.cause.suggestion == "fix-shapes") == (size is not None)
-    assert (f"fix - --shape images=1,{size},{size},1 -o " in finding.cause.change) == (size is not None)
+    assert (f"fix MODEL --shape images=1,{size},{size},1 -o " in finding.cause.change) == (size is not None)

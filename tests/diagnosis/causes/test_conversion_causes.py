@@ -33,7 +33,7 @@ def test_what_is_made_of_an_open_batch_has_one_cause(delegate):
     first = diagnosis.findings[0]
     assert "image [-1, 4, 4, 2]" in first.cause.title
     assert "fixed batch" in first.cause.change
-    assert "delegate-sim fix - --shape image=1,4,4,2 -o " in first.cause.change
+    assert "delegate-sim fix MODEL --shape image=1,4,4,2 -o " in first.cause.change
     assert first.alone.measures.fallback_nodes == 0
     assert first.alone.measures.nodes == 2, "the chain is folded away"
 
