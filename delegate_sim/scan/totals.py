@@ -155,7 +155,12 @@ class TargetTotals:
         best = max(own._quality() for own in current or ranked.values())
         leaders = [target for target, totals in ranked.items() if totals._quality() == best]
         ahead = {target: _delegate_of(target).deprecated for target, own in ranked.items() if own._quality()[:2] > best[:2]}
-        ranking = f"None of {counted(len(groups[0]), 'accelerator')} runs a node. " if place else ""
+        ranking = ""
+        if place:
+            several = len(groups[0]) > 1
+            ranking = (
+                f"None of {len(groups[0]):,} accelerators runs a node. " if several else f"{next(iter(groups[0]))} runs no node. "
+            )
         is_whole = ranked[leaders[0]].whole == ranked[leaders[0]].models
         ranking = ranking or ranking_text(len(ranked) - len(ahead), len(leaders), "all models" if is_whole else "")
         further = [f"{target} (deprecated {since}, takes more)" for target, since in ahead.items()]

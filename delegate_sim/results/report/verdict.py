@@ -162,7 +162,8 @@ def coverage(runs: Sequence[Run]) -> Coverage:
     before = "" if has_accelerator else "".join([f"{not_compiled_text(run.delegate)}. " for run in waiting])
     if place is None:
         others = [run for run in runs if run not in waiting]
-        return Coverage(f"{before}None of {counted(len(others), 'target')} runs a node. {verdict(others[0])}")
+        none = f"None of {len(others):,} targets runs a node. " if len(others) > 1 else ""
+        return Coverage(f"{before}{none}{verdict(others[0])}")
     ranked = groups[place]
     if ranked[0].delegate.ranking is Ranking.PLUGINS:
         return Coverage(before + _plugins_verdict(ranked, are_all=len(groups) == 1 and not waiting))
