@@ -25,10 +25,13 @@ _TRIED_AT_LEAST, _TRIED_AT_MOST = 2, 60
 CostWithout = Callable[[Iterable[Cause]], Cost]
 """A function that returns the result of fixing some causes."""
 
-Gain = tuple[float, float, float, float, float]
-"""The gain of a fix: percent of multiply-adds, change of delegation (-1, 0 or 1), kernels, partitions, and boundary bytes."""
+Gain = tuple[float, float, float, float, float, float]
+"""The gain of a fix: percent of multiply-adds, change of delegation (-1, 0 or 1), kernels, partitions, nodes, and boundary bytes.
 
-NO_GAIN: Gain = (0, 0, 0, 0, 0)
+Nodes are at most 0: more nodes on the CPU are a loss, whatever the bytes.
+"""
+
+NO_GAIN: Gain = (0, 0, 0, 0, 0, 0)
 
 _Item = TypeVar("_Item")
 
@@ -242,9 +245,10 @@ def gain(now: Cost, then: Cost) -> Gain:
     share = round(100 * (_share(then) - _share(now)))
     starts = int(_is_delegated(then)) - int(_is_delegated(now))
     if not (_is_delegated(then) and _is_delegated(now)):
-        return share, starts, 0, 0, 0
+        return share, starts, 0, 0, 0, 0
     kernels, partitions = old.delegate_kernels - new.delegate_kernels, old.partitions - new.partitions
-    return share, starts, kernels, partitions, old.border_bytes - new.border_bytes
+    fewer = (old.nodes - old.delegated_nodes) - (new.nodes - new.delegated_nodes)
+    return share, starts, kernels, partitions, min(0, fewer), old.border_bytes - new.border_bytes
 
 
 def adds_nodes(now: Cost, then: Cost) -> bool:
