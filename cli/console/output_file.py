@@ -80,6 +80,24 @@ class FileCommand(click.Command):
         except OSError as error:
             message = error.strerror or str(error)
             raise click.ClickException(f"{error.filename}: {message}" if error.filename else message) from error
+        except Exception as error:
+            _name_model(error, ctx)
+            raise
+
+
+def _name_model(error: Exception, ctx: click.Context) -> None:
+    """Put the only argument of the command in place of MODEL into the commands that an error suggests."""
+    import shlex
+
+    from delegate_sim.errors import DelegateSimError
+    from delegate_sim.foundation.printable import typed_path
+
+    paths = [
+        path for own in ctx.command.params if isinstance(own, click.Argument) for path in _paths(ctx.params.get(own.name or ""))
+    ]
+    if isinstance(error, DelegateSimError) and len(paths) == 1 and error.args:
+        first, *rest = error.args
+        error.args = (str(first).replace(" MODEL ", f" {shlex.quote(typed_path(paths[0]))} "), *rest)
 
 
 def output_option(

@@ -11,7 +11,7 @@ from delegate_sim.diagnosis.advice.fix_passes import FoundPass
 from delegate_sim.diagnosis.advice.plain_fix import PlainFix, joint_fix
 from delegate_sim.diagnosis.causes.change import Remedy
 from delegate_sim.diagnosis.diagnosis import worsened
-from delegate_sim.diagnosis.ranking import NO_GAIN, RankedCause, gain
+from delegate_sim.diagnosis.ranking import NO_GAIN, RankedCause, adds_nodes, gain
 from delegate_sim.foundation.printable import and_list
 from delegate_sim.hypothetical.hypothetical_changes import combined
 from delegate_sim.results.report.measures import FURTHER, TAKEN, awaits_compiler
@@ -66,8 +66,8 @@ class _Change:
         """
         if self.then is None:
             return False
-        gains = gain(self.diagnosis.now, self.then)
-        return self.gain[0] > 0 or gains > NO_GAIN or (self.gain[1] > 0 and min(gains[:4]) >= 0)
+        now = self.diagnosis.now
+        return self.gain[0] > 0 or gain(now, self.then) > NO_GAIN or adds_nodes(now, self.then)
 
     @property
     def findings(self) -> tuple[RankedCause, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from delegate_sim.foundation.printable import command_line, typed_path
 from delegate_sim.gate.budgets import MEASURE_CODES
 from delegate_sim.gate.check import Checked
-from delegate_sim.gate.results import BETTER, FAILED, MISSING_ENTRY, PASSED, UNREADABLE, Case
+from delegate_sim.gate.results import BETTER, FAILED, MISSING_ENTRY, PASSED, STALE_ENTRY, UNREADABLE, Case
 from delegate_sim.results.compare.model_changes import NodeChange
 from delegate_sim.results.report.findings import NOTE, Finding
 from delegate_sim.results.report.outcome_words import words_of
@@ -23,13 +23,15 @@ _STYLES = {"error": "red", "warning": "yellow", "note": ""}
 _STATUS_STYLES = {FAILED: "bold red", UNREADABLE: "bold red", BETTER: "bold green"}
 _FINDINGS_SHOWN = 20
 _CHANGES_SHOWN = 10
+_SHARED = (MISSING_ENTRY, STALE_ENTRY)
+"""Codes of findings that cases of one model share."""
 
 
 def check_lines(checked: Checked, width: int, verbose: bool) -> Iterator[Line]:
     """Yield the counts and the cases of a check.
 
     Without ``verbose``, passed cases without findings or notes are left out, each hint stands once, the changes of a model stand
-    with its first case, and models without an entry in the baseline share one line for each model.
+    with its first case, and models without an entry, or entries without a model, share one line for each model at the end.
     """
     results = checked.results
     counts = [f"{results.count(status):,} {status}" for status in (PASSED, BETTER, FAILED, UNREADABLE) if results.count(status)]
@@ -42,10 +44,24 @@ def check_lines(checked: Checked, width: int, verbose: bool) -> Iterator[Line]:
     for case in results.cases:
         yield from text.case_lines(case)
     if not verbose:
+        yield from _stale_lines(results.cases, width)
         yield from _missing_lines(results.cases, width)
     if (update := checked.update) is not None:
         changes = f"{update.added:,} added, {update.changed:,} changed, {update.dropped:,} removed"
         yield Line(f"Baseline: {changes if update.is_written else 'unchanged'}", HEADING)
+
+
+def _stale_lines(cases: Sequence[Case], width: int) -> Iterator[Line]:
+    stale = [(case, finding) for case in cases for finding in case.findings if finding.code == STALE_ENTRY]
+    alike: dict[tuple[str, str], list[str]] = {}
+    for case, finding in stale:
+        alike.setdefault((case.path, finding.message), []).append(case.target)
+    for (path, text), targets in alike.items():
+        line = f"error: {STALE_ENTRY}: {path} on {item_list(targets, width)}: {text}"
+        yield from indented(message(line), width, "", _STYLES["error"])
+    for hint in dict.fromkeys([finding.hint for _, finding in stale]):
+        yield Line(f"  hint: {message(hint)}", HINT)
+        yield Line("")
 
 
 def _missing_lines(cases: Sequence[Case], width: int) -> Iterator[Line]:
@@ -74,7 +90,7 @@ class _CheckText:
     def case_lines(self, case: Case) -> Iterator[Line]:
         """Yield the lines of a case: the result, what got worse, the findings, the changes of the model, and the notes."""
         width, verbose = self._width, self._verbose
-        findings = [finding for finding in case.findings if verbose or finding.code != MISSING_ENTRY]
+        findings = [finding for finding in case.findings if verbose or finding.code not in _SHARED]
         if not (verbose or findings or case.notes or (case.status != PASSED and not case.findings)):
             return
         yield Line(f"{message(case.path)} on {name(case.target)}: {case.status}", _STATUS_STYLES.get(case.status, HEADING))

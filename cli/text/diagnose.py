@@ -9,7 +9,7 @@ from delegate_sim.diagnosis.advice.commands import fix_command
 from delegate_sim.diagnosis.causes.cause import UNROLL, Cause
 from delegate_sim.diagnosis.diagnosis import Diagnosis
 from delegate_sim.diagnosis.examiner import Cost
-from delegate_sim.diagnosis.ranking import RankedCause
+from delegate_sim.diagnosis.ranking import RankedCause, adds_nodes
 from delegate_sim.foundation.printable import and_list, printable
 from delegate_sim.results.compare.comparison_verdict import api_defaults_text
 from delegate_sim.results.report.findings import risks_text
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _CAUSES_SHOWN = 10
 _NODES_WIDTH = 60
 _SUBGRAPHS_SHOWN = 3
+_ADDS_NODES = "fixing only this cause adds nodes, but does not help further"
 
 
 def diagnosis_lines(
@@ -147,7 +148,7 @@ def _finding_lines(number: int, finding: RankedCause, diagnosis: Diagnosis, widt
     if cause.node_versions:
         versions = sorted(set(cause.node_versions.values()))
         yield from indented(f"version after the fix: {item_list(map(str, versions))}", width, "   ")
-    if finding.alone is not None and not finding.needs and finding.alone != diagnosis.now:
+    if finding.alone is not None and finding.alone != diagnosis.now and (not finding.needs or _adds_nodes(finding, diagnosis)):
         # Without a simulated change, the simulation assumes that the delegate takes the unchanged nodes.
         condition = f"if the {words.actor} accepted these nodes" if cause.remedy.accepts else "if it is fixed"
         yield from indented(f"{condition}: {_change_text(diagnosis.now, finding.alone)}", width, "   ")
@@ -212,8 +213,9 @@ def _followers_text(finding: RankedCause, diagnosis: Diagnosis) -> str:
 
 
 def _needs_text(finding: RankedCause, diagnosis: Diagnosis) -> str:
+    adds = _adds_nodes(finding, diagnosis)
     if finding.needs is None:
-        text = "fixing this cause does not help: multiply-adds, kernels and bytes do not improve"
+        text = f"{_ADDS_NODES if adds else 'fixing this cause does not help'}: multiply-adds, kernels and bytes do not improve"
         return f"{text}, even if the other causes are fixed" if len(diagnosis.findings) > 1 else text
     needed, instead = (
         [number for number, other in enumerate(diagnosis.findings, 1) if other.cause.identity in identities]
@@ -222,16 +224,20 @@ def _needs_text(finding: RankedCause, diagnosis: Diagnosis) -> str:
     then, now = finding.alone, diagnosis.now
     is_same = then is None or outcome_text(then.measures.outcome) == outcome_text(now.measures.outcome)
     worse = "" if then is None or is_same else f" ({_outcomes(now, then)})"
-    no_help = f"fixing only this cause does not help{worse}"
+    no_help = f"{_ADDS_NODES if adds else 'fixing only this cause does not help'}{worse}"
     if not needed:
         return f"{no_help}: other causes must be fixed too"
-    if all(finding.cause.identity in (diagnosis.findings[number - 1].needs or ()) for number in needed):
+    if not adds and all(finding.cause.identity in (diagnosis.findings[number - 1].needs or ()) for number in needed):
         return f"helps only together with {'cause' if len(needed) == 1 else 'causes'} {node_list(needed)}{worse}"
     if len(needed) > 1:
         return f"{no_help}: causes {node_list(needed)} must be fixed too; not simulated: other sets of several causes"
     if instead:
         return f"{no_help}: one of the causes {node_list(sorted([*needed, *instead]))} must be fixed too"
     return f"{no_help}: cause {needed[0]} must be fixed too"
+
+
+def _adds_nodes(finding: RankedCause, diagnosis: Diagnosis) -> bool:
+    return finding.alone is not None and adds_nodes(diagnosis.now, finding.alone)
 
 
 def _cost_text(cost: Cost, words: OutcomeWords) -> str:

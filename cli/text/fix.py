@@ -135,10 +135,12 @@ def _command_lines(plan: FixPlan, fixed: Fixed | None, width: int) -> Iterator[L
         yield from paragraph(f"With --allow approximate: {better}", width, style=HEADING)
     if fixed is None or fixed.path is None:
         return
+    said = ""
     for after in plan.after:
         if after.on_cpu:
-            left = words_of(after.delegate.name).left
-            yield from paragraph(f"What keeps nodes of the written file {left}:", width)
+            text = f"What keeps nodes of the written file {words_of(after.delegate.name).left}:"
+            yield from paragraph(text, width) if text != said else ()
+            said = text
             # The command is not wrapped, so that it can be copied.
             command = diagnose_command(replace(plan.rewritten.model, path=fixed.path), after.target)
             yield Line(f"  {printable(command)}", HINT)

@@ -10,6 +10,7 @@ from typing import TypeVar
 from ..graph.effort import Effort, Tries
 from ..hypothetical.hypothetical_changes import NodeKey
 from ..results.report.measures import TAKEN
+from ..results.report.outcome_words import words_of
 from ..rules.kinds import Problem
 from .causes.cause import LISTS, Cause, Identity
 from .examiner import Cost
@@ -24,10 +25,13 @@ _TRIED_AT_LEAST, _TRIED_AT_MOST = 2, 60
 CostWithout = Callable[[Iterable[Cause]], Cost]
 """A function that returns the result of fixing some causes."""
 
-Gain = tuple[float, float, float, float, float]
-"""The gain of a fix: percent of multiply-adds, change of delegation (-1, 0 or 1), kernels, partitions, and boundary bytes."""
+Gain = tuple[float, float, float, float, float, float]
+"""The gain of a fix: percent of multiply-adds, change of delegation (-1, 0 or 1), kernels, partitions, nodes, and boundary bytes.
 
-NO_GAIN: Gain = (0, 0, 0, 0, 0)
+Nodes are at most 0: more nodes on the CPU are a loss, whatever the bytes.
+"""
+
+NO_GAIN: Gain = (0, 0, 0, 0, 0, 0)
 
 _Item = TypeVar("_Item")
 
@@ -64,6 +68,8 @@ class Fix:
     needs: tuple[Identity, ...] | None = ()
     enough: tuple[Identity, ...] = ()
     """The causes that are each enough in place of all causes in ``needs``."""
+    adds_nodes: bool = False
+    """Whether fixing only this cause delegates more nodes, in as many kernels and partitions."""
 
 
 def rank_causes(
@@ -115,7 +121,8 @@ def rank(
     def score(cause: Cause) -> tuple[float, ...]:
         fix = fix_of(cause)
         size = 1 + len(fix.needs or ())
-        return *_first(cause, measured), cause.has_no_known_change, fix.alone is None, *[-part / size for part in fix.gain], size
+        gains = [-part / size for part in fix.gain]
+        return *_first(cause, measured), cause.has_no_known_change, fix.alone is None, *gains, size, not fix.adds_nodes
 
     by_gain = sorted(causes, key=score)
     ranked = {}
@@ -143,7 +150,7 @@ def simulate_fixes(
     tries = Tries(most, effort)
     first = causes[: min(_SIMULATED, most)]
     costs = {cause.identity: cost_without([cause]) for cause in effort.limit(first)}
-    fixes = {identity: Fix(cost, gain(now, cost)) for identity, cost in costs.items()}
+    fixes = {identity: Fix(cost, gain(now, cost), adds_nodes=adds_nodes(now, cost)) for identity, cost in costs.items()}
     first = first[: len(fixes)]
     useless = [cause for cause in first if fixes[cause.identity].gain <= NO_GAIN][:_NEEDS_SOUGHT]
     helping = [cause for cause in first if fixes[cause.identity].gain > NO_GAIN]
@@ -160,7 +167,7 @@ def simulate_fixes(
         if len(needs) > 1 and singles:
             gained = max(singles.values())
         enough = (*needs, *singles) if len(needs) == 1 else tuple(singles)
-        fixes[cause.identity] = Fix(costs[cause.identity], gained, needs, enough)
+        fixes[cause.identity] = replace(fixes[cause.identity], gain=gained, needs=needs, enough=enough)
     return fixes
 
 
@@ -238,9 +245,20 @@ def gain(now: Cost, then: Cost) -> Gain:
     share = round(100 * (_share(then) - _share(now)))
     starts = int(_is_delegated(then)) - int(_is_delegated(now))
     if not (_is_delegated(then) and _is_delegated(now)):
-        return share, starts, 0, 0, 0
+        return share, starts, 0, 0, 0, 0
     kernels, partitions = old.delegate_kernels - new.delegate_kernels, old.partitions - new.partitions
-    return share, starts, kernels, partitions, old.border_bytes - new.border_bytes
+    fewer = (old.nodes - old.delegated_nodes) - (new.nodes - new.delegated_nodes)
+    return share, starts, kernels, partitions, min(0, fewer), old.border_bytes - new.border_bytes
+
+
+def adds_nodes(now: Cost, then: Cost) -> bool:
+    """Return whether more nodes are delegated, with no smaller share of multiply-adds and no more kernels and partitions.
+
+    On a target without a CPU for the other nodes, more nodes are of no use before the target takes all.
+    """
+    if not words_of(now.delegate).has_parts:
+        return False
+    return then.measures.delegated_nodes > now.measures.delegated_nodes and min(gain(now, then)[:4]) >= 0
 
 
 def _is_delegated(cost: Cost) -> bool:

@@ -28,7 +28,17 @@ from .budgets import Budgets
 from .configuration import Configuration, ConfigurationError, ConfiguredTarget, find_configuration, matches, naming_configuration
 from .configuration_table import path_below, without_ignored
 from .judgment import judge, take_entry, update_notes
-from .results import FAILED, FAILED_CONVERSION, INTERNAL_ERROR, MISSING_ENTRY, UNREADABLE_MODEL, Case, Results, unreadable_case
+from .results import (
+    FAILED,
+    FAILED_CONVERSION,
+    INTERNAL_ERROR,
+    MISSING_ENTRY,
+    STALE_ENTRY,
+    UNREADABLE_MODEL,
+    Case,
+    Results,
+    unreadable_case,
+)
 from .source_models import ConfiguredSource, converted
 from .targets import can_run, check_live, micro_case
 
@@ -135,7 +145,7 @@ def check_models(
         reports if live else None,
         fault,
         run_configured_code,
-        _update_words(configuration),
+        _command_words(configuration, "--update"),
         {key.model for key in baseline.entries},
         raised(_MOST_FINDINGS),
     )
@@ -328,12 +338,12 @@ def _run_live(case: Case, model: Model, target: ConfiguredTarget, reports: list[
     return replace(case, status=status, findings=(*case.findings, *live_check.findings), notes=(*case.notes, *live_check.notes))
 
 
-def _update_words(configuration: Configuration) -> Sequence[str]:
-    """Return the words of the command that updates the baseline. They name the configuration unless it is the nearest one."""
+def _command_words(configuration: Configuration, option: str) -> Sequence[str]:
+    """Return the words of a command that changes the baseline. They name the configuration unless it is the nearest one."""
     with suppress(ConfigurationError):
         if find_configuration(os.getcwd()) == os.path.abspath(configuration.path):
-            return ("check", "--update")
-    return ("check", "--update", "--config", typed_path(configuration.path))
+            return ("check", option)
+    return ("check", option, "--config", typed_path(configuration.path))
 
 
 def _stale(baseline: Baseline, jobs: Sequence[_Job], target_names: Sequence[str]) -> list[EntryKey]:
@@ -344,6 +354,7 @@ def _stale(baseline: Baseline, jobs: Sequence[_Job], target_names: Sequence[str]
 def _stale_cases(configuration: Configuration, entries: Mapping[EntryKey, Entry]) -> Iterator[Case]:
     """Yield a failed case for each stale entry. No file outside the configuration's folder is looked up."""
     sources = {source.name for source in configuration.sources}
+    prune = command_line(_command_words(configuration, "--prune"))
     for key, entry in entries.items():
         known = "apply this target to the model" if key.target in configuration.groups else "name this target"
         why, path = f"the configuration does not {known}", key.model
@@ -353,7 +364,7 @@ def _stale_cases(configuration: Configuration, entries: Mapping[EntryKey, Entry]
                     why = "the model does not exist"
             except InvalidValueError:
                 why, path = "the model is outside the folder of the configuration", configuration.baseline or ""
-        finding = Finding("no-model-for-entry", ERROR, f"the baseline has an entry, but {why}", "delegate-sim check --prune")
+        finding = Finding(STALE_ENTRY, ERROR, f"the baseline has an entry, but {why}", prune)
         yield Case(
             key.model,
             _from_here(configuration, path),

@@ -143,6 +143,7 @@ class Case(Declared):
 
 
 MISSING_ENTRY = "no-baseline-entry"
+STALE_ENTRY = "no-model-for-entry"
 UNREADABLE_MODEL = "unreadable-model"
 FAILED_CONVERSION = "failed-conversion"
 INTERNAL_ERROR = "internal-error"

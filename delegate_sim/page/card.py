@@ -261,6 +261,8 @@ def _sentence(results: Sequence[_TargetResult], stops: Sequence[_Stop]) -> str:
         return f"{working[0].subject} runs {share_of(working[0])}, but computes nodes wrongly"
     else:
         what = "the multiply-adds" if any(row.kernels for row in ranked) else "it"
+        if len(ranked) == 1:
+            return f"{ranked[0].subject} runs none of {what}"
         return f"None of {len(ranked):,} accelerators runs any of {what}"
     last = _worst(results)
     return begin if last is None or last.row in (right[0], nearly) else f"{begin}. {_weakness(last.row)}"

@@ -9,8 +9,9 @@ because the copy of LiteRT-LM's history that was read has no later tags.
 from __future__ import annotations
 
 import functools
+import itertools
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -307,10 +308,17 @@ def parse_release(text: str) -> Release:
         raise OptionError(f"{name} {words}", f"the runtime {words}")
     if release is None:
         known = (*RELEASES, *LITERT_LM_RELEASES)
-        near, listed = suggestion(str(text), known, cutoff=0.9), f"the runtimes are {', '.join(known)}"
+        near, listed = suggestion(str(text), known, cutoff=0.9), f"the runtimes are {', '.join(_spans(known))}"
         others = f"{near} ({listed})" if near else f"; {listed}"
         raise OptionError(f"there is no runtime {text!r}{others}", f"there is no such runtime{others}")
     return release
+
+
+def _spans(names: Sequence[str]) -> Iterator[str]:
+    """Yield the first and last name of each family, such as ``tf-2.10 to tf-2.22``."""
+    for _, group in itertools.groupby(names, lambda name: re.split(r"-(?=\d)", name)[0]):
+        own = list(group)
+        yield own[0] if len(own) == 1 else f"{own[0]} to {own[-1]}"
 
 
 class ReleaseNote(NamedTuple):

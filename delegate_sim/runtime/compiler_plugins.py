@@ -19,7 +19,7 @@ from ..model.model import Model
 from ..model.precompiled import precompiled
 from ..releases.catalogue import Release
 from ..releases.wording import replacing_line
-from .model_loading import open_sizes
+from .model_loading import assumed_registration, custom_operators, open_sizes
 from .run import ChangedPlan, Run, SubgraphRun, attributed_decision, attributed_subsets, plan_after
 from .target import Target
 
@@ -48,7 +48,9 @@ def run_plugin(model: Model, target: Target, accepted: Mapping[int, frozenset[in
     is_compiled = any(run.delegated for run in runs)
     outcome = "refused" if selection.failure is not None else "delegated" if is_compiled else "none"
     of_model = [*filter(None, [no_weights(model), open_sizes(model)]), *precompiled(model).words]
-    warnings = (*map(str, target.delegate.release_notes(target.release)), *of_model, *selection.warnings)
+    left = {run.graph.nodes[index].op for run in runs for index in run.graph.execution_plan if index not in run.delegated}
+    assumed = [assumed_registration(op) for op in custom_operators(model, target).assumed if op in left]
+    warnings = (*map(str, target.delegate.release_notes(target.release)), *of_model, *selection.warnings, *assumed)
     return Run(target, outcome, selection.failure, selection.log_lines, warnings, tuple(runs), removed=selection.removed)
 
 

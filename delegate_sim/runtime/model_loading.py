@@ -279,8 +279,12 @@ def loading_warnings(model: Model, loading: Loading, custom: CustomOperators, ru
     for code in loading.unknown:
         yield f"{unresolved(code.op, code.version, loading.release)}; the simulation assumes that the release loads this version"
     yield from precompiled(model).words
-    for op in custom.assumed:
-        yield f"custom operator {op}: assumed to be registered by the application"
+    yield from map(assumed_registration, custom.assumed)
+
+
+def assumed_registration(op: str) -> str:
+    """Return a warning about a custom operator that is assumed to be registered."""
+    return f"custom operator {op}: assumed to be registered by the application"
 
 
 def _load_refusal(model: Model, loading: Loading) -> Refusal:

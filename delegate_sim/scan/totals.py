@@ -16,7 +16,7 @@ from ..results.report.verdict import aside_text, ranked_groups, ranking_text, sh
 from .journal import ScanRows
 from .schema import MEASURES, NUMBER_COUNTS, RUNS, names
 
-_MOST_IN_WORDS = 3
+MOST_IN_WORDS = 3
 """The largest number of targets for which every target has its own sentence."""
 
 
@@ -138,7 +138,7 @@ class TargetTotals:
         both are ranked only if no other target runs nodes. A runtime that runs whole models has no sentence.
         """
         targets = {name: own for name, own in targets.items() if words_of(name.partition(" ")[0]).has_parts}
-        if len(targets) <= _MOST_IN_WORDS:
+        if len(targets) <= MOST_IN_WORDS:
             return [totals.verdict(target) for target, totals in targets.items()]
         models = counted(max(totals.models - totals.without_answer for totals in targets.values()), "model")
         if not any(totals.delegated_nodes for totals in targets.values()):
@@ -155,7 +155,12 @@ class TargetTotals:
         best = max(own._quality() for own in current or ranked.values())
         leaders = [target for target, totals in ranked.items() if totals._quality() == best]
         ahead = {target: _delegate_of(target).deprecated for target, own in ranked.items() if own._quality()[:2] > best[:2]}
-        ranking = f"None of {counted(len(groups[0]), 'accelerator')} runs a node. " if place else ""
+        ranking = ""
+        if place:
+            several = len(groups[0]) > 1
+            ranking = (
+                f"None of {len(groups[0]):,} accelerators runs a node. " if several else f"{next(iter(groups[0]))} runs no node. "
+            )
         is_whole = ranked[leaders[0]].whole == ranked[leaders[0]].models
         ranking = ranking or ranking_text(len(ranked) - len(ahead), len(leaders), "all models" if is_whole else "")
         further = [f"{target} (deprecated {since}, takes more)" for target, since in ahead.items()]

@@ -77,6 +77,10 @@ def test_without_multiply_adds_the_share_of_nodes_counts():
     assert gain(cost(total=0), cost(total=0, delegated=6)) > gain(cost(total=0), cost(total=0, kernels=3))
 
 
+def test_fewer_bytes_with_more_nodes_on_the_cpu_are_no_gain():
+    assert gain(cost(), cost(border_bytes=1, delegated=4)) < NO_GAIN < gain(cost(), cost(border_bytes=1))
+
+
 def test_a_release_that_does_not_load_the_model_comes_first_whatever_it_brings():
     release = cause("release", Problem.RELEASE)
     found = ranked([cause("a"), release], lambda gone: cost(multiply_adds=50 if "a" in gone else 0))

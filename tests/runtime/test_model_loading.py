@@ -144,8 +144,9 @@ def test_nobody_registers_anything_unless_told_so():
     assert simulate(model, replace(target, assume_ops_registered=True)).outcome == "none"
 
 
-def test_an_application_registers_custom_operators():
-    found = run(custom_model("MyOp"), assume_ops_registered=True)
+@pytest.mark.parametrize("delegate", ["nnapi", "npu-google"])
+def test_an_application_registers_custom_operators(delegate):
+    found = run(custom_model("MyOp"), delegate=delegate, assume_ops_registered=True)
     assert found["outcome"] == "none"
     assert any(warning.startswith("custom operator MyOp: ") for warning in found["warnings"])
 

@@ -19,13 +19,13 @@ from delegate_sim.results.report.display import file_lengths
 from delegate_sim.results.report.measures import NOT_RUNNING, TAKEN, outcome_text
 from delegate_sim.results.report.outcome_words import kernels_title, words_of
 from delegate_sim.results.report.report import Report
-from delegate_sim.results.report.verdict import coverage_verdict, subject, verdict
+from delegate_sim.results.report.verdict import best_runs, coverage_verdict, subject, verdict
 from delegate_sim.rules.kinds import OPERATOR_NOT_REGISTERED
 from delegate_sim.rules.rule import Reason
 from delegate_sim.runtime.interpreter import Run, simulate
 from delegate_sim.runtime.model_loading import custom_operators
 from delegate_sim.runtime.target import target_names
-from delegate_sim.scan.totals import TargetTotals
+from delegate_sim.scan.totals import MOST_IN_WORDS, TargetTotals
 
 from ...console.layout import counted, cut, item_list, message, name, node_list, operator_list, share
 from ...console.terminal import Line, columns, has_colors
@@ -149,6 +149,8 @@ class ModelRow:
     message: str = ""
     arena: tuple[str, str] | None = None
     """The head and the total of the arena in bytes, empty without a plan. None for delegates, which have no arena."""
+    equals: int = 0
+    """The number of targets with the largest share of the model, for the first of these targets; 0 for the others."""
 
 
 def model_rows(report: Report) -> list[ModelRow]:
@@ -157,7 +159,13 @@ def model_rows(report: Report) -> list[ModelRow]:
     names = target_names([run.target for run in runs])
     path = report.model.path or "-"
     arena = _arena_cells(report) if len(runs) == 1 else None
-    return [ModelRow(path, name, summary_of(report.model, run), arena=arena) for name, run in zip(names, runs, strict=True)]
+    best = best_runs(runs) if runs else ()
+    equals = [len(best) if run is best[0] else 0 for run in runs]
+    summaries = [summary_of(report.model, run) for run in runs]
+    return [
+        ModelRow(path, name, summary, arena=arena, equals=number)
+        for name, summary, number in zip(names, summaries, equals, strict=True)
+    ]
 
 
 def _arena_cells(report: Report) -> tuple[str, str] | None:
@@ -168,28 +176,41 @@ def _arena_cells(report: Report) -> tuple[str, str] | None:
 
 
 def models_lines(rows: Sequence[ModelRow], release: Release, width: int) -> Iterator[Line]:
-    """Return a table with a row for each model and target, and the errors of models that cannot be read."""
+    """Return a table with a row for each model and target, and the errors of models that cannot be read.
+
+    For many targets, each model has one row: the first of the targets with the largest share of the model.
+    """
     models = len({row.path for row in rows})
     answered = [(row.target, row.summary) for row in rows if row.summary is not None]
     results = [(target, own.measures, own.multiply_adds, own.delegated_multiply_adds) for target, own in answered]
     for sentence in TargetTotals.verdicts(TargetTotals.by_target(results)):
         yield from paragraph(sentence, width, "", "  ", style=HEADING)
-    yield Line(f"{counted(models, 'model')}, on {release}")
-    yield from _release_lines(release, width)
     targets = {row.target for row in rows if row.summary is not None}
+    has_best_only = len(targets) > MOST_IN_WORDS
+    yield Line(f"{counted(models, 'model')}, on {release}{' (+N: N more targets with this share)' if has_best_only else ''}")
+    yield from _release_lines(release, width)
     keys = 1 if len(targets) < 2 else 2  # the verdict names a single target
+    if has_best_only:
+        rows = [row for row in rows if row.equals or row.summary is None]
     names = model_names([row.path for row in rows], max(_NARROWEST_MODEL, width // (keys + 1)))
     kernels = kernels_title([target.partition(" ")[0] for target in targets])
     has_arena = any(row.arena is not None for row in rows)
     further = ("head", "arena") if has_arena else (kernels, *FURTHER_TITLES)
     titles = ("accepted" if has_arena else "delegated", "multiply-adds", *further, "main blocker")
-    lines = [(*("model", "delegate")[:keys], *titles)]
-    lines += [(*(name, row.target)[:keys], *_model_cells(row)) for name, row in zip(names, rows, strict=True)]
-    optional = [place for place, title in enumerate(titles, keys) if title in (*FURTHER_TITLES, kernels)]
+    lines = [(*("model", "largest share" if has_best_only else "delegate")[:keys], *titles)]
+    lines += [(*(name, _target_cell(row))[:keys], *_model_cells(row)) for name, row in zip(names, rows, strict=True)]
+    left_out = (*FURTHER_TITLES, kernels, *(["main blocker"] if has_best_only else []))
+    optional = [place for place, title in enumerate(titles, keys) if title in left_out]
     numbers = range(keys, keys + len(titles) - 1)  # bounded: the columns of a table
     yield from table(lines, numbers, width, keys=keys, optional=optional[::-1])
     yield from unanswered_lines([row.message for row in rows if row.summary is None], width)
     yield from many_hint()
+    if has_best_only:
+        yield Line("For all targets: --format csv, or --delegate NAME", HINT)
+
+
+def _target_cell(row: ModelRow) -> str:
+    return f"{row.target} +{row.equals - 1}" if row.equals > 1 else row.target
 
 
 def blocker_text(blocker: Blocker | None) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 from ...delegates.base import Delegate
 from ...delegates.driver import Driver
-from ...delegates.registry import ACCELERATORS, APPLIED_AHEAD, DISPATCH_KERNEL
+from ...delegates.registry import ACCELERATORS, APPLIED_AHEAD, DISPATCH_KERNEL, PLUGIN_NAMES
 from ...foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, Table, attributes, within
 from ...graph.effort import Effort
 from ...model.model import Model
@@ -137,7 +137,7 @@ _AFTER_PLUGIN = (
 )
 _BEYOND_PLUGIN = (
     "a compiler plugin selected nodes, but the delegate got all nodes of the model, so nothing ran on the NPU; the plugin's "
-    "selection was not compared: give --delegate with the plugin's name to compare it"
+    f"selection was not compared: give --delegate with the name of the plugin ({', '.join(PLUGIN_NAMES)}) to compare it"
 )
 
 

@@ -122,6 +122,15 @@ def shapes_as_typed(shapes: Iterable[tuple[str, Iterable[object]]]) -> tuple[str
     return tuple([argument for text in texts for argument in ("--shape", text)])
 
 
-def shapes_command(shapes: Iterable[tuple[str, Iterable[object]]]) -> str:
-    """Return the command line that fixes the sizes of inputs, for texts that do not name the file and the target."""
-    return command_line(["fix", "MODEL", *shapes_as_typed(shapes), "-o", "fixed.tflite"])
+def shapes_command(model: Model, shapes: Iterable[tuple[str, Iterable[object]]]) -> str:
+    """Return the command line that fixes the sizes of inputs, for texts that do not name the target."""
+    return command_line(["fix", _named(model), *shapes_as_typed(shapes), "-o", output_name(model.path)])
+
+
+def compiler_log_command(model: Model) -> str:
+    """Return the command line that reads the table of operators which a compiler printed."""
+    return command_line(["reconcile", _named(model), "--log", "FILE"])
+
+
+def _named(model: Model) -> str:
+    return typed_path(model.path) if model.path else "MODEL"

@@ -338,7 +338,7 @@ def open_sizes_text(model: Model, target: Target, code: str, effort: Effort) -> 
             return ""
         if run.refusal is None or run.refusal.code != code:
             result = result_words(Examined(run, change).cost)
-            command = shapes_command([(tensor.name, shapes[tensor.index]) for tensor in every])
+            command = shapes_command(model, [(tensor.name, shapes[tensor.index]) for tensor in every])
             return (
                 f"the file leaves sizes open: {_stored(inputs)}. {command} fixes sizes, here with the "
                 f"simulated result {result}. Or resize the inputs before you apply the delegate"

@@ -38,7 +38,7 @@ from ..causes.change import (
 from ..causes.conversion_causes import OF_TYPES, form
 from ..causes.whole_graph_causes import CHOOSING, CONTROL_FLOW, IN_APPLICATION, special_subject
 from ..examiner import Examined, RefusedNode
-from .commands import shapes_command
+from .commands import compiler_log_command, shapes_command
 from .converter_settings import boundary_setting
 from .layer_rewrites import may_help, rewriting
 from .simulated_changes import open_sizes_text
@@ -312,7 +312,7 @@ class Wording:
         only_batch = all(-1 not in (tensor.shape_signature or ())[1:] for tensor in inputs)
         how = "a fixed batch" if only_batch else "inputs of fixed sizes"
         told = [(tensor.name, tensor.shape) for tensor in inputs] if len(inputs) <= _TOLD else [("INPUT", ["SIZES"])]
-        in_file = f"{shapes_command(told)} {_FIXED_IN_FILE}"
+        in_file = f"{shapes_command(self.model, told)} {_FIXED_IN_FILE}"
         further = f"At the same time, {UNROLLED_LOOP}" if is_loop else in_file
         return Change(f"convert with {how}, such as {_sizes(inputs)}: {_HOW_FIXED}. {further}")
 
@@ -364,7 +364,7 @@ class Wording:
         return Change(text, ChangeKind.OPTIONS, self._options(), remedy=self.cause.remedy)
 
     def _compilation(self, compiler: str) -> Change:
-        table = "delegate-sim reconcile MODEL --log FILE reads its table of operators"
+        table = f"{compiler_log_command(self.model)} reads its table of operators"
         if any(subgraph.delegated for subgraph in self.first.run.subgraphs):
             return Change(f"{compiler} left these nodes to the CPU: {table}, which says why")
         steps = []

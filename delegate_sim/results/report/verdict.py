@@ -163,7 +163,8 @@ def coverage(runs: Sequence[Run]) -> Coverage:
     before = "" if has_accelerator else "".join([f"{not_compiled_text(run.delegate)}. " for run in waiting])
     if place is None:
         others = [run for run in runs if run not in waiting]
-        return Coverage(f"{before}None of {counted(len(others), 'target')} runs a node. {verdict(others[0])}")
+        none = f"None of {len(others):,} targets runs a node. " if len(others) > 1 else ""
+        return Coverage(f"{before}{none}{verdict(others[0])}")
     ranked = groups[place]
     if ranked[0].delegate.ranking is Ranking.PLUGINS:
         return Coverage(before + _plugins_verdict(ranked, are_all=len(groups) == 1 and not waiting))
@@ -196,8 +197,13 @@ def coverage(runs: Sequence[Run]) -> Coverage:
 
 def best_run(runs: Sequence[Run]) -> Run:
     """Return the run that ``coverage`` names first. If no target runs a node, return the first run."""
+    return best_runs(runs)[0]
+
+
+def best_runs(runs: Sequence[Run]) -> Sequence[Run]:
+    """Return the runs that ``coverage`` names. If no target runs a node, return the first run."""
     groups = ranked_groups(runs, lambda run: run.delegate)
-    return next((_standing(group)[0][0] for group in groups if _leaders(group)), runs[0])
+    return next((_standing(group)[0] for group in groups if _leaders(group)), runs[:1])
 
 
 def _standing(runs: Sequence[Run]) -> tuple[list[Run], list[Run], list[Run]]:

@@ -328,6 +328,9 @@ def test_more_nodes_in_as_many_kernels_are_among_the_best_changes(run, tmp_path)
     builder.write(tmp_path / "m.tflite")
     targets, _ = best_changes(run, tmp_path / "m.tflite", "mldrift", "gpu")
     assert "gpu" in targets
+    causes = " ".join(run("diagnose", tmp_path / "m.tflite", "--delegate", "gpu").stdout.split())
+    assert causes.count("if the delegate accepted these nodes: delegated 1 -> 2 of 4") == 2
+    assert "only together" not in causes
 
 
 def test_a_raised_limit_that_does_not_help_is_not_among_the_best_changes(run, run_json, tmp_path):

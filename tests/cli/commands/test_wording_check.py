@@ -24,7 +24,7 @@ def rename_target(repository):
         (("--update",), lambda folder: classifier(9).write(folder / "models/classifier.tflite"),
          "note: changed in the baseline: partitions 1 -> 2"),
         ((), lambda folder: (folder / "models/upsampler.tflite").unlink(),
-         "no-model-for-entry: the baseline has an entry, but the model does not exist"),
+         "no-model-for-entry: models/upsampler.tflite on nnapi: the baseline has an entry, but the model does not exist"),
         ((), rename_target, "the configuration does not name this target"),
         ((), lambda folder: (folder / "models/broken.tflite").write_bytes(b"no model"),
          "models/broken.tflite on nnapi: unreadable"),
@@ -138,6 +138,16 @@ def test_a_new_model_shares_one_line_and_its_command_changes_no_other_entry(gate
     text = run("check").stdout
     assert text.count("no-baseline-entry") == 1
     assert "hint: delegate-sim check --update models/new.tflite\n" in text
+
+
+def test_entries_without_a_model_share_one_line_for_each_model(gated, run):
+    configuration = gated / "delegate-sim.toml"
+    configuration.write_text(configuration.read_text() + '\n[targets.second]\ndelegate = "nnapi"\n', encoding="utf-8")
+    assert run("check", "--update").exit_code == 0
+    (gated / "models" / "upsampler.tflite").unlink()
+    brief, verbose = run("check").stdout, run("check", "--verbose").stdout
+    assert "no-model-for-entry: models/upsampler.tflite on nnapi, second: " in brief
+    assert [text.count("no-model-for-entry") for text in (brief, verbose)] == [1, 2]
 
 
 def test_hints_and_changes_of_a_model_stand_once(gated, run):

@@ -43,3 +43,11 @@ def test_a_plan_with_a_named_pass_of_a_diagnosis(run, tmp_path):
     chain_model(("ADD", "NEG", "ADD", "ADD")).write(tmp_path / "model.tflite")
     text = " ".join(run("diagnose", tmp_path / "model.tflite", *LEVEL).stdout.split())
     assert "the pass neg-as-mul of fix rewrites the file (exact; 4 of 4 nodes in 1 kernel):" in text
+
+
+def test_the_commands_that_diagnose_the_written_file_share_a_heading(run, tmp_path):
+    chain_model(("ADD", "NEG", "ADD", "FAKE_QUANT", "ADD")).write(tmp_path / "model.tflite")
+    targets = (*LEVEL, "--delegate", "gpu")
+    text = run("fix", tmp_path / "model.tflite", *targets, "--no-proof", "-o", tmp_path / "fixed.tflite").stdout
+    assert text.count("What keeps nodes of the written file on the CPU:") == 1
+    assert text.count("delegate-sim diagnose ") == 2

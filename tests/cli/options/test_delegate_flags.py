@@ -85,7 +85,7 @@ def test_many_models_keep_the_targets_of_each_value_apart(run, model, tmp_path):
             "give --delegate npu-intel --option soc=VALUE (see",
         ),
         (("analyze", "--delegate", "nnpai"), "there is no delegate 'nnpai'; did you mean nnapi, "),
-        (("analyze", "--runtime", "2.15"), "there is no runtime '2.15'; did you mean tf-2.15? (the runtimes are tf-2.10, "),
+        (("analyze", "--runtime", "2.15"), "there is no runtime '2.15'; did you mean tf-2.15? (the runtimes are tf-2.10 to tf-"),
     ],
 )
 def test_an_option_or_a_name_of_another_delegate(run, model, arguments, message):

@@ -196,7 +196,8 @@ def test_the_environment_names_the_device_unless_the_command_line_names_a_target
         (("--soc", "imx8mp"), "--device imx8mp or --delegate vx-nxp"),
         (("--delegate", "pixel10"), "--device pixel10"),
         (("--for", "gpu"), "give --delegate gpu"),
-        (("--for", "microcontrollers"), "delegate-sim micro MODEL"),
+        (("--for", "microcontrollers"), "delegate-sim micro "),
+        (("--delegate", "ethos-u55-128"), ".tflite --delegate ethos-u55-128 --live`"),
         (("--device", "imx8mq"), "did you mean imx8mp"),
     ],
 )

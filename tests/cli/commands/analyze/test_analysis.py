@@ -8,6 +8,7 @@ from delegate_sim.delegates.registry import DELEGATE_NAMES
 from delegate_sim_cli.text.analysis.view import MANY
 from fixtures.builder import ModelBuilder
 from tests.support.delegates.xnnpack_number_cases import square
+from tests.support.models import chain_model
 
 MIXED = """\
 1 of 10 targets runs all nodes (4): ML Drift. A share is not speed; not ranked: Arm NN's delegate (the CPU), XNNPACK
@@ -384,3 +385,14 @@ def test_advice_to_name_a_device_is_only_for_users_who_named_none(run, model):
     advice = "For one device: --device NAME"
     assert advice in " ".join(run("analyze", model).stdout.split())
     assert advice not in " ".join(run("analyze", model, "--device", "coral", "--device", "pixel9").stdout.split())
+
+
+def test_many_models_have_one_line_each(run, tmp_path):
+    for number in range(4):
+        chain_model(["ADD", "ROUND"]).write(tmp_path / f"m{number}.tflite")
+    text = run("analyze", tmp_path).stdout
+    assert [text.count(f"m{number}.tflite") for number in range(4)] == [1] * 4
+    assert "largest share" in text
+    assert max(map(len, text.splitlines())) <= 80
+    text = run("analyze", tmp_path, "--delegate", "gpu", "--delegate", "nnapi").stdout
+    assert [text.count(f"m{number}.tflite") for number in range(4)] == [2] * 4
