@@ -17,11 +17,12 @@ from itertools import chain
 from typing import NamedTuple
 
 from ...graph.forms import FormTable, node_forms
-from ...graph.graph import Graph, Node, NodeView
+from ...graph.graph import Graph, NodeView
 from ...graph.partition import Subset
+from ...model.model import Node
 from ...refusal import Refusal
 from .compute_library import CPU_ACC
-from .demands import ASSERTION, NOT_BUILT, DemandProblem, read_layers
+from .demands import ASSERTION, NOT_BUILT, read_layers
 from .rules import RULES
 from .steps import BACKENDS, ArmnnTarget, Layer, VisitRule
 from .tensors import INFERRED, PER_CHANNEL, Info, Query, Thrown, info_of
@@ -75,10 +76,10 @@ LAYERS = read_layers("workloads.json", FUNCTIONS)
 """The demands of workloads by layer, or by layer and backend."""
 
 
-def workload_problem(layer: str, call: Query, backend: str) -> DemandProblem | None:
-    """Return the problem of a workload of a backend, or None."""
+def workload_refusal(layer: str, call: Query, backend: str) -> Refusal | None:
+    """Return the refusal of a workload of a backend, or None."""
     demands = (*LAYERS.get(layer, ()), *LAYERS.get(f"{layer} on {backend}", ()))
-    return next((problem for demand in demands if (problem := demand.problem(call)) is not None), None)
+    return next((refusal for demand in demands if (refusal := demand.refusal(call)) is not None), None)
 
 
 _OWN_CONSTANTS = {
@@ -105,7 +106,7 @@ class _Built(NamedTuple):
 
 def build_failure(graph: Graph, subset: Subset, target: ArmnnTarget) -> Refusal | None:
     """Return the failure to build the network of a partition, or None if the build succeeds."""
-    return _Network(graph, subset, target).problem()
+    return _Network(graph, subset, target).refusal()
 
 
 def _refusal(node: Node, found: str, needed: str, text: str = "", lines: tuple[str, ...] = ()) -> Refusal:
@@ -129,16 +130,16 @@ class _Network:
         self._forms = node_forms(graph)
         self._calls = graph.shared.get("armnn calls", (), FormTable[int, tuple[tuple[Layer, Query], ...]])
 
-    def problem(self) -> Refusal | None:
+    def refusal(self) -> Refusal | None:
         inner = {tensor for index in self.subset.nodes for tensor in self.graph.nodes[index].outputs}
         for index in self.subset.nodes:
             for tensor in self.graph.nodes[index].inputs:
                 if tensor >= 0 and tensor not in inner and not self.graph.tensors[tensor].is_constant:
                     self.slots[tensor] = info_of(self.graph.tensors[tensor])
         for index in self.subset.nodes:
-            problem = self._parse(self.graph.view(self.graph.nodes[index]))
-            if problem is not None:
-                return problem
+            refusal = self._parse(self.graph.view(self.graph.nodes[index]))
+            if refusal is not None:
+                return refusal
         return next(chain(self._infer(), self._assign(), self._optimized(), self._load()), None)
 
     def _parse(self, node: NodeView) -> Refusal | None:
@@ -187,10 +188,10 @@ class _Network:
         """Return the lines about a constant that no backend accepts, or no lines."""
         call, lines = Query((), (info,)), []
         for name in self.target.backends:
-            problems = BACKENDS[name].problems("constant", call)
-            if not problems:
+            refusals = BACKENDS[name].refusals("constant", call)
+            if not refusals:
                 return ()
-            lines.append(BACKENDS[name].warning("CONSTANT", problems))
+            lines.append(BACKENDS[name].warning("CONSTANT", refusals))
         return (*lines, "ERROR: CONSTANT: not supported by any specified backend")
 
     def _infer(self) -> Iterator[Refusal]:
@@ -247,9 +248,9 @@ class _Network:
         failed = "Network could not be loaded: An error occurred when preparing the network workloads: "
         for built in self.layers:
             backend = self._backend_of(built)
-            problem = workload_problem(built.layer.name, built.call, backend)
-            if problem is not None:
-                value, needed, said = problem.found, problem.demand.needed, problem.said
+            refusal = workload_refusal(built.layer.name, built.call, backend)
+            if refusal is not None:
+                value, needed, said = refusal.found, refusal.needed, refusal.message
             elif backend == CPU_ACC.name and built.layer.name == "split" and (unread := self._unread(built)):
                 value, needed, said = unread, "results that are all read", "GetConnection: Invalid index 0 provided"
             else:
@@ -259,7 +260,7 @@ class _Network:
 
     def _backend_of(self, built: _Built) -> str:
         backends = self.target.backends
-        return next((name for name in backends if not BACKENDS[name].problems(built.layer.name, built.call)), "")
+        return next((name for name in backends if not BACKENDS[name].refusals(built.layer.name, built.call)), "")
 
     @functools.cached_property
     def _read(self) -> frozenset[int]:
