@@ -78,8 +78,8 @@ class LayerDemand:
         problem = self.test(subject)
         if problem is None or problem is False:
             return None
-        found, said = [template.format_map(_OperandFacts(subject, problem)) for template in (self.found, self.says)]
-        values = {"found": found, "needed": self.needed, "said": said}
+        facts = _OperandFacts(subject, problem)
+        values = {"found": self.found.format_map(facts), "needed": self.needed, "said": self.says.format_map(facts)}
         return self.kind.refusal("{said}", hint=self.hint, stage=Stage.ACCEPTING, values=values)
 
 
