@@ -73,7 +73,7 @@ def command(
     For each target, the page has the verdict, the execution plan, the graph with the partitions, and the causes of refusals,
     biggest gain first. For each node, the page has the tensors, the reasons and what to change.
     """
-    from delegate_sim.page.document import WithoutAnswer, page
+    from delegate_sim.page.document import page
 
     targets = soc_targets(socs, arguments)
     if arguments.delegates or arguments.names_devices or not targets:
@@ -84,7 +84,7 @@ def command(
     if views:
         simulated = [view.run.target for view in views]
         left = [target for target in targets if target not in simulated] if models.is_single else []
-        text = page(views, WithoutAnswer(left, Effort(views[0].model).reason))
+        text = page(views, left, Effort(views[0].model).reason)
         write_file(output, text)
         write_lines(_verdicts(views))
         write(f"{output}: {len(views):,} {'view' if len(views) == 1 else 'views'}, {len(text.encode('utf-8')):,} bytes\n")

@@ -14,13 +14,14 @@ from ..delegates.devices import CARD_GROUPS, MICROCONTROLLERS_TITLE, ORDER, PHON
 from ..delegates.registry import CLOSED_PLUGIN_NAMES, DELEGATE_NAMES
 from ..delegates.traits import Ranking
 from ..diagnosis.advice.commands import diagnose_command, fix_command
-from ..diagnosis.advice.plain_fix import PlainFix, SharedRefusal, search_fix, shared_refusals
+from ..diagnosis.advice.plain_fix import PlainFix, SizesFix, search_fix, shared_refusals, sizes_fix
 from ..diagnosis.causes.change import result_words
 from ..errors import LimitError, MissingPackageError
 from ..foundation.printable import and_list, share
 from ..graph.effort import Effort
 from ..micro.delegate import micro_target
 from ..model.model import Model
+from ..refusal import Refusal
 from ..results.report.blockers import has_open_input
 from ..results.report.display import Lengths, file_lengths
 from ..results.report.measures import TAKEN, Measures, awaits_compiler, measure
@@ -114,7 +115,8 @@ class _TargetResult(NamedTuple):
 
 
 class _Stop(NamedTuple):
-    shared: SharedRefusal
+    runs: Sequence[Run]
+    fix: SizesFix | None
     reason: str
 
 
@@ -126,8 +128,8 @@ def card_of(model: Model, runs: Sequence[Run], without_answer: Sequence[Target] 
     model = without_folder(model)
     wholes = [run for run in runs if run.delegate.runs_whole_models]
     runs = [run for run in runs if not run.delegate.runs_whole_models]
-    stops = [_Stop(shared, _reason(model, shared)) for shared in shared_refusals(model, runs)]
-    reasons = {id(run): stop.reason for stop in stops for run in stop.shared.runs}
+    stops = [_stop(model, refusal, stopped) for refusal, stopped in shared_refusals(runs)]
+    reasons = {id(run): stop.reason for stop in stops for run in stop.runs}
     names = [run.delegate.name for run in runs] + [target.delegate.name for target in without_answer]
     results = [_TargetResult(run, _row(run, reasons.get(id(run), ""), names)) for run in runs]
     unanswered = [_named(target, names)._replace(summary=f"not simulated: {reason}") for target in without_answer]
@@ -210,9 +212,16 @@ def _named(target: Target, names: Sequence[str]) -> CardRow:
     return CardRow(delegate.name, own.removeprefix("The "), own, places_of(target) + deprecated, group)
 
 
-def _reason(model: Model, shared: SharedRefusal) -> str:
-    if shared.fix is None:
-        return "the size of a tensor is known only at run time" if shared.code == DYNAMIC_TENSORS.name else shared.title
+def _stop(model: Model, refusal: Refusal, runs: Sequence[Run]) -> _Stop:
+    fix = sizes_fix(model, runs[0])
+    if fix is not None:
+        return _Stop(runs, fix, _open_size(model))
+    if refusal.code == DYNAMIC_TENSORS.name:
+        return _Stop(runs, None, "the size of a tensor is known only at run time")
+    return _Stop(runs, None, runs[0].delegate.kinds[refusal.code].title)
+
+
+def _open_size(model: Model) -> str:
     main = model.subgraphs[0]
     signatures = [main.tensors[index].shape_signature or () for index in main.inputs if 0 <= index < len(main.tensors)]
     is_batch = has_open_input(model) and not any(size < 0 for signature in signatures for size in signature[1:])
@@ -239,7 +248,7 @@ def _sentence(results: Sequence[_TargetResult], stops: Sequence[_Stop]) -> str:
     right = [result.row for result in _leading(results)]
     whole = [row for row in right if row.is_whole]
     phones = [result for result in results if result.row.is_ranked and result.row.group == PHONES_TITLE]
-    stop = next((stop for stop in stops if phones and {id(run) for run, _ in phones} <= set(map(id, stop.shared.runs))), None)
+    stop = next((stop for stop in stops if phones and {id(run) for run, _ in phones} <= set(map(id, stop.runs))), None)
     if len(whole) == len(ranked):
         return f"All {len(ranked):,} accelerators run all of it"
     if stop is not None:
@@ -311,8 +320,8 @@ def _need(result: _TargetResult) -> tuple[bool, bool, bool, float]:
 
 def _advice(model: Model, results: Sequence[_TargetResult], stops: Sequence[_Stop]) -> CardAdvice | None:
     for stop in stops:
-        if stop.shared.fix is not None:
-            run, fix, command = stop.shared.fix
+        if stop.fix is not None:
+            run, fix, command = stop.fix
             return CardAdvice(run.delegate.name, f"With fixed sizes of its inputs, {_after(subject(run.target), fix)}:", command)
     advised = _advised(results)
     if advised is None:

@@ -8,7 +8,7 @@ import html
 import json
 from collections.abc import Mapping, Sequence
 from importlib import resources
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..runtime.target import Target
 from .card import Card, card_of
@@ -21,14 +21,15 @@ _MOST_CAUSES = 5
 """Largest number of causes of a target on a page without JavaScript."""
 
 
-def page(views: Sequence[PageView], without_answer: WithoutAnswer | None = None) -> str:
+def page(views: Sequence[PageView], without_answer: Sequence[Target] = (), reason: str = "") -> str:
     """Return the page for some views as HTML, which loads nothing from the network or from other files.
 
-    It opens with the target that the card advises about, or else with the first view.
+    It opens with the target that the card advises about, or else with the first view. ``reason`` says why the targets in
+    ``without_answer`` have no answer.
     """
     content = page_content(views)
     pictures: list[str] = []
-    for number, card in cards_of(views, without_answer).items():
+    for number, card in cards_of(views, without_answer, reason).items():
         own = [entry for entry in content["views"] if entry["model"] == number]
         links = {entry["delegate"] for entry in own}
         place = CardPlace(number, links, has_patterns=not pictures)
@@ -40,22 +41,14 @@ def page(views: Sequence[PageView], without_answer: WithoutAnswer | None = None)
     return document(content, "".join(pictures))
 
 
-class WithoutAnswer(NamedTuple):
-    """The targets of a page's models that have no answer, and the reason."""
-
-    targets: Sequence[Target]
-    reason: str
-
-
-def cards_of(views: Sequence[PageView], without_answer: WithoutAnswer | None = None) -> dict[int, Card]:
+def cards_of(views: Sequence[PageView], without_answer: Sequence[Target] = (), reason: str = "") -> dict[int, Card]:
     """Return the cards of the models with results of several delegates, by the number of the model."""
     models = list({id(view.model): view.model for view in views}.values())
-    targets, reason = without_answer or ((), "")
     cards = {}
     for number, model in enumerate(models):
         runs = [view.run for view in views if view.model is model]
         if len(runs) > 1:
-            cards[number] = card_of(model, runs, targets, reason)
+            cards[number] = card_of(model, runs, without_answer, reason)
     return cards
 
 

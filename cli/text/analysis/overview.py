@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from delegate_sim.delegates.devices import group_of, in_groups
 from delegate_sim.delegates.registry import CLOSED_PLUGIN_NAMES
-from delegate_sim.diagnosis.advice.plain_fix import shared_refusals
+from delegate_sim.diagnosis.advice.plain_fix import shared_refusals, sizes_fix
 from delegate_sim.errors import LimitError
 from delegate_sim.foundation.printable import and_list, printable
 from delegate_sim.model.model import Model
@@ -258,13 +258,14 @@ def _model_cells(row: ModelRow) -> tuple[str, ...]:
 
 def shared_refusal_lines(model: Model, runs: Sequence[Run], width: int) -> Iterator[Line]:
     """Yield a paragraph for each refusal of the whole graph that several delegates share."""
-    for shared in shared_refusals(model, runs):
-        names = and_list([run.delegate.name for run in shared.runs])
-        yield from paragraph(f"{counted(len(shared.runs), 'target')} do not start: {shared.title} ({names})", width, "", "  ")
-        if shared.fix is not None:
-            result = f"  with fixed sizes, {subject(shared.fix.run.target)}: {shared.fix.fix.result}"
-            yield from paragraph(result, width, "", "    ")
-            yield Line(f"    {printable(shared.fix.command)}")
+    for refusal, stopped in shared_refusals(runs):
+        names = and_list([run.delegate.name for run in stopped])
+        title = stopped[0].delegate.kinds[refusal.code].title
+        yield from paragraph(f"{counted(len(stopped), 'target')} do not start: {title} ({names})", width, "", "  ")
+        fix = sizes_fix(model, stopped[0])
+        if fix is not None:
+            yield from paragraph(f"  with fixed sizes, {subject(fix.run.target)}: {fix.fix.result}", width, "", "    ")
+            yield Line(f"    {printable(fix.command)}")
 
 
 def _unregistered_lines(model: Model, runs: Sequence[Run], width: int) -> Iterator[Line]:

@@ -19,9 +19,10 @@ from typing import NamedTuple
 from ...graph.forms import FormTable, node_forms
 from ...graph.graph import Graph, NodeView
 from ...graph.partition import Subset
+from ...model.model import Node
 from ...refusal import Refusal
 from .compute_library import CPU_ACC
-from .demands import ASSERTION, NOT_BUILT, DemandProblem, read_layers
+from .demands import ASSERTION, NOT_BUILT, read_layers
 from .rules import RULES
 from .steps import BACKENDS, ArmnnTarget, Layer, VisitRule
 from .tensors import INFERRED, PER_CHANNEL, Info, Query, Thrown, info_of
@@ -75,10 +76,10 @@ LAYERS = read_layers("workloads.json", FUNCTIONS)
 """The demands of workloads by layer, or by layer and backend."""
 
 
-def workload_problem(layer: str, call: Query, backend: str) -> DemandProblem | None:
-    """Return the problem of a workload of a backend, or None."""
+def workload_refusal(layer: str, call: Query, backend: str) -> Refusal | None:
+    """Return the refusal of a workload of a backend, or None."""
     demands = (*LAYERS.get(layer, ()), *LAYERS.get(f"{layer} on {backend}", ()))
-    return next((problem for demand in demands if (problem := demand.problem(call)) is not None), None)
+    return next((refusal for demand in demands if (refusal := demand.refusal(call)) is not None), None)
 
 
 _OWN_CONSTANTS = {
@@ -97,35 +98,23 @@ _RESHAPED = frozenset({"FULLY_CONNECTED", "UNPACK", "EXPAND_DIMS"})
 """Operators whose results have another shape than the layer that the backends are asked for."""
 
 
-class _BuildProblem(NamedTuple):
-    """The reason why a network cannot be built, at a node. ``text`` is the text of the exception; empty if the process ends."""
-
-    node: int
-    found: str
-    needed: str
-    text: str = ""
-    lines: tuple[str, ...] = ()
-
-
 class _Built(NamedTuple):
-    node: NodeView
+    node: Node
     layer: Layer
     call: Query
-
-    @property
-    def at(self) -> int:
-        return self.node.node.index
 
 
 def build_failure(graph: Graph, subset: Subset, target: ArmnnTarget) -> Refusal | None:
     """Return the failure to build the network of a partition, or None if the build succeeds."""
-    problem = _Network(graph, subset, target).problem()
-    if problem is None:
-        return None
-    values = {"operator": graph.nodes[problem.node].op, "found": problem.found, "needed": problem.needed}
-    kind = NOT_BUILT if problem.text else ASSERTION
-    lines = (*problem.lines, f"RuntimeError: {problem.text}") if problem.text else problem.lines
-    return kind.refusal(kind.template, node=problem.node, values=values, log_lines=lines)
+    return _Network(graph, subset, target).refusal()
+
+
+def _refusal(node: Node, found: str, needed: str, text: str = "", lines: tuple[str, ...] = ()) -> Refusal:
+    """Return the refusal of a node. ``text`` is the text of the exception. It is empty if the process ends."""
+    values = {"operator": node.op, "found": found, "needed": needed}
+    kind = NOT_BUILT if text else ASSERTION
+    log_lines = (*lines, f"RuntimeError: {text}") if text else lines
+    return kind.refusal(kind.template, node=node.index, values=values, log_lines=log_lines)
 
 
 class _Network:
@@ -141,19 +130,19 @@ class _Network:
         self._forms = node_forms(graph)
         self._calls = graph.shared.get("armnn calls", (), FormTable[int, tuple[tuple[Layer, Query], ...]])
 
-    def problem(self) -> _BuildProblem | None:
+    def refusal(self) -> Refusal | None:
         inner = {tensor for index in self.subset.nodes for tensor in self.graph.nodes[index].outputs}
         for index in self.subset.nodes:
             for tensor in self.graph.nodes[index].inputs:
                 if tensor >= 0 and tensor not in inner and not self.graph.tensors[tensor].is_constant:
                     self.slots[tensor] = info_of(self.graph.tensors[tensor])
         for index in self.subset.nodes:
-            problem = self._parse(self.graph.view(self.graph.nodes[index]))
-            if problem is not None:
-                return problem
+            refusal = self._parse(self.graph.view(self.graph.nodes[index]))
+            if refusal is not None:
+                return refusal
         return next(chain(self._infer(), self._assign(), self._optimized(), self._load()), None)
 
-    def _parse(self, node: NodeView) -> _BuildProblem | None:
+    def _parse(self, node: NodeView) -> Refusal | None:
         """Add the layers of a node (``VisitNode`` with a network)."""
         index, op = node.node.index, node.op
         rule = RULES.rule_of(op, is_custom=node.node.is_custom)
@@ -167,22 +156,22 @@ class _Network:
             if node.node.input(position) in self.slots and node.input(position).is_constant:
                 shared = f"the constant input {position}, which an earlier node of the partition also reads"
                 text = "Tried to connect an output slot to an input slot, but the latter already has a connection"
-                return _BuildProblem(index, shared, "a constant of its own", text)
+                return _refusal(node.node, shared, "a constant of its own", text)
         for position in data:
             tensor = node.node.input(position)
             if position in own or tensor in self.slots or tensor < 0:
                 continue
             info = info_of(node.input(position))
             if op in _DIRECT:
-                return _BuildProblem(index, f"the constant input {position}", "a computed input")
+                return _refusal(node.node, f"the constant input {position}", "a computed input")
             if op in _UNCONNECTED:
                 name = "Prelu" if op == "PRELU" else "Pad"
                 text = f'Input slot(s) 0 for {name} not connected to an output slot. \nLayer name: "{name}:{index}"'
-                return _BuildProblem(index, f"the constant input {position}", "a computed input", _optimize(text))
+                return _refusal(node.node, f"the constant input {position}", "a computed input", _optimize(text))
             lines = self._refused_constant(info)
             if lines:
                 text = "TfLiteArmnnDelegate: Unable to parse node: "[index:]
-                return _BuildProblem(index, f"a constant of type {info.type}", "constants of another type", text, lines)
+                return _refusal(node.node, f"a constant of type {info.type}", "constants of another type", text, lines)
             self.slots[tensor] = info
         slots = [self.slots.get(node.node.input(position)) for position in data[: len(call.inputs)]]
         key = form, *slots
@@ -190,7 +179,7 @@ class _Network:
             self._added.add(key)
             if layer.name != "fully_connected":
                 call = call._replace(inputs=tuple([slot or asked for slot, asked in zip(slots, call.inputs, strict=True)]))
-            self.layers += [_Built(node, *other) for other in (*calls[:-1], (layer, call))]
+            self.layers += [_Built(node.node, *other) for other in (*calls[:-1], (layer, call))]
         results = [info_of(tensor, is_result=True) for tensor in node.outputs] if op in _RESHAPED else call.outputs
         self.slots.update(zip(node.node.outputs, results, strict=False))
         return None
@@ -199,79 +188,79 @@ class _Network:
         """Return the lines about a constant that no backend accepts, or no lines."""
         call, lines = Query((), (info,)), []
         for name in self.target.backends:
-            problems = BACKENDS[name].problems("constant", call)
-            if not problems:
+            refusals = BACKENDS[name].refusals("constant", call)
+            if not refusals:
                 return ()
-            lines.append(BACKENDS[name].warning("CONSTANT", problems))
+            lines.append(BACKENDS[name].warning("CONSTANT", refusals))
         return (*lines, "ERROR: CONSTANT: not supported by any specified backend")
 
-    def _infer(self) -> Iterator[_BuildProblem]:
+    def _infer(self) -> Iterator[Refusal]:
         """Yield the problems of shapes (``Graph::InferTensorInfos``)."""
         end = "while using ShapeInferenceMethod::ValidateOnly"
         for built in self.layers:
             for output in built.call.outputs:
                 if output.shape is None:
                     text, value = f"Dimensionality can not be NotSpecified {end}", "a result without dimensions"
-                    yield _BuildProblem(built.at, value, "a result with at least one dimension", _optimize(text))
+                    yield _refusal(built.node, value, "a result with at least one dimension", _optimize(text))
                 elif 0 in output.shape:
                     text, value = f"Unspecified dimension {end}", f"a result of shape {list(output.shape)}"
-                    yield _BuildProblem(built.at, value, "no size of 0", _optimize(text))
+                    yield _refusal(built.node, value, "no size of 0", _optimize(text))
             infer = INFERRED.get(built.layer.name)
             try:
                 inferred = infer and infer(built.call)
             except Thrown as thrown:
                 text = thrown.text and _optimize(thrown.text)
-                yield _BuildProblem(built.at, thrown.found, "shapes that Arm NN can infer", text)
+                yield _refusal(built.node, thrown.found, "shapes that Arm NN can infer", text)
                 continue
             shape = built.call.output.shape
             if inferred is not None and shape != inferred:
                 sizes = " != ".join([f"[{','.join(map(str, one or ()))}]" for one in (shape, inferred)])
                 text = f"{built.layer.word}: TensorShape set on OutputSlot[0] does not match the inferred shape. : {sizes}"
                 value = f"a result of shape {list(shape or ())}"
-                yield _BuildProblem(built.at, value, f"the shape {list(inferred)}", _optimize(text))
+                yield _refusal(built.node, value, f"the shape {list(inferred)}", _optimize(text))
 
-    def _assign(self) -> Iterator[_BuildProblem]:
+    def _assign(self) -> Iterator[Refusal]:
         """Yield the UINT8 results and weights with another number of scales than one (``CheckScaleSetOnQuantizedType``)."""
-        written = [(built.at, info) for built in self.layers for info in (*built.call.outputs, built.call.weights)]
-        for index, info in written:
+        written = [(built.node, info) for built in self.layers for info in (*built.call.outputs, built.call.weights)]
+        for node, info in written:
             if info is None or info.type != "UINT8":
                 continue
             if info.is_per_axis:
-                yield _BuildProblem(index, f"a UINT8 tensor with {info.scales} scales", "one scale")
+                yield _refusal(node, f"a UINT8 tensor with {info.scales} scales", "one scale")
             elif not info.scale:
                 text = _optimize("Failed to assign a backend to each layer")
-                yield _BuildProblem(index, "a UINT8 tensor without a scale", "a scale", text)
+                yield _refusal(node, "a UINT8 tensor without a scale", "a scale", text)
 
-    def _optimized(self) -> Iterator[_BuildProblem]:
+    def _optimized(self) -> Iterator[Refusal]:
         """Yield the problems of optimizations (``Optimizer::Pass`` and ``OptimizeSubgraphView``)."""
         for built in self.layers:
             name, call = built.layer.name, built.call
             if name == "dequantize" and call.input.is_per_axis and call.input.is_constant and call.output.type == "FLOAT32":
-                yield _BuildProblem(built.at, f"constants with {call.input.scales} scales", "one scale, or float constants")
+                yield _refusal(built.node, f"constants with {call.input.scales} scales", "one scale, or float constants")
             if name == "reduce" and len(call.values["axes"]) > 1 and self._backend_of(built) == CPU_ACC.name:
                 chained = call.input._replace(shape=call.output.shape)
                 if chained != call.output:
                     value = f"{_described(call.input)} input and {_described(call.output)} output"
-                    yield _BuildProblem(built.at, value, _CHAINED)
+                    yield _refusal(built.node, value, _CHAINED)
 
-    def _load(self) -> Iterator[_BuildProblem]:
+    def _load(self) -> Iterator[Refusal]:
         """Yield the problems of workloads (``QueueDescriptor::Validate``)."""
         failed = "Network could not be loaded: An error occurred when preparing the network workloads: "
         for built in self.layers:
             backend = self._backend_of(built)
-            problem = workload_problem(built.layer.name, built.call, backend)
-            if problem is not None:
-                value, needed, said = problem.found, problem.demand.needed, problem.said
+            refusal = workload_refusal(built.layer.name, built.call, backend)
+            if refusal is not None:
+                value, needed, said = refusal.found, refusal.needed, refusal.message
             elif backend == CPU_ACC.name and built.layer.name == "split" and (unread := self._unread(built)):
                 value, needed, said = unread, "results that are all read", "GetConnection: Invalid index 0 provided"
             else:
                 continue
             text = f"TfLiteArmnnDelegate: Exception (TfLiteArmnnDelegate: {failed} {said}) caught from LoadNetwork."
-            yield _BuildProblem(built.at, value, needed, text if said else "")
+            yield _refusal(built.node, value, needed, text if said else "")
 
     def _backend_of(self, built: _Built) -> str:
         backends = self.target.backends
-        return next((name for name in backends if not BACKENDS[name].problems(built.layer.name, built.call)), "")
+        return next((name for name in backends if not BACKENDS[name].refusals(built.layer.name, built.call)), "")
 
     @functools.cached_property
     def _read(self) -> frozenset[int]:
@@ -280,7 +269,7 @@ class _Network:
         return frozenset((*read, *self.subset.outputs))
 
     def _unread(self, built: _Built) -> str:
-        unread = [at for at, tensor in enumerate(built.node.node.outputs) if tensor not in self._read]
+        unread = [at for at, tensor in enumerate(built.node.outputs) if tensor not in self._read]
         return f"result {unread[0]}, which nothing reads" if unread else ""
 
 

@@ -17,9 +17,10 @@ import json
 import pkgutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from ...graph.graph import NodeView
+from ...refusal import Refusal, Stage
 from ...rules.kinds import HYBRID, OPERATOR, QUANTIZATION, RANK, SHAPE, TENSOR_TYPE, Kind, kinds_in
 from ...rules.operands import listed
 from ...rules.rule import Repository, Source
@@ -69,22 +70,17 @@ class LayerDemand:
     hint: str = ""
     again: Callable[[Query], Query] | None = None
 
-    def problem(self, subject: Query | NodeView) -> DemandProblem | None:
-        """Return the problem of a call or node, or None if it meets the demand. Raises Thrown as upstream does."""
+    def refusal(self, subject: Query | NodeView) -> Refusal | None:
+        """Return the refusal of a call or node, or None if it meets the demand. Raises Thrown as upstream does.
+
+        The message is the message of upstream, and may be empty.
+        """
         problem = self.test(subject)
         if problem is None or problem is False:
             return None
-        return DemandProblem(
-            self, *[template.format_map(_OperandFacts(subject, problem)) for template in (self.found, self.says)]
-        )
-
-
-class DemandProblem(NamedTuple):
-    """A demand that a call does not meet, with a description of the actual value, and the backend's message."""
-
-    demand: LayerDemand
-    found: str
-    said: str
+        facts = _OperandFacts(subject, problem)
+        values = {"found": self.found.format_map(facts), "needed": self.needed, "said": self.says.format_map(facts)}
+        return self.kind.refusal("{said}", hint=self.hint, stage=Stage.ACCEPTING, values=values)
 
 
 LayerDemands: TypeAlias = tuple[LayerDemand, ...]
@@ -111,23 +107,23 @@ class Backend:
         """Return the demands on a layer."""
         return self.layers.get(layer, (NO_LAYER,))
 
-    def problems(self, layer: str, call: Query) -> Mapping[int, DemandProblem]:
-        """Return the problems by the position of the demand. Raises Thrown as the backend does."""
-        problems = {}
+    def refusals(self, layer: str, call: Query) -> Mapping[int, Refusal]:
+        """Return the refusals by the position of the demand. Raises Thrown as the backend does."""
+        refusals = {}
         for position, demand in enumerate(self.demands(layer)):
-            problem = demand.problem(call)
-            if problem is not None:
-                if demand.again and not self.problems(layer, demand.again(call)):
+            refusal = demand.refusal(call)
+            if refusal is not None:
+                if demand.again and not self.refusals(layer, demand.again(call)):
                     return {}
-                problems[position] = problem
+                refusals[position] = refusal
                 if not self.reports_all:
                     break
-        return problems
+        return refusals
 
-    def warning(self, word: str, problems: Mapping[int, DemandProblem]) -> str:
+    def warning(self, word: str, refusals: Mapping[int, Refusal]) -> str:
         """Return the delegate's line about a layer that the backend refuses. ``word`` is the delegate's name of the layer."""
         end = "\n" if self.reports_all else ""
-        reason = "".join([problem.said + end for problem in problems.values() if problem.said])
+        reason = "".join([refusal.message + end for refusal in refusals.values() if refusal.message])
         return f"WARNING: {word}: not supported by armnn" + (f": {reason}" if reason else "")
 
 

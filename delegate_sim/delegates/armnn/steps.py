@@ -165,10 +165,10 @@ class NodeVisit:
             place = ""
             try:
                 if isinstance(step, LayerDemand):
-                    problem = step.problem(node)
-                    if problem is not None:
-                        said = [f"ERROR: {problem.said}"] if problem.said else []
-                        return VisitOutcome({step: problem.found}, (*lines, *said))
+                    refusal = step.refusal(node)
+                    if refusal is not None:
+                        said = [f"ERROR: {refusal.message}"] if refusal.message else []
+                        return VisitOutcome({step: refusal.found}, (*lines, *said))
                     continue
                 call = step.call(node)
                 place = f"\nFailed to check layer support at function {step.function} [delegate/classic/src/{step.place}]"
@@ -184,11 +184,11 @@ def _ask(layer: Layer, call: Query, target: ArmnnTarget, lines: list[str]) -> Ma
     """Ask the backends. Return what was found if all of them refuse. Add their lines to ``lines``."""
     values: dict[object, str] = {}
     for name in target.backends:
-        problems = BACKENDS[name].problems(layer.name, call)
-        if not problems:
+        refusals = BACKENDS[name].refusals(layer.name, call)
+        if not refusals:
             return {}
-        values |= {(layer, name, number): problem.found for number, problem in problems.items()}
-        lines.append(BACKENDS[name].warning(layer.word, problems))
+        values |= {(layer, name, number): refusal.found for number, refusal in refusals.items()}
+        lines.append(BACKENDS[name].warning(layer.word, refusals))
     return values
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from ...graph.graph import Graph, NodeView
 from ...releases.catalogue import OLDEST, parse_release
@@ -88,11 +88,8 @@ INT32 = ("INT32",)
 TWO_OPERANDS = "2 runtime inputs, or 1 runtime and 1 constant input, and 1 output"
 
 
-class Found(NamedTuple):
-    """The result of a failed check: a description of the actual value, and the runtime's log message."""
-
-    found: str
-    said: str
+Found: TypeAlias = tuple[str, str]
+"""The result of a failed check: a description of the actual value, and the runtime's log message."""
 
 
 def asked(kind: Kind, needed: str, finder: Callable[[NodeView], Found | None], hint: str = "") -> Check[object]:
@@ -100,11 +97,11 @@ def asked(kind: Kind, needed: str, finder: Callable[[NodeView], Found | None], h
 
     def find(node: NodeView) -> str | None:
         problem = finder(node)
-        return None if problem is None else problem.found
+        return None if problem is None else problem[0]
 
     def say(node: NodeView) -> str:
         problem = finder(node)
-        return "" if problem is None else problem.said
+        return "" if problem is None else problem[1]
 
     return check(kind, needed, find, hint).saying(say)
 
@@ -183,8 +180,8 @@ def runtime_operands(runtime: int, outputs: int) -> Check[object]:
 def _other_runtime_operands(node: NodeView, runtime: int, outputs: int) -> Found | None:
     count, results = runtime_input_count(node), len(node.node.outputs)
     if count != runtime:
-        return Found(counted(count, "runtime input"), expected_runtime_inputs(runtime, count))
-    return None if results == outputs else Found(counted(results, "output"), expected_outputs(outputs, results))
+        return counted(count, "runtime input"), expected_runtime_inputs(runtime, count)
+    return None if results == outputs else (counted(results, "output"), expected_outputs(outputs, results))
 
 
 _CONSTANTS_TOO = COMPATIBILITY.with_symbol("CheckInputsConstsOutputs")
@@ -196,7 +193,7 @@ def operands(runtime: int, constant: int, outputs: int) -> Check[object]:
     def find(node: NodeView) -> Found | None:
         count = constant_input_count(node)
         if count != constant:
-            return Found(counted(count, "constant input"), expected_constant_inputs(constant, count))
+            return counted(count, "constant input"), expected_constant_inputs(constant, count)
         return _other_runtime_operands(node, runtime, outputs)
 
     parts = (counted(runtime, "runtime input"), counted(constant, "constant input"), counted(outputs, "output"))
@@ -242,11 +239,11 @@ def _convolution_operands(fewest: int, needed: str) -> Check[object]:
         runtime, outputs, inputs = runtime_input_count(node), len(node.node.outputs), len(node.node.inputs)
         if not fewest <= runtime <= 2:
             message = f"Expected 1 or 2 input tensor(s), but node has {runtime} runtime inputs."
-            return Found(counted(runtime, "runtime input"), message)
+            return counted(runtime, "runtime input"), message
         if outputs != 1:
-            return Found(counted(outputs, "output"), f"Expected 1 output tensor(s), but node has {outputs} runtime outputs.")
+            return counted(outputs, "output"), f"Expected 1 output tensor(s), but node has {outputs} runtime outputs."
         if inputs < 2:
-            return Found("no input 1", f"Requested index goes beyond array size: 1 vs {inputs}")
+            return "no input 1", f"Requested index goes beyond array size: 1 vs {inputs}"
         return None
 
     demand = asked(kinds.OPERAND_COUNT, f"{needed}, weights and 1 output", find)
@@ -279,7 +276,7 @@ def _at_least_1x1(name: str, own_name: str, sizes: Sizes, symbol: str) -> Check[
         if height > 0 and width > 0:
             return None
         message = f"Incorrect {own_name} values: {own_name}_height = {height}, {own_name}_width = {width}"
-        return Found(f"{name} {height}x{width}", message)
+        return f"{name} {height}x{width}", message
 
     return asked(kinds.ATTRIBUTE, f"{name} of at least 1x1", find).from_source(COMPATIBILITY.with_symbol(symbol))
 
@@ -299,7 +296,7 @@ def _axes(node: NodeView) -> Found | None:
     message = f"{node.op} is only supported with constant axes."
     if axes.is_constant:
         message = f"{node.op} supports int32 tensor for axes. But node has {axes.type}"
-    return Found(f"axes are {axes.type} and {'constant' if axes.is_constant else 'not constant'}", message)
+    return f"axes are {axes.type} and {'constant' if axes.is_constant else 'not constant'}", message
 
 
 CONSTANT_INT32_AXES = asked(kinds.CONSTANT, "constant INT32 axes", _axes)

@@ -12,6 +12,7 @@ from ...fixing.search import FixPlan, search, try_shapes
 from ...foundation.columns import LIST, OBJECT, Column, Declared
 from ...graph.effort import Effort
 from ...model.model import Model
+from ...refusal import Refusal
 from ...results.report.blockers import has_open_input
 from ...rules.kinds import DYNAMIC_TENSORS
 from ...runtime.interpreter import REFUSED, Run
@@ -157,35 +158,20 @@ class SizesFix(NamedTuple):
     command: str
 
 
-class SharedRefusal(NamedTuple):
-    """A reason why several delegates are not applied. Deprecated delegates come last."""
-
-    code: str
-    runs: tuple[Run, ...]
-    fix: SizesFix | None
-
-    @property
-    def title(self) -> str:
-        """The reason in a few words."""
-        return self.runs[0].delegate.kinds[self.code].title
-
-
-def shared_refusals(model: Model, runs: Sequence[Run]) -> Sequence[SharedRefusal]:
-    """Return each refusal of the whole graph that several delegates share."""
+def shared_refusals(runs: Sequence[Run]) -> Sequence[tuple[Refusal, Sequence[Run]]]:
+    """Return each refusal of the whole graph that several delegates share, with their runs. Deprecated delegates come last."""
     by_code: dict[str, list[Run]] = {}
     for run in runs:
         if run.outcome == REFUSED and run.is_prepared and run.is_loaded and run.refusal is not None:
             by_code.setdefault(run.refusal.code, []).append(run)
-    return [_shared(model, code, stopped) for code, stopped in by_code.items() if len(stopped) >= _FEWEST]
+    shared = [sorted(stopped, key=lambda run: bool(run.delegate.deprecated)) for stopped in by_code.values()]
+    return [(refusal, stopped) for stopped in shared if len(stopped) >= _FEWEST and (refusal := stopped[0].refusal) is not None]
 
 
-def _shared(model: Model, code: str, stopped: Sequence[Run]) -> SharedRefusal:
-    runs = sorted(stopped, key=lambda run: bool(run.delegate.deprecated))
-    is_mended = code == DYNAMIC_TENSORS.name and has_open_input(model)
-    return SharedRefusal(code, tuple(runs), _sizes_fix(model, runs[0]) if is_mended else None)
-
-
-def _sizes_fix(model: Model, run: Run) -> SizesFix | None:
+def sizes_fix(model: Model, run: Run) -> SizesFix | None:
+    """Search for a ``fix`` that fixes the sizes of inputs, for a run that dynamic tensors stop. None if there is none."""
+    if run.refusal is None or run.refusal.code != DYNAMIC_TENSORS.name or not has_open_input(model):
+        return None
     fix = search_fix(model, [run.target], Effort(model))
     if fix.plan is None or not fix.arguments:
         return None

@@ -88,8 +88,8 @@ def found(rows, call, functions=None, **entry):
     """The descriptions and messages of the demands of a table with one layer."""
     table = {"sets": {"WHOLE": ["INT8", "INT32"]}, "layers": [{"layers": {"relu": "Relu: "}, "checks": rows, **entry}]}
     demands = layers_of(table, functions or {})["relu"]
-    problems = [demand.problem(call) for demand in demands]
-    return [(problem.found, problem.said) for problem in problems if problem]
+    refusals = [demand.refusal(call) for demand in demands]
+    return [(refusal.found, refusal.message) for refusal in refusals if refusal]
 
 
 def test_a_row_about_types():

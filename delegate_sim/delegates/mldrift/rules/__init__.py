@@ -55,16 +55,16 @@ def quantized_weights(position: int) -> Check[object]:
         weights = node.input(position)
         at = weights.index
         if weights.quantization is None:
-            return Found("weights without scales", f"{_WEIGHTS}: Empty quantization params: {at}")
+            return "weights without scales", f"{_WEIGHTS}: Empty quantization params: {at}"
         if weights.quantization.kind not in ("affine", "blockwise"):
-            return Found(f"{weights.quantization.kind} weights", f"{_WEIGHTS}: Tensor is not quantized: {at}")
+            return f"{weights.quantization.kind} weights", f"{_WEIGHTS}: Tensor is not quantized: {at}"
         if weights.type not in ("INT8", "INT4", "INT2"):
-            return Found(f"{weights.type} weights", f"Expected Int8, Int4, or Int2 quantized tensor: {at}")
+            return f"{weights.type} weights", f"Expected Int8, Int4, or Int2 quantized tensor: {at}"
         if weights.rank not in (2, 4):
-            return Found(f"weights of rank {weights.rank}", f"{_WEIGHTS}: Expected 2D or 4D quantized tensor: {at}")
+            return f"weights of rank {weights.rank}", f"{_WEIGHTS}: Expected 2D or 4D quantized tensor: {at}"
         if weights.rank == 4 and weights.shape[1:3] != (1, 1):
             message = f"{_WEIGHTS}: Expected 4D quantized tensor with height of 1 and width of 1: {at}"
-            return Found(f"weights of shape {list(weights.shape)}", message)
+            return f"weights of shape {list(weights.shape)}", message
         return None
 
     needed = "quantized weights of type INT8, INT4 or INT2 and shape [o, i] or [o, 1, 1, i]"
@@ -106,12 +106,12 @@ def _side(*allowed: _Since, is_output: bool) -> Checks:
                 continue
             if tensor.rank > _MAX_RANK:
                 message = f"Tensor dimensions must be less than 5. {name_of(node.graph, tensor)}"
-                yield kinds.RANK, Found(f"{side} {position} of rank {tensor.rank}", message)
+                yield kinds.RANK, (f"{side} {position} of rank {tensor.rank}", message)
             if tensor.allocation is not Allocation.ARENA or tensor.type in types:
                 continue
             if not (release.is_at_least(BOUND_BUFFERS) and is_bound(node.graph, tensor)):
                 message = f"Tensor type({tensor.type}) is not supported. {name_of(node.graph, tensor)}"
-                yield kinds.TENSOR_TYPE, Found(f"{side} {position} of type {tensor.type}", message)
+                yield kinds.TENSOR_TYPE, (f"{side} {position} of type {tensor.type}", message)
 
     def demand(kind: Kind, needed: str) -> Check[Any]:
         def problem(node: NodeView, target: ReleaseOnly) -> Found | None:
@@ -120,11 +120,11 @@ def _side(*allowed: _Since, is_output: bool) -> Checks:
 
         def find(node: NodeView, target: ReleaseOnly) -> str | None:
             refusal = problem(node, target)
-            return None if refusal is None else refusal.found
+            return None if refusal is None else refusal[0]
 
         def say(node: NodeView, target: ReleaseOnly) -> str:
             refusal = problem(node, target)
-            return "" if refusal is None else refusal.said
+            return "" if refusal is None else refusal[1]
 
         return replace(check_for_target(kind, needed, find), said=say, source=_ALL_TENSORS)
 

@@ -59,14 +59,14 @@ def _is_linear_alpha(node: NodeView) -> bool:
 def _alpha_channels(node: NodeView) -> Found | None:
     alpha, source = node.input(1).element_count, bhwc(node.input(0).shape).c
     message = "Linear alpha shape does not match the number of input channels."
-    return None if alpha == source else Found(f"alpha of {alpha} elements and {source} input channels", message)
+    return None if alpha == source else (f"alpha of {alpha} elements and {source} input channels", message)
 
 
 def _alpha_image(node: NodeView) -> Found | None:
     alpha, source = node.input(1).shape, bhwc(node.input(0).shape)
     if alpha[-3:] == source[1:]:
         return None
-    return Found(f"alpha {list(alpha)} and input {list(source)}", "Alpha shape does not match input shape.")
+    return f"alpha {list(alpha)} and input {list(source)}", "Alpha shape does not match input shape."
 
 
 _PRELU = parsed_by(
@@ -102,7 +102,7 @@ def _is_computed(node: NodeView) -> bool:
 def _constant_rank(node: NodeView) -> Found | None:
     tensor = node.input(0)
     message = f"Unsupported dims for tensor: {name_of(node.graph, tensor)} Got dims:{tensor.rank}"
-    return None if 2 <= tensor.rank <= 4 else Found(f"a constant of rank {tensor.rank}", message)
+    return None if 2 <= tensor.rank <= 4 else (f"a constant of rank {tensor.rank}", message)
 
 
 _WITH_PARAMETERS = refused_if(
@@ -154,19 +154,19 @@ def _reshaped_bits(node: NodeView) -> Found | None:
     description = f"{source.type} {list(source.shape)} to {result.type} {list(result.shape)}"
     for name, tensor in (("input", source), ("output", result)):
         if not _element_bits(tensor.type):
-            return Found(description, f"Could not parse {name} type")
+            return description, f"Could not parse {name} type"
     if _element_bits(wide.type) == _element_bits(narrow.type):
         message = "If input and output types have the same element size, they must have the same shapes"
-        return None if source.shape == result.shape else Found(description, message)
+        return None if source.shape == result.shape else (description, message)
     one, other = ("input", "output") if wide is source else ("output", "input")
     if narrow.rank != wide.rank + 1:
         message = f"If {one} element size is greater than {other} element size, require that {other} rank is one greater "
-        return Found(description, f"{message}than {one} rank")
+        return description, f"{message}than {one} rank"
     if wide.shape != narrow.shape[:-1]:
-        return Found(description, "Shapes must match in all but last dim")
+        return description, "Shapes must match in all but last dim"
     if narrow.shape[-1] * _element_bits(narrow.type) != _element_bits(wide.type):
         message = f"Last {other} dim must be equal to {one} element size divided by {other} element size"
-        return Found(description, message)
+        return description, message
     return None
 
 

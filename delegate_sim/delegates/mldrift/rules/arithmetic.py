@@ -143,13 +143,13 @@ def _dump(tensor: Tensor) -> str:
 
 def _unusable_of_two(name: str, tensor: Tensor) -> checks.Found | None:
     if tensor.sparsity is not None:
-        return checks.Found("a sparse constant", f"{name}: sparse constant tensor {_dump(tensor)}")
+        return "a sparse constant", f"{name}: sparse constant tensor {_dump(tensor)}"
     if tensor.rank > _MAX_RANK:
-        return checks.Found(f"a constant of rank {tensor.rank}", f"{name}: constant tensor with rank > 4: {_dump(tensor)}")
+        return f"a constant of rank {tensor.rank}", f"{name}: constant tensor with rank > 4: {_dump(tensor)}"
     if tensor.type in (*checks.FLOAT, "INT32", "BOOL") or _is_quantized(tensor):
         return None
     message = f"{name}: unsupported constant tensor type: {tensor.type} {_dump(tensor)}"
-    return checks.Found(f"a constant of type {tensor.type}", message)
+    return f"a constant of type {tensor.type}", message
 
 
 def _two_constants(name: str) -> Checks:
@@ -161,14 +161,14 @@ def _two_constants(name: str) -> Checks:
     def types(node: NodeView) -> checks.Found | None:
         one, other = node.input(0).type, node.input(1).type
         message = f"{name}: constant inputs have different types: {one} vs {other}"
-        return None if one == other else checks.Found(f"{one} and {other} constants", message)
+        return None if one == other else (f"{one} and {other} constants", message)
 
     def ranks(node: NodeView) -> checks.Found | None:
         first, second, result = node.input(0).rank, node.input(1).rank, node.output(0).rank
         if first == second == result:
             return None
         message = f"{name}: constant inputs and output must have the same rank, but got {first}, {second} and {result}"
-        return checks.Found(f"constants of rank {first} and {second}, output of rank {result}", message)
+        return f"constants of rank {first} and {second}, output of rank {result}", message
 
     needed = "constants of rank at most 4 that are FLOAT32, FLOAT16, INT32, BOOL or quantized"
     return checks.case(

@@ -90,7 +90,7 @@ def input_count(limit: int, *, is_most: bool = False) -> Check[object]:
         count = len(node.node.inputs)
         message = f"Invalid number of inputs: {count}, while expected {words} {limit}."
         is_allowed = count <= limit if is_most else count >= limit
-        return None if is_allowed else Found(counted(count, "input"), message)
+        return None if is_allowed else (counted(count, "input"), message)
 
     return asked(kinds.OPERAND_COUNT, f"{words} {counted(limit, 'input')}", find).from_source(PARSER)
 
@@ -107,7 +107,7 @@ def _exactly(
 ) -> Check[object]:
     def find(node: NodeView) -> Found | None:
         count = count_of(node)
-        return None if count == expected else Found(counted(count, noun), says(expected, count))
+        return None if count == expected else (counted(count, noun), says(expected, count))
 
     return asked(kinds.OPERAND_COUNT, f"{counted(expected, noun)}{note}", find).from_source(PARSER)
 
@@ -161,7 +161,7 @@ def available(position: int) -> Check[object]:
 
     def find(node: NodeView) -> Found | None:
         is_given = position < len(node.node.inputs) and node.node.input(position) >= 0
-        return None if is_given else Found(f"no input {position}", f"input #{position} tensor is not available")
+        return None if is_given else (f"no input {position}", f"input #{position} tensor is not available")
 
     return _asked("PreGetInputTensor", kinds.OPERAND_COUNT, f"input {position}", find)
 
@@ -172,9 +172,9 @@ def named(position: int) -> Check[object]:
 
     def find(node: NodeView) -> Found | None:
         if position >= len(node.node.inputs):
-            return Found(f"no input {position}", f"Invalid input tensor index: {position}")
+            return f"no input {position}", f"Invalid input tensor index: {position}"
         index = node.node.input(position)
-        return Found(f"no input {position}", f"Invalid Tensor index: {index}") if index < 0 else None
+        return (f"no input {position}", f"Invalid Tensor index: {index}") if index < 0 else None
 
     return _asked("GetTensorId", kinds.OPERAND_COUNT, f"input {position}", find)
 
@@ -185,7 +185,7 @@ TensorsOf = Callable[[NodeView], Sequence[Tensor]]
 def _with_ranks(symbol: str, name: str, tensors_of: TensorsOf, allowed: Numbers) -> Check[object]:
     def find(node: NodeView) -> Found | None:
         tensor = next((tensor for tensor in tensors_of(node) if tensor.rank not in allowed), None)
-        return None if tensor is None else Found(f"{name} of rank {tensor.rank}", bad_rank(node, tensor))
+        return None if tensor is None else (f"{name} of rank {tensor.rank}", bad_rank(node, tensor))
 
     return _asked(symbol, kinds.RANK, f"{name} of rank {allowed.words}", find)
 
@@ -204,7 +204,7 @@ def _scaled(name: str, tensors_of: TensorsOf) -> Check[object]:
     def find(node: NodeView) -> Found | None:
         for tensor in tensors_of(node):
             if tensor.type in _QUANTIZED and tensor.is_per_channel:
-                return Found(f"{name} with one scale per channel", "Unsupported quantization scale size")
+                return f"{name} with one scale per channel", "Unsupported quantization scale size"
         return None
 
     hint = "quantize this tensor with one scale"
@@ -256,13 +256,13 @@ def _runtime_or_constant(position: int | None, limit: int) -> Check[object]:
     def problem(node: NodeView, position: int) -> Found | None:
         tensor = node.input(position)
         if position >= len(node.node.inputs) or node.node.input(position) < 0:
-            return Found(f"no input {position}", f"input #{position} tensor is not available")
+            return f"no input {position}", f"input #{position} tensor is not available"
         if tensor.rank <= limit and not (tensor.type in _QUANTIZED and tensor.is_per_channel):
             return None
         description = f"input {position} of type {tensor.type} and rank {tensor.rank}"
         if tensor.type not in ("FLOAT32", "BOOL", "INT32"):
-            return Found(description, f"Unsupported tensor type in NewConstNode: {tensor.type}")
-        return Found(description, bad_rank(node, tensor) if has_data(tensor) else "src has no data.")
+            return description, f"Unsupported tensor type in NewConstNode: {tensor.type}"
+        return description, (bad_rank(node, tensor) if has_data(tensor) else "src has no data.")
 
     def find(node: NodeView) -> Found | None:
         positions = range(len(node.node.inputs)) if position is None else (position,)
@@ -315,7 +315,7 @@ def shape_of_constant(position: int, name: str) -> Check[object]:
             return None
         is_batch = name == "image" and len(shape) == 4
         says = "Batch size is not equal to 1." if is_batch else message.format(joined(shape))
-        return Found(f"input {position} of shape {list(shape)}", says)
+        return f"input {position} of shape {list(shape)}", says
 
     return asked(kinds.SHAPE, f"input {position} {words}", find).from_source(PARSER.with_symbol("CheckAllDimensions", overload))
 
@@ -341,7 +341,7 @@ def float_constant(position: int, shape: str) -> Checks:
     def find(node: NodeView) -> Found | None:
         name = node.input(position).type
         is_known = name in ("FLOAT32", "FLOAT16", "INT4", "INT8", "UINT8", "INT32")
-        return None if is_known else Found(f"input {position} is {name}", "Unsupported data type for float32 tensor")
+        return None if is_known else (f"input {position} is {name}", "Unsupported data type for float32 tensor")
 
     needed = f"input {position} of type FLOAT32, FLOAT16 or INT32, or of a type with 4 or 8 bits"
     stored = (*_stored(position), _asked("PreCheckCopyData", kinds.TENSOR_TYPE, needed, find))
@@ -357,9 +357,9 @@ def integer_constant(position: int, shape: str) -> Checks:
         size = size if tensor.value is None else tensor.value.nbytes
         description = f"input {position} is {tensor.type}"
         if size % 4:
-            return Found(description, f"Input data size {size} is not aligned to expected type: 4")
+            return description, f"Input data size {size} is not aligned to expected type: 4"
         if size != 4 * tensor.element_count:
-            return Found(description, "src has wrong size.")
+            return description, "src has wrong size."
         return None
 
     aligned = asked(kinds.TENSOR_TYPE, f"input {position} with 4 bytes for each element, such as INT32", find)
@@ -379,9 +379,9 @@ def axes(name: str, tensor_of: Callable[[NodeView], Tensor], axes_of: Callable[[
         rank = tensor_of(node).rank
         for axis in axes_of(node):
             if not -rank <= axis < rank:
-                return Found(f"axis {axis} in a tensor with {counted(rank, 'dimension')}", "Index for axis out of range")
+                return f"axis {axis} in a tensor with {counted(rank, 'dimension')}", "Index for axis out of range"
             if not 1 <= rank <= 4:
-                return Found(f"{name} of rank {rank}", "Unknown layout.")
+                return f"{name} of rank {rank}", "Unknown layout."
         return None
 
     return _asked("PreCheckAxisFromIndex", kinds.RANK, f"axes that exist in {name}, and {name} of rank 1 to 4", find)

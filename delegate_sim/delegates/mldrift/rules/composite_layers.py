@@ -34,7 +34,7 @@ def _unlike_channels(position: int, name: str) -> Check[object]:
     def find(node: NodeView) -> Found | None:
         count, channels = node.input(position).element_count, bhwc(node.input(0).shape).c
         message = f"{name} tensor channels don't match input tensor channels."
-        return None if count == channels else Found(f"{count} elements for {channels} channels", message)
+        return None if count == channels else (f"{count} elements for {channels} channels", message)
 
     return asked(SHAPE, f"a {name.lower()} with one element for each input channel", find)
 
@@ -81,7 +81,7 @@ def _too_deep(name: str) -> Check[object]:
     def find(node: NodeView) -> Found | None:
         shape = node.input(0).shape
         message = f"{name} has bad input tensor dims. Expected at most 4D input, got {', '.join(map(str, shape))}"
-        return None if len(shape) <= 4 else Found(f"input of rank {len(shape)}", message)
+        return None if len(shape) <= 4 else (f"input of rank {len(shape)}", message)
 
     return asked(RANK, "an input of rank at most 4", find)
 
@@ -89,12 +89,12 @@ def _too_deep(name: str) -> Check[object]:
 def _unlike_last(position: int, bad_rank: str, unlike: str) -> Checks:
     def rank(node: NodeView) -> Found | None:
         rank = node.input(position).rank
-        return None if rank == 1 else Found(f"input {position} of rank {rank}", bad_rank)
+        return None if rank == 1 else (f"input {position} of rank {rank}", bad_rank)
 
     def size(node: NodeView) -> Found | None:
         shape, other = node.input(0).shape, node.input(position).shape
         description = f"shape {list(shape)} of input 0 and {list(other)} of input {position}"
-        return None if shape[-1:] == other else Found(description, unlike)
+        return None if shape[-1:] == other else (description, unlike)
 
     checks = (
         asked(RANK, f"input {position} of rank 1", rank),
@@ -114,7 +114,7 @@ def _expected_axes(name: str, expected_of: Callable[[NodeView], list[int]]) -> C
             return None
         one, other = (", ".join(map(str, side)) for side in (expected, axes))
         message = f"{name} has unexpected reduction axes. Expected axes [{one}] but got [{other}]"
-        return Found(f"reduction over axes {axes}", message)
+        return f"reduction over axes {axes}", message
 
     return where(_says_axes, "if given", asked(ATTRIBUTE, "a reduction over the expected axes", find))
 
@@ -137,13 +137,13 @@ def _other_channel_axis(node: NodeView) -> Found | None:
     if not values.has("channel_axis") or axis == last:
         return None
     message = f"Only channel-last tensor is supported for GroupNorm. Expected axis {last} but got {axis}"
-    return Found(f"channel_axis {axis}", message)
+    return f"channel_axis {axis}", message
 
 
 def _old_axes(node: NodeView) -> Found | None:
     axes, last = _reduced(node), node.input(0).rank - 1
     message = f"Only reduction on the last axis is supported for GroupNorm. Expected axis {last} but got "
-    return None if axes == [last] else Found(f"reduction over axes {axes}", f"{message}{axes[0] if axes else 0}")
+    return None if axes == [last] else (f"reduction over axes {axes}", f"{message}{axes[0] if axes else 0}")
 
 
 _SCALE = "Scale tensor channels don't match input tensor channels."
@@ -208,31 +208,31 @@ class _Sizes(NamedTuple):
 
 def _read(node: NodeView) -> _Sizes | Found:
     if not node.node.is_custom:
-        return Found("a composite", "moe has unsupported op carrier.")
+        return "a composite", "moe has unsupported op carrier."
     if node.node.custom_options is None or node.node.custom_options[1] == 0:
         if len(node.node.inputs) in (_FLOAT_INPUTS, _QUANTIZED_INPUTS):
             return _inferred(node)
-        return Found("no custom options", "moe is missing custom options.")
+        return "no custom options", "moe is missing custom options."
     options = custom_options(node.graph.model, node.node)
     missing = next((key for key in _REQUIRED if not options.has(key)), None)
     if missing is not None:
-        return Found(f"no {missing}", f"moe is missing {missing}.")
+        return f"no {missing}", f"moe is missing {missing}."
     if options.has("activation") and options.text("activation") != "gelu":
-        return Found("another activation", "moe only supports activation='gelu'.")
+        return "another activation", "moe only supports activation='gelu'."
     if options.has("renormalized_top_weights") and not options.integer("renormalized_top_weights"):
-        return Found("weights that are not renormalized", "moe expects renormalized_top_weights=true.")
+        return "weights that are not renormalized", "moe expects renormalized_top_weights=true."
     weights = options.text("weight_type") or ""
     if weights not in _TYPES:
-        return Found(f"weight_type {weights}", f"moe unsupported weight_type: {weights}")
+        return f"weight_type {weights}", f"moe unsupported weight_type: {weights}"
     experts, active, model, hidden = (options.integer(key) or 0 for key in _REQUIRED[:4])
     return _plausible(_Sizes(experts, active, model, hidden, _TYPES[weights]), "")
 
 
 def _plausible(sizes: _Sizes, how: str) -> _Sizes | Found:
     if min(sizes[:4]) <= 0:
-        return Found("sizes of 0", f"moe {how}dimensions must be positive.")
+        return "sizes of 0", f"moe {how}dimensions must be positive."
     if sizes.active > sizes.experts:
-        return Found("more active experts than experts", f"moe {how}num_active_experts must be <= num_experts.")
+        return "more active experts than experts", f"moe {how}num_active_experts must be <= num_experts."
     return sizes
 
 
@@ -242,7 +242,7 @@ def _inferred(node: NodeView) -> _Sizes | Found:
     last = bhwc(node.input(5 if is_float else 7).shape)
     weights = "" if is_float else "INT4" if node.input(3).type == "INT4" else "INT8"
     sizes = _plausible(_Sizes(gate.h, chosen.c, source.c, gate.b, weights), "inferred ")
-    if isinstance(sizes, Found):
+    if not isinstance(sizes, _Sizes):
         return sizes
     fits = (
         (source.b, source.h, chosen.b, chosen.h, gate.w, last.w) == (1, 1, 1, 1, 1, 1)
@@ -250,7 +250,7 @@ def _inferred(node: NodeView) -> _Sizes | Found:
         and gate.c == sizes.model
         and (last.b, last.h, last.c) == (sizes.model, sizes.experts, sizes.hidden)
     )
-    return sizes if fits else Found("shapes that do not match", "moe cannot infer consistent attributes from shapes.")
+    return sizes if fits else ("shapes that do not match", "moe cannot infer consistent attributes from shapes.")
 
 
 def _sizes(node: NodeView) -> _Sizes:
@@ -261,25 +261,25 @@ def _sizes(node: NodeView) -> _Sizes:
 
 def _unreadable(node: NodeView) -> Found | None:
     sizes = _read(node)
-    return sizes if isinstance(sizes, Found) else None
+    return None if isinstance(sizes, _Sizes) else sizes
 
 
 def _other_count(node: NodeView) -> Found | None:
     expected = _QUANTIZED_INPUTS if _sizes(node).weights else _FLOAT_INPUTS
     count = len(node.node.inputs)
-    return None if count == expected else Found(counted(count, "input"), f"moe expects {expected} inputs.")
+    return None if count == expected else (counted(count, "input"), f"moe expects {expected} inputs.")
 
 
 def _source_shape(node: NodeView) -> Found | None:
     shape = bhwc(node.input(0).shape)
     message = "moe expects src shape [1, seq, model_dim] or [1, 1, seq, model_dim]."
-    return None if (shape.b, shape.h, shape.c) == (1, 1, _sizes(node).model) else Found(f"input {list(shape)}", message)
+    return None if (shape.b, shape.h, shape.c) == (1, 1, _sizes(node).model) else (f"input {list(shape)}", message)
 
 
 def _unlike(tensor: Tensor, expected: Bhwc, name: str) -> Found | None:
     shape = bhwc(tensor.shape)
     message = f"moe expected {name} shape {list(expected)}, got {list(shape)}."
-    return None if shape == expected else Found(f"{name} of shape {list(shape)}", message)
+    return None if shape == expected else (f"{name} of shape {list(shape)}", message)
 
 
 def _chosen_shape(position: int, name: str) -> Check[object]:
@@ -292,13 +292,13 @@ def _chosen_shape(position: int, name: str) -> Check[object]:
 
 def _index_type(node: NodeView) -> Found | None:
     type_name = node.input(2).type
-    return None if type_name == "INT32" else Found(f"{type_name} indices", "moe expects int32 top_indices.")
+    return None if type_name == "INT32" else (f"{type_name} indices", "moe expects int32 top_indices.")
 
 
 def _not_constant(positions: tuple[int, ...], message: str) -> Check[object]:
     def find(node: NodeView) -> Found | None:
         at = next((position for position in positions if not node.input(position).is_constant), None)
-        return None if at is None else Found(f"input {at} not constant", message)
+        return None if at is None else (f"input {at} not constant", message)
 
     return asked(CONSTANT, f"constants as inputs {', '.join(map(str, positions))}", find)
 
@@ -324,14 +324,14 @@ def _weight_types(node: NodeView) -> Found | None:
     for position, name in zip((3, 5, 7), _NAMES, strict=True):
         weights = node.input(position)
         if not weights.is_constant:
-            return Found(f"{name} not constant", "moe v1 expects constant quantized weights.")
+            return f"{name} not constant", "moe v1 expects constant quantized weights."
         if weights.type != expected:
-            return Found(f"{name} of type {weights.type}", f"moe expects {expected.lower()} {name}.")
+            return f"{name} of type {weights.type}", f"moe expects {expected.lower()} {name}."
         if weights.quantization is None or not weights.is_affine:
-            return Found(f"{name} without scales", f"moe expects affine quantization for {name}.")
+            return f"{name} without scales", f"moe expects affine quantization for {name}."
         if weights.quantization.zero_points.any():
             message = f"moe only supports symmetric int8 weights; non-zero zero point in {name}."
-            return Found(f"{name} with a zero point", message)
+            return f"{name} with a zero point", message
     return None
 
 
@@ -339,7 +339,7 @@ def _scale(position: int, name: str, *, is_each: bool) -> Check[object]:
     def find(node: NodeView) -> Found | None:
         tensor, sizes = node.input(position), _sizes(node)
         if tensor.type not in FLOAT:
-            return Found(f"{name} of type {tensor.type}", f"moe expects {name} to be float32 or float16.")
+            return f"{name} of type {tensor.type}", f"moe expects {name} to be float32 or float16."
         outputs = sizes.model if name.startswith("linear") else sizes.hidden
         expected = Bhwc(outputs, sizes.experts, 1, 1) if is_each else Bhwc(1, 1, 1, sizes.experts)
         return _unlike(tensor, expected, name)

@@ -38,17 +38,17 @@ def _unlike_operands(node: NodeView) -> Found | None:
     if not query.c == key.c == value.c:
         message = "Q, K and V tensors' channels must match, but they are: "
         description = f"{query.c}, {key.c} and {value.c} channels"
-        return Found(description, f"{message}Q.c = {query.c}, K.c = {key.c}, and V.c = {value.c}.")
+        return description, f"{message}Q.c = {query.c}, K.c = {key.c}, and V.c = {value.c}."
     if key != value:
         message = f"K and V tensors' shapes must identical, but they are: K = {key}, V = {value}."
-        return Found(f"key {list(key)} and value {list(value)}", message)
+        return f"key {list(key)} and value {list(value)}", message
     return None
 
 
 def _unlike_mask(node: NodeView) -> Found | None:
     key, mask = _sizes(node, 1), _sizes(node, 3)
     message = f"K tensor's height must match Mask tensor's channels, but they are: K = {key}, Mask = {mask}."
-    return None if key.h == mask.c else Found(f"key {list(key)} and mask {list(mask)}", message)
+    return None if key.h == mask.c else (f"key {list(key)} and mask {list(mask)}", message)
 
 
 ATTENTION: Checks = case(
@@ -110,13 +110,13 @@ _PARAMETERS = Bhwc(1, 1, 1, 7)
 def _unlike_channels(node: NodeView) -> Found | None:
     first, second = _sizes(node, 0).c, _sizes(node, 1).c
     message = "Input tensors' channels must match."
-    return None if first == second else Found(f"{first} and {second} channels", message)
+    return None if first == second else (f"{first} and {second} channels", message)
 
 
 def _unlike_parameters(node: NodeView) -> Found | None:
     parameters = _sizes(node, 2)
     message = "Param tensor shape expected to be [1, 1, 1, 7]."
-    return None if parameters == _PARAMETERS else Found(f"parameters of shape {list(parameters)}", message)
+    return None if parameters == _PARAMETERS else (f"parameters of shape {list(parameters)}", message)
 
 
 BATCH_MATMUL: Checks = case(
@@ -146,8 +146,8 @@ def _numbers(inputs: tuple[int, ...], outputs: int | None, of_inputs: str, of_ou
         count, results = len(node.node.inputs), len(node.node.outputs)
         expected = count - 1 if outputs is None else outputs
         if count not in inputs:
-            return Found(counted(count, "input"), of_inputs.format(count))
-        return None if results == expected else Found(counted(results, "output"), of_outputs.format(results, expected))
+            return counted(count, "input"), of_inputs.format(count)
+        return None if results == expected else (counted(results, "output"), of_outputs.format(results, expected))
 
     needed = "2 inputs and 1 output, or 3 inputs and 2 outputs"
     if outputs is not None:
@@ -175,7 +175,7 @@ _ANY_OPERANDS: Checks = (
 def _other_width(node: NodeView) -> Found | None:
     source, positions = bhwc(node.input(0).shape).w, bhwc(node.input(len(node.node.inputs) - 1).shape).w
     message = "src and pos must have the same width for PositionalEmbedding."
-    return None if source == positions else Found(f"input of width {source} and positions of width {positions}", message)
+    return None if source == positions else (f"input of width {source} and positions of width {positions}", message)
 
 
 _ROTARY_PARSER = SOURCE.with_symbol("RoPEParser::IsSupported")
@@ -222,7 +222,7 @@ def _sizes_of_heads(node: NodeView) -> Found | None:
     if all(size >= _SMALLEST_HEAD and size & (size - 1) == 0 for size in sizes):
         return None
     message = "gated_delta_update requires D_k and D_v to be powers of 2 (at least 16) and multiples of 4."
-    return Found(f"heads of size {sizes[0]} and {sizes[1]}", message)
+    return f"heads of size {sizes[0]} and {sizes[1]}", message
 
 
 _SMALLEST_HEAD = 16

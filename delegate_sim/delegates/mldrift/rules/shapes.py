@@ -70,7 +70,7 @@ def _more_than_one(node: NodeView) -> str | None:
 
 def _other_type(node: NodeView) -> Found | None:
     source, result = node.input(0).type, node.output(0).type
-    return None if source == result else Found(f"{source} input and {result} output", "Input / output dtype mismatch.")
+    return None if source == result else (f"{source} input and {result} output", "Input / output dtype mismatch.")
 
 
 _COUNT, _ONE_DIMENSION, _INT32_INDICES = arithmetic.GATHER
@@ -95,16 +95,16 @@ def _unquantized_table(node: NodeView) -> str | None:
 def _looked_up(node: NodeView) -> Found | None:
     ids, table, result = node.input(0), node.input(1), node.output(0)
     if ids.rank != 1:
-        return Found(f"ids of rank {ids.rank}", f"Expected 1D, but got {ids.rank}D input #0.")
+        return f"ids of rank {ids.rank}", f"Expected 1D, but got {ids.rank}D input #0."
     if table.rank < 2:
-        return Found(f"table of rank {table.rank}", f"Expected > 1D, but got {table.rank}D input #1.")
+        return f"table of rank {table.rank}", f"Expected > 1D, but got {table.rank}D input #1."
     if table.rank != result.rank:
         description = f"table of rank {table.rank} and output of rank {result.rank}"
-        return Found(description, f"Expected {table.rank}, but got {result.rank} for output.")
+        return description, f"Expected {table.rank}, but got {result.rank} for output."
     for axis in range(1, result.rank):
         if table.shape[axis] != result.shape[axis]:
             message = f"Expected {table.shape[axis]}, but got {result.shape[axis]} for output.dim[{axis}]."
-            return Found(f"table {list(table.shape)} and output {list(result.shape)}", message)
+            return f"table {list(table.shape)} and output {list(result.shape)}", message
     return None
 
 

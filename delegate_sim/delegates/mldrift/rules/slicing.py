@@ -53,17 +53,17 @@ _WITHOUT_BATCH = (1, 2, 3)
 def _other_count(node: NodeView) -> Found | None:
     starts, sizes = node.input(1).element_count, node.input(2).element_count
     message = f"The dimensionality of `starts` ({starts}D) must match `sizes` ({sizes}D)."
-    return None if starts == sizes else Found(f"{starts} starts and {sizes} sizes", message)
+    return None if starts == sizes else (f"{starts} starts and {sizes} sizes", message)
 
 
 def _unlike_rank(node: NodeView) -> Found | None:
     rank, starts = node.input(0).rank, node.input(1).element_count
     description = f"{starts} starts for an input of rank {rank}"
     if not 1 <= rank <= 4:
-        return Found(description, "Slicing is unsupported for input with rank > 4")
+        return description, "Slicing is unsupported for input with rank > 4"
     if rank == 4:
-        return None if starts in (3, 4) else Found(description, "Slicing starts count must be 3 or 4 for 4d input")
-    return None if starts == rank else Found(description, f"Slicing starts count must be {rank} for {rank}d input")
+        return None if starts in (3, 4) else (description, "Slicing starts count must be 3 or 4 for 4d input")
+    return None if starts == rank else (description, f"Slicing starts count must be {rank} for {rank}d input")
 
 
 def _slice(node: NodeView) -> tuple[Bhwc, Bhwc]:
@@ -89,7 +89,7 @@ def _unlike_output(node: NodeView) -> Found | None:
     result = bhwc(node.output(0).shape)
     description = f"a slice from {list(begin)} to {list(end)} and an output of shape {list(node.output(0).shape)}"
     messages = [message for axis, message in enumerate(_SAYS) if end[axis] - begin[axis] != result[axis]]
-    return Found(description, messages[0]) if messages else None
+    return (description, messages[0]) if messages else None
 
 
 _SLICE = parsed_by(
@@ -196,13 +196,13 @@ def _other_update_type(node: NodeView) -> Found | None:
     one, other = node.input(0).type, node.input(1).type
     start = "Array to update and updated slice must have the same data type, but got: array to update: "
     message = f"{start}{type_number(one)}, updated slice: {type_number(other)}"
-    return None if one == other else Found(f"{one} input and {other} update", message)
+    return None if one == other else (f"{one} input and {other} update", message)
 
 
 def _other_update_rank(node: NodeView) -> Found | None:
     one, other = node.input(0).rank, node.input(1).rank
     message = f"Operand and update must have the same number of dimensions, but got: operand: {one}, update: {other}"
-    return None if one == other else Found(f"input of rank {one} and update of rank {other}", message)
+    return None if one == other else (f"input of rank {one} and update of rank {other}", message)
 
 
 def _mapped(node: NodeView, position: int) -> Bhwc:
@@ -218,7 +218,7 @@ def _too_large(node: NodeView) -> Found | None:
     one, other = ("".join(map(str, sizes)) for sizes in (update, array))
     message = "Updated_slice shape must be less or equal to the array to update, but they are "
     description = f"an update of shape {list(node.input(1).shape)} for an input of shape {list(node.input(0).shape)}"
-    return Found(description, f"{message}updated_slice: [{one}], array_to_update: [{other}]")
+    return description, f"{message}updated_slice: [{one}], array_to_update: [{other}]"
 
 
 def _mappable(position: int | None, name: str) -> Check[object]:
@@ -276,7 +276,7 @@ def _no_axis(node: NodeView) -> str | None:
 
 def _all_given(node: NodeView) -> Found | None:
     missing = next((position for position, index in enumerate(node.node.inputs) if index < 0), None)
-    return None if missing is None else Found(f"no input {missing}", f"input #{missing} tensor is not available")
+    return None if missing is None else (f"no input {missing}", f"input #{missing} tensor is not available")
 
 
 _CONCATENATION = parsed_by(

@@ -97,10 +97,10 @@ def _mapping(node: NodeView) -> Found | None:
     description = f"dimensions {dimensions} from {list(source)} to {list(result)}"
     for size, dimension in zip(source, dimensions, strict=False):
         if not 0 <= dimension < len(result):
-            return Found(description, "Require 0 <= index val < rank(result)")
+            return description, "Require 0 <= index val < rank(result)"
         if size not in (1, result[dimension]):
-            return Found(description, "Requires dim(input, d) = 1 || dim(input, d) = dim(output, index[d])")
-    return None if len(set(dimensions)) == len(dimensions) else Found(description, "Index values must be unique")
+            return description, "Requires dim(input, d) = 1 || dim(input, d) = dim(output, index[d])"
+    return None if len(set(dimensions)) == len(dimensions) else (description, "Index values must be unique")
 
 
 def _one_to_four(is_result: bool) -> Check[object]:
