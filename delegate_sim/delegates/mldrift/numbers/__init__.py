@@ -14,13 +14,14 @@ from ....graph.partition import Subset
 from ....refusal import Refusal
 from ....releases.catalogue import Release
 from ...options import OptionValues
-from . import elementwise, merging, padding
+from . import elementwise, lanes, merging, padding
 from .rule import BACKEND, CHECKED, Affected, GraphPart, NumberRule, affected_nodes, by_operator
 
 RULES: tuple[NumberRule, ...] = (
     *elementwise.RULES,
     *padding.RULES,
     *elementwise.PRODUCTS,
+    *lanes.RULES,
     *padding.AXES,
     *merging.RULES,
     *merging.CHAINS,
