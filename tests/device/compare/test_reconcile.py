@@ -663,8 +663,8 @@ def test_a_refusal_belongs_to_the_delegate_that_was_applied_before_the_default_o
     model = delegate_sim.load("fixtures/models/dynamic_reshape.tflite")
     log = read_log(
         "INFO: Created TensorFlow Lite delegate for GPU.\n"
-        f"{start}Attempting to use a delegate that only supports static-sized tensors with a graph that has dynamic-sized tensors "
-        "(tensor#5 is a dynamic-sized tensor).\n"
+        f"{start}Attempting to use a delegate that only supports static-sized tensors with a graph that has dynamic-sized "
+        "tensors (tensor#5 is a dynamic-sized tensor).\n"
         "INFO: Created TensorFlow Lite XNNPACK delegate for CPU.\n"
         "Replacing 2 out of 3 node(s) with delegate (TfLiteXNNPackDelegate) node, yielding 3 partitions for subgraph 0.\n"
     )
