@@ -289,7 +289,7 @@ def _nodes(reconciliation: Reconciliation, width: int, verbose: bool) -> Iterato
             continue
         heading = _UNDONE if cause == UNDECIDED and outcome == "restored" else _CAUSES[cause]
         heading = _NOT_APPLIED if cause == REFUSED and outcome == "refused" else heading
-        heading = f"Only simulated: {heading[0].lower()}{heading[1:]}" if is_simulated else heading
+        heading = f"In the simulation, {heading[0].lower()}{heading[1:]}" if is_simulated else heading
         yield from heading_lines(f"{heading}: {counted(len(chosen), 'node')}")
         groups: dict[tuple[int, str], list[int]] = {}
         for node in chosen:
@@ -353,9 +353,10 @@ def listed_lines(listed: ListedRefusal, width: int) -> Iterator[Line]:
     device = "; ".join(listed.on_device) or ("without a reason" if listed.on_device else "not listed")
     simulated = "simulated accepted" if listed.in_model else "not in the model"
     if listed.nodes:
-        simulated = f"simulated {counted(listed.nodes, 'node')}: needs {'; needs '.join(listed.simulated)}"
+        why = f": needs {'; needs '.join(listed.simulated)}" if listed.simulated else " without a reason"
+        simulated = f"simulated {counted(listed.nodes, 'node')}{why}"
     same = "same" if listed.has_same_reasons else "same operator, another reason"
-    sign = same if listed.is_same else "differs"
+    sign = (same if listed.nodes else "not compared") if listed.is_same else "differs"
     text = f"{name(listed.op)} ({sign}): on the device {device}; {simulated}"
     yield from paragraph(message(text), width, "  ", "    ")
 

@@ -50,7 +50,7 @@ class ListedRefusal(Declared):
     simulated: tuple[str, ...]
     """Requirements that the operator's nodes fail in the simulation. Empty if the simulation refuses none of the nodes."""
     nodes: int
-    """Number of nodes of this operator that the simulation refuses."""
+    """Number of nodes of this operator that the simulation refuses. Float16 DEQUANTIZE nodes count if the device lists them."""
     in_model: int
     """Number of nodes of this operator in the model."""
     has_same_reasons: bool = True
@@ -99,9 +99,10 @@ def listed_refusals(facts: Facts, run: Run) -> tuple[ListedRefusal, ...]:
     needed: dict[str, dict[str, None]] = {}
     nodes: Counter[str] = Counter()
     in_model = Counter([node.op for subgraph in run.subgraphs for node in subgraph.graph.nodes])
-    for node, reasons in _refused_nodes(run):
+    for node, reasons, is_unjudged in _refused_nodes(run):
+        # A delegate lists a node that never reached its rules without a reason.
+        nodes[node.op] += bool(reasons) or (is_unjudged and not any(on_device.get(node.op, ("not listed",))))
         if reasons:
-            nodes[node.op] += 1
             needed.setdefault(node.op, {}).update(dict.fromkeys([reason.needed for reason in reasons]))
     return tuple(
         ListedRefusal(
@@ -116,12 +117,15 @@ def listed_refusals(facts: Facts, run: Run) -> tuple[ListedRefusal, ...]:
     )
 
 
-def _refused_nodes(run: Run) -> Iterator[tuple[Node, list[Reason]]]:
-    """Yield the judged nodes with their reasons. A float16 DEQUANTIZE node never reaches the delegate's rules."""
+def _refused_nodes(run: Run) -> Iterator[tuple[Node, list[Reason], bool]]:
+    """Yield the nodes with their reasons, and whether a node is a float16 DEQUANTIZE that is not taken."""
     for subgraph in run.subgraphs:
-        for index, verdict in subgraph.decision.verdicts.items() if subgraph.decision is not None else ():
+        if subgraph.decision is None:
+            continue
+        for index, verdict in subgraph.decision.verdicts.items():
             reasons = [reason for reason in verdict.reasons if reason.code != FLOAT16_DEQUANTIZE.name]
-            yield subgraph.graph.nodes[index], reasons
+            is_unjudged = len(reasons) < len(verdict.reasons) and index not in subgraph.decision.nodes
+            yield subgraph.graph.nodes[index], reasons, is_unjudged
 
 
 def _by_operator(listed: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
@@ -136,7 +140,7 @@ def refusal_differences(facts: Facts, run: Run) -> tuple[RefusalDifference, ...]
     if not facts.refusals:
         return ()
     simulated: Counter[tuple[str, int]] = Counter()
-    for node, reasons in _refused_nodes(run):
+    for node, reasons, _ in _refused_nodes(run):
         simulated["CUSTOM" if node.is_custom else node.op, node.version] += len(reasons)
     return tuple(
         RefusalDifference(op, version, facts.refusals.get((op, version), 0), simulated[op, version])

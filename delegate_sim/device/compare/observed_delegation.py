@@ -22,6 +22,7 @@ from ..parse.delegate_identity import (
     has_inner_operators,
     names_of,
     statements_by,
+    without_errors_of_others,
 )
 from ..parse.error_meanings import is_while_building, is_while_running
 from ..parse.log import read_lines
@@ -130,6 +131,7 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
     own, others = tuple([line for line, _ in pairs]), [kernels for _, kernels in pairs]
     applications = [application for application in log.applications if application.provider == delegate.provider_name][-1:]
     names = names_of(log, delegate)
+    own_log = without_errors_of_others(log, names, is_certain=False)
     refusals: Counter[tuple[str, int]] = Counter()
     for (op, version, _), times in log.refusals.items() if delegate.log.prints_refusals else ():
         refusals[op, version] += times
@@ -154,8 +156,8 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
         log=log,
         replacements=None if plugins or is_unknown else own,
         application=next(((application.outcome, application.kernels) for application in applications), None),
-        dynamic=log.dynamic_tensor,
-        is_restored=log.has(Event.RESTORED),
+        dynamic=own_log.dynamic_tensor,
+        is_restored=own_log.has(Event.RESTORED),
         driver_errors=() if any(map(is_while_building, early)) else tuple([statement.line for statement in early]),
         failed_nodes=tuple([int(statement.values["node"]) for statement in early if statement.kind == Event.NODE_ERROR]),
         # Old releases print no partitions.

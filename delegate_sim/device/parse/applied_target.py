@@ -35,6 +35,7 @@ from .delegate_identity import (
     plain_name,
     plugin_in,
     speaker,
+    was_undone,
 )
 from .log_contents import DeviceLog, Replacement, UnknownDelegateError
 from .tables import FORMS, Event, kinds_with
@@ -177,12 +178,14 @@ def delegate_in(log: DeviceLog) -> Delegate | None:
         # A delegate prints no line if it was requested but could not be applied.
         words = {word for line in log.not_created for word in line.casefold().split()}
         named = [own for own in known if own.provider_name.casefold() in words or is_switched_on(own, log)]
+        # The default delegate's lines may follow the failure of another delegate.
+        named += [own for own in _created(log) if was_undone(log, own)] if delegates else []
         named = [delegate for delegate in named if not delegate.is_applied_by_default]
         if not named and others_in(log):
             return None
         delegates = named or delegates
     if not delegates:
-        created = [speaker(log, name) for name in log.created]
+        created = _created(log)
         delegates = [delegate for delegate in known if delegate in created or is_switched_on(delegate, log)]
     if not delegates and log.refusals:
         delegates = [delegate for delegate in known if delegate.log.prints_refusals]
@@ -239,6 +242,10 @@ def _require_delegate(log: DeviceLog) -> Delegate:
 def _named_delegates(log: DeviceLog) -> list[Delegate]:
     delegates = [speaker(log, name) for name in dict.fromkeys(names_in(log))]
     return [delegate for delegate in delegates if delegate is not None]
+
+
+def _created(log: DeviceLog) -> list[Delegate]:
+    return [*filter(None, [speaker(log, name) for name in log.created])]
 
 
 def _most_telling(delegates: list[Delegate]) -> Delegate | None:

@@ -212,6 +212,12 @@ def without_errors_of_others(log: DeviceLog, names: set[str], *, is_certain: boo
     return replace(log, statements=tuple(statements))
 
 
+def was_undone(log: DeviceLog, delegate: Delegate) -> bool:
+    """Return whether a line that certainly is of a delegate says that it was not applied, or that its nodes were restored."""
+    own = without_errors_of_others(log, names_of(log, delegate), is_certain=True)
+    return own.has(Event.RESTORED, Event.NOT_APPLIED) or own.dynamic_tensor is not None
+
+
 _OWN, _BY_DEFAULT, _ANOTHER = "own", "by-default", "another"
 
 

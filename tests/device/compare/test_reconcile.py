@@ -657,6 +657,21 @@ def test_another_dynamic_tensor_is_a_difference(tensor, status):
     assert reconcile(delegate_sim.load("fixtures/models/dynamic_reshape.tflite"), log).status == status
 
 
+@pytest.mark.parametrize("start", ["ERROR: ", "W System.err: java.lang.IllegalArgumentException: Failed to apply delegate: "])
+@pytest.mark.parametrize(("chosen", "name", "delegated"), [(None, "gpu", 0), ("gpu", "gpu", 0), ("xnnpack", "xnnpack", 2)])
+def test_a_refusal_belongs_to_the_delegate_that_was_applied_before_the_default_one(start, chosen, name, delegated):
+    model = delegate_sim.load("fixtures/models/dynamic_reshape.tflite")
+    log = read_log(
+        "INFO: Created TensorFlow Lite delegate for GPU.\n"
+        f"{start}Attempting to use a delegate that only supports static-sized tensors with a graph that has dynamic-sized "
+        "tensors (tensor#5 is a dynamic-sized tensor).\n"
+        "INFO: Created TensorFlow Lite XNNPACK delegate for CPU.\n"
+        "Replacing 2 out of 3 node(s) with delegate (TfLiteXNNPackDelegate) node, yielding 3 partitions for subgraph 0.\n"
+    )
+    found = reconcile(model, log, setting_of(log, chosen))
+    assert (found.setting.delegate.name, found.status, found.device.delegated) == (name, "reproduced", delegated)
+
+
 def test_a_kernel_that_only_a_lower_minimum_makes():
     log = (
         "INFO: STARTING!\nINFO: Use Hexagon: [1]\nINFO: Hexagon delegate created.\nhexagon/src/newnode.c:413:node 3 (Add): bad "
