@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import delegate_sim
-from delegate_sim.conversion import converters as converters_module
+from delegate_sim.api import sweep as api_module
 from delegate_sim.sweeping import sweep as sweep_module
 from tests.support.conversion.fake_converters import make_source
 from tests.support.conversion.sweep_conversions import TENSORFLOW, Fake
@@ -20,7 +20,7 @@ def source(tmp_path, monkeypatch):
     made = tmp_path / "made"
     made.mkdir()
     monkeypatch.setattr(sweep_module, "convert", Fake(made))
-    monkeypatch.setattr(converters_module, "find_converters", lambda pythons: (TENSORFLOW.converter,))
+    monkeypatch.setattr(api_module, "find_converters", lambda pythons: (TENSORFLOW.converter,))
     return make_source(tmp_path, "net")
 
 
