@@ -83,8 +83,14 @@ def _log(content: Mapping[str, Any], path: str) -> DeviceLog | None:
 
 def _rows(content: Mapping[str, Any]) -> tuple[Row, ...]:
     profiles = sorted(_list(content, "per_op_profiles"), key=lambda profile: _number(profile, "run_order"))
-    rows = [row_of(str(profile.get("node_type", "")), str(profile.get("name", "")), _time(profile)) for profile in profiles]
+    rows = [row_of(_text(profile, "node_type"), _text(profile, "name"), _time(profile)) for profile in profiles]
     return tuple([row for row in rows if row is not None])
+
+
+def _text(fields: Mapping[str, Any], key: str) -> str:
+    """Return a text. Any other value is none: a list would be written out for each place that names it."""
+    value = fields.get(key)
+    return value if isinstance(value, str) else ""
 
 
 def _time(profile: Mapping[str, Any]) -> RowTime | None:
@@ -114,8 +120,8 @@ def _of_runtime(content: Mapping[str, Any]) -> DeviceLog:
 
 def _planned_row(node: Mapping[str, Any], number: int) -> Row:
     details, profile = node.get("delegate_node_details"), node.get("op_profile_data")
-    name = details.get("delegate_name", "") if isinstance(details, dict) else ""
-    return Row(str(name or node.get("name", "")), "", number, _time(profile) if isinstance(profile, dict) else None)
+    name = _text(details, "delegate_name") if isinstance(details, dict) else ""
+    return Row(name or _text(node, "name"), "", number, _time(profile) if isinstance(profile, dict) else None)
 
 
 def _list(content: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:

@@ -145,6 +145,15 @@ def places(content, path=()):
             yield from places(value, (*path, key))
 
 
+def test_a_name_that_is_no_text_is_none(tmp_path):
+    """It would be written out for each place of the execution plan."""
+    content = copy.deepcopy(RUNTIME)
+    content["subgraphs"][0]["nodes"][1]["name"] = list(range(1000))
+    path = tmp_path / "profile.json"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    assert ops(read_runs_file(str(path))[-1]) == [KERNEL, "", KERNEL, "ROUND"]
+
+
 DEEP = json.loads("[" * 600 + "]" * 600)
 
 
