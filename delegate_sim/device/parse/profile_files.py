@@ -112,7 +112,8 @@ def _of_runtime(content: Mapping[str, Any]) -> DeviceLog:
         values = _values(subgraph, "execution_plan")
         spend_steps(_STEPS_OF_A_PLACE * len(values), "reading the execution plan of a profile")
         plan = [number for value in values if (number := _integer(value)) is not None]
-        rows = [_planned_row(nodes.get(number, {}), number) for number in plan]
+        row_of_node = {number: _planned_row(nodes.get(number, {}), number) for number in set(plan)}
+        rows = [row_of_node[number] for number in plan]
         if rows:
             orders[_number(subgraph, "subgraph_id") if "subgraph_id" in subgraph else place] = RunOrder(tuple(rows), True)
     return DeviceLog(run_orders=orders, is_benchmark=True)

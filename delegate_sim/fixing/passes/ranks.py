@@ -267,9 +267,10 @@ def _concatenation_of_rank_4(work: Work, node: Node) -> Sequence[Node] | None:
     target = work.output(node)
     if not 1 < target.rank < MOST or work.is_open(*operands, target) or not any(operand.is_constant for operand in operands):
         return None
-    if any(operand.rank != target.rank for operand in operands):
+    axis = work.options(node).axis
+    if any(operand.rank != target.rank for operand in operands) or not -target.rank <= axis < target.rank:
         return None
-    axis = work.options(node).axis % target.rank
+    axis %= target.rank
     shapes = {place: _as_image(operand.shape, 1) for place, operand in enumerate(operands)}
     moved = axis + MOST - target.rank if axis else 0
     return lowered(work, node, shapes, [_as_image(target.shape, 1)], keeps_rank=True, axis=moved)
