@@ -8,9 +8,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -97,8 +96,7 @@ def summarize(results: Results) -> None:
     write_summary(results, os.environ)
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """A command's answer about one model, in all forms that the command has. Each form is made only if it is written."""
 
     entries: Callable[[], list[Any]]
@@ -118,8 +116,7 @@ class Answer:
     """The card, in one of ``CARDS``."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModelTable:
+class ModelTable(NamedTuple):
     """The output of a command about many models: the columns of the table, or full text instead."""
 
     columns: Columns | None

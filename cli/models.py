@@ -6,8 +6,7 @@ import functools
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
@@ -32,8 +31,7 @@ Found = TypeVar("Found")
 STANDARD_INPUT = "-"
 
 
-@dataclass(frozen=True, slots=True)
-class Unreadable:
+class Unreadable(NamedTuple):
     """A model that cannot be read, or that causes an internal error: the given path, and the error message."""
 
     path: str

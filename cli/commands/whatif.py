@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 
 import click
 
@@ -209,4 +208,4 @@ def _before(after: Target, pairs: Sequence[str]) -> Target:
     (given,) = given_options([after.delegate], own, {})
     options = parse_options(after.delegate.name, after.delegate.options, given, after.defaults)
     release = after.delegate.release_of(settings[_RUNTIME]) if _RUNTIME in settings else after.release
-    return replace(after, options=options, release=release)
+    return after._replace(options=options, release=release)

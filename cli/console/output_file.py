@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import click
@@ -33,8 +32,7 @@ def single_output(form: str, output: str | None) -> Outputs:
     return Outputs(form, output)
 
 
-@dataclass(frozen=True)
-class Written:
+class Written(NamedTuple):
     """Mark of the type of an option that names files that the command writes.
 
     ``replaces`` and ``is_updated`` are those of ``OutputFile``. With ``is_declared=False``, the command calls ``declare_outputs``

@@ -12,9 +12,8 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 import click
 
@@ -30,8 +29,7 @@ _NARROWEST = 60
 _FIRST_LINES = "delegate_sim.first_lines"
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """A line of text, and its ``rich`` style on a terminal with colors."""
 
     text: str

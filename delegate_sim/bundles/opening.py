@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
-from typing import TypeAlias, Union
+from typing import NamedTuple, TypeAlias, Union
 
 from ..errors import ModelError
 from ..foundation.printable import printable
@@ -17,8 +16,7 @@ from .stores import RemoteFile, is_url
 GIVEN_BYTES = "the given bytes"
 
 
-@dataclass(frozen=True, slots=True)
-class NamedBytes:
+class NamedBytes(NamedTuple):
     """The bytes of a source, and its name in messages. ``path`` is the path, address or URL, or None if there is none."""
 
     content: Content | RemoteFile

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..graph.graph import Graph
 from ..graph.partition import Subset
@@ -241,8 +241,7 @@ class Delegate:
             yield {limits.minimum_option: 1}
 
 
-@dataclass(frozen=True, slots=True)
-class PublishedRemedy:
+class PublishedRemedy(NamedTuple):
     """Options of a vendor's compiler, the case in which the vendor recommends them, and the page that says so."""
 
     options: str
@@ -250,8 +249,7 @@ class PublishedRemedy:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class ModelDecision:
+class ModelDecision(NamedTuple):
     """A compiler plugin's decision about a model: one item for each subgraph, None if the plugin is not asked about it."""
 
     decisions: tuple[Decision | None, ...]
@@ -326,7 +324,7 @@ def keep_largest(delegate: Delegate, decision: Decision, limit: int, minimum: in
     nodes = tuple(node for node in decision.nodes if node in kept)
     subsets = decision.subsets
     if subsets is not None:
-        subsets = tuple([replace(subset, is_delegated=subset.is_delegated and subset.nodes[0] in kept) for subset in subsets])
+        subsets = tuple([subset._replace(is_delegated=subset.is_delegated and subset.nodes[0] in kept) for subset in subsets])
     return replace(decision, nodes=nodes, set_aside=set_aside, warnings=warnings, subsets=subsets)
 
 

@@ -6,9 +6,8 @@ Options parse their own values, because click's types would work only on the com
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from ..errors import OptionError
 from ..foundation.parsing.invalid_value import InvalidValueError, expected_of
@@ -21,8 +20,7 @@ DEFAULT_SETS = ("api", "benchmark")
 """The two sets of defaults: ``api`` has the delegate's own defaults, ``benchmark`` has the values that benchmark_model passes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(NamedTuple):
     """One option of a delegate. ``name`` is the delegate's own name of the option.
 
     ``parse`` converts a value from Python, or a string from the command line. If the value is invalid, ``parse`` raises

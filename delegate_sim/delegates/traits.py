@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from ..foundation import packages
 from ..graph.partition import Subset
@@ -27,8 +27,7 @@ class Ranking(IntEnum):
     PLUGINS = 2
 
 
-@dataclass(frozen=True, slots=True)
-class ReleaseHistory:
+class ReleaseHistory(NamedTuple):
     """The runtime releases for which the delegate's rules are known."""
 
     known_since: str = ""
@@ -41,8 +40,7 @@ class ReleaseHistory:
     """The releases in which ``decide`` changed, apart from added or removed checks; None if they are unknown."""
 
 
-@dataclass(frozen=True, slots=True)
-class PartitionLimits:
+class PartitionLimits(NamedTuple):
     """Names of the options that limit partitions. An empty name means that the delegate does not have the option."""
 
     option: str = ""
@@ -109,8 +107,7 @@ class Levels:
     """Return a level in words."""
 
 
-@dataclass(frozen=True, slots=True)
-class Platform:
+class Platform(NamedTuple):
     """The platform of the stage behind the delegate: its key in configuration files, and the option for its release.
 
     ``alone`` is the option's value that turns off the simulation of the stage. In ``others``, further releases, the stage is not
@@ -172,13 +169,11 @@ class PluginTraits:
             yield f"--subgraphs={','.join(map(str, options['subgraphs']))}"
 
 
-@dataclass(frozen=True, slots=True)
-class RuntimeTraits:
+class RuntimeTraits(NamedTuple):
     """A delegate that LiteRT's Python interpreter applies by itself, with default options."""
 
 
-@dataclass(frozen=True, slots=True)
-class AcceleratorTraits:
+class AcceleratorTraits(NamedTuple):
     """An accelerator that CompiledModel loads from a library in LiteRT's package. The accelerator needs a graphics driver."""
 
     library: str
@@ -198,8 +193,7 @@ class AcceleratorTraits:
         yield options["precision"]
 
 
-@dataclass(frozen=True, slots=True)
-class VelaTraits:
+class VelaTraits(NamedTuple):
     """The settings with which Arm's compiler Vela is run."""
 
     accelerator: str
@@ -294,8 +288,7 @@ class Accelerator:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class StageStep:
+class StageStep(NamedTuple):
     """A step that a stage behind the delegate runs on one device: operations in running order, each with its node's index.
 
     ``bytes_in`` and ``bytes_out`` are the bytes that enter and leave the step, without constants.
@@ -312,8 +305,7 @@ class StageStep:
         return tuple(dict.fromkeys([node for node, _ in self.operations]))
 
 
-@dataclass(frozen=True, slots=True)
-class StageSplit:
+class StageSplit(NamedTuple):
     """The steps into which the stage divides a partition. ``error`` says why another stage takes over, or is empty."""
 
     nodes: tuple[int, ...]

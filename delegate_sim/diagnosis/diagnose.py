@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 
 from ..delegates.devices import ORDER
@@ -72,7 +72,7 @@ def diagnose(
         run,
         now,
         now.total_multiply_adds,
-        tuple([replace(finding, followers=following.get(finding.cause.identity, ())) for finding in findings]),
+        tuple([finding._replace(followers=following.get(finding.cause.identity, ())) for finding in findings]),
         cost_without(blockers.causes),
         sum([1 for _, _, reasons in on_cpu(run) if any(reason.code == PARTITION_LIMIT.name for reason in reasons)]),
         blockers,

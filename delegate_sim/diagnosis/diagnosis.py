@@ -173,7 +173,7 @@ class Diagnosis(Shown):
 
     def ends_with(self, nodes: Collection[NodeKey]) -> bool:
         """Return whether ``fix --split-tail`` can move all these nodes to a second model."""
-        run = simulate(self.model, replace(self.target, assume_ops_registered=True)) if self.lacks_operators else self.run
+        run = simulate(self.model, self.target._replace(assume_ops_registered=True)) if self.lacks_operators else self.run
         split = trailing(start(self.model), standing_of(run).on_cpu)
         return split is not None and {NodeKey(0, node.index) for node in split.nodes}.issuperset(nodes)
 
@@ -182,7 +182,7 @@ class Diagnosis(Shown):
         """The verdict for an application that registers all operators. Empty if no operator is missing or the effort is over."""
         if not self.lacks_operators or self.effort.is_over:
             return ""
-        return verdict(simulate(self.model, replace(self.target, assume_ops_registered=True)))
+        return verdict(simulate(self.model, self.target._replace(assume_ops_registered=True)))
 
     @property
     def not_simulated(self) -> tuple[str, ...]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from ..graph.effort import Effort, Tries
 from ..hypothetical.hypothetical_changes import NodeKey
@@ -36,8 +35,7 @@ NO_GAIN: Gain = (0, 0, 0, 0, 0, 0)
 _Item = TypeVar("_Item")
 
 
-@dataclass(frozen=True, slots=True)
-class RankedCause:
+class RankedCause(NamedTuple):
     """One cause with its cost.
 
     ``multiply_adds`` counts the multiply-adds of the cause's nodes. ``alone`` is the result of fixing only this cause.
@@ -58,8 +56,7 @@ class RankedCause:
     appears_later: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Fix:
+class Fix(NamedTuple):
     """The simulated result of fixing a cause. ``alone`` is None if the fix is not simulated."""
 
     alone: Cost | None
@@ -93,7 +90,7 @@ def rank_causes(
     by_weight = sorted(causes, key=lambda cause: (-weights[cause.identity], -len(cause.nodes), cause.name))
     by_weight.sort(key=lambda cause: _first(cause, measured))
     order = rank(by_weight, weights, simulate_fixes(by_weight, now, cost_without, most, effort), measured)
-    order = [replace(ranked, appears_later=ranked.cause.identity in later) for ranked in order]
+    order = [ranked._replace(appears_later=ranked.cause.identity in later) for ranked in order]
     last = set(later)
     for ranked in order:
         if not last.isdisjoint(ranked.needs or ()):
@@ -104,7 +101,7 @@ def rank_causes(
         cost_without([ranked.cause for ranked in order[: number + 1]])
         for number in effort.limit(range(min(_TOGETHER, most, len(order))))
     ]
-    return (*[replace(ranked, together=cost) for ranked, cost in zip(order, costs, strict=False)], *order[len(costs) :])
+    return (*[ranked._replace(together=cost) for ranked, cost in zip(order, costs, strict=False)], *order[len(costs) :])
 
 
 def rank(
@@ -156,7 +153,7 @@ def simulate_fixes(
     helping = [cause for cause in first if fixes[cause.identity].gain > NO_GAIN]
     never_needed = _never_needed(useless, causes, cost_without, effort)
     for cause in never_needed:
-        fixes[cause.identity] = replace(fixes[cause.identity], needs=_needed_loop(cause, causes))
+        fixes[cause.identity] = fixes[cause.identity]._replace(needs=_needed_loop(cause, causes))
     candidates = [cause for cause in causes if cause not in never_needed]
     for cause in effort.limit([cause for cause in useless if cause not in never_needed]):
         needed, gained = _needed(cause, candidates, now, cost_without, tries)
@@ -167,7 +164,7 @@ def simulate_fixes(
         if len(needs) > 1 and singles:
             gained = max(singles.values())
         enough = (*needs, *singles) if len(needs) == 1 else tuple(singles)
-        fixes[cause.identity] = replace(fixes[cause.identity], gain=gained, needs=needs, enough=enough)
+        fixes[cause.identity] = fixes[cause.identity]._replace(gain=gained, needs=needs, enough=enough)
     return fixes
 
 

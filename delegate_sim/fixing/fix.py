@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import FixError, ModelError, NotRunningError
@@ -123,7 +123,7 @@ def fix(
                 differences[0] = prove(plan, first, data, samples, then)
             except NotRunningError as error:
                 # The models run here without the application, so its operators are not registered.
-                own = [replace(target, assume_ops_registered=False) for target in plan.targets]
+                own = [target._replace(assume_ops_registered=False) for target in plan.targets]
                 text = unregistered_text(model, own[0]) if own else ""
                 raise FixError(
                     f"{text}; --no-proof writes the file without running the models" if text else str(error)

@@ -318,7 +318,7 @@ def split_tail(plan: FixPlan) -> FixPlan:
     Trailing nodes stay on the CPU on every target, and no other nodes depend on them. Trailing nodes may have unregistered
     custom operators.
     """
-    registered = [standing(plan.rewritten.model, replace(target, assume_ops_registered=True)) for target in plan.targets]
+    registered = [standing(plan.rewritten.model, target._replace(assume_ops_registered=True)) for target in plan.targets]
     if not any(result.measures.is_delegated for result in registered):
         return plan
     split = trailing(plan.rewritten, frozenset.intersection(*[result.on_cpu for result in registered]))

@@ -137,7 +137,7 @@ def _first_signature(signature: Signature, split: Split) -> Signature:
     outputs = {name: index for name, index in signature.outputs.items() if index in first_outputs}
     names, given = _between_names(signature, split), frozenset(outputs.values())
     added = {names[tensor.index]: tensor.index for tensor in split.between if tensor.index not in given}
-    return replace(signature, outputs={**outputs, **added})
+    return signature._replace(outputs={**outputs, **added})
 
 
 def _second_signature(signature: Signature, split: Split) -> Signature:
@@ -145,7 +145,7 @@ def _second_signature(signature: Signature, split: Split) -> Signature:
     inputs = {names[index]: index for index in split.inputs if index in names}
     own = frozenset(split.outputs)
     outputs = {name: index for name, index in signature.outputs.items() if index in own}
-    return replace(signature, inputs=inputs, outputs=outputs)
+    return signature._replace(inputs=inputs, outputs=outputs)
 
 
 def second_model(split: Split) -> tuple[Iterator[bytes | memoryview], Mapping[int, int]]:
@@ -205,7 +205,7 @@ class _Second:
         inputs, outputs = (
             {name: self.numbers[index] for name, index in side.items()} for side in (signature.inputs, signature.outputs)
         )
-        return replace(signature, inputs=inputs, outputs=outputs)
+        return signature._replace(inputs=inputs, outputs=outputs)
 
     def _places(self, indices: Sequence[int]) -> list[int]:
         return [self._place(index) for index in indices]

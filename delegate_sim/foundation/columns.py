@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import partial
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from ..errors import MissingPackageError, OptionError
 from ..version import __version__
@@ -92,8 +92,7 @@ _PLAIN = (str, int, float, bool)
 _JSON_TYPES = {TEXT: "string", INTEGER: "integer", NUMBER: "number", YES_OR_NO: "boolean", LIST: "array", OBJECT: "object"}
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(NamedTuple):
     """One value of a result. Any value may be absent.
 
     ``key`` is the key in JSON and the name of the column in tables and files. ``noun`` names the value in text, in the singular.
@@ -149,7 +148,7 @@ class Column:
 
 def within(path: str, columns: Iterable[Column], prefix: str = "") -> tuple[Column, ...]:
     """Return columns of a part of a result as columns of the result. ``prefix`` is put before the keys."""
-    return tuple([replace(column, key=prefix + column.key, source=_within(path, column)) for column in columns])
+    return tuple([column._replace(key=prefix + column.key, source=_within(path, column)) for column in columns])
 
 
 def _within(path: str, column: Column) -> str | Callable[[Any], Any]:
@@ -166,7 +165,7 @@ def group(key: str, *parts: Column) -> Column:
 
 def renamed(column: Column, key: str) -> Column:
     """Return the column with another key. Some formats have another key for historical reasons."""
-    return replace(column, key=key, source=column.source or column.key)
+    return column._replace(key=key, source=column.source or column.key)
 
 
 def attributes(*keys: str, type: str = TEXT) -> tuple[Column, ...]:
@@ -209,7 +208,7 @@ def _flat(columns: Iterable[Column]) -> Iterator[Column]:
     for column in columns:
         if column.type == OBJECT and column.parts:
             yield from [
-                replace(part, key=f"{column.key}_{part.key}", source=partial(_of_part, column, part))
+                part._replace(key=f"{column.key}_{part.key}", source=partial(_of_part, column, part))
                 for part in _flat(column.parts)
             ]
         else:
@@ -255,8 +254,7 @@ def by_key(columns: Iterable[Column]) -> Mapping[str, Column]:
     return {column.key: column for column in columns}
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(NamedTuple):
     """Rows under named columns. Cells are plain data: strings, numbers, booleans, None, or tuples of such values."""
 
     columns: tuple[str, ...]

@@ -10,7 +10,6 @@ import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from typing import BinaryIO
 
 from .limits import how_to_raise, raised
@@ -195,7 +194,7 @@ def write_by(path: str, fill: Callable[[str], None], *, replaces: bool = False, 
     import tempfile  # imported here because the import is slow
 
     output = output_at(path) or OutputFile(path, is_forced=replaces)
-    output = replace(output, is_updated=output.is_updated or is_updated)
+    output = output._replace(is_updated=output.is_updated or is_updated)
     check_output(output)
     path = os.path.realpath(path)
     folder = tempfile.gettempdir() if is_device(path) else os.path.dirname(path)

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ..errors import OutputError
 from .printable import printable
@@ -20,8 +21,7 @@ _Identity = tuple[int, int]
 """The device and the inode of a file."""
 
 
-@dataclass(frozen=True, slots=True)
-class OutputFile:
+class OutputFile(NamedTuple):
     """A file, or a folder of files, that a command writes."""
 
     path: str

@@ -6,8 +6,8 @@ import importlib.util
 import os
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from ..errors import OptionError
 from .printable import printable
@@ -44,8 +44,7 @@ def package_version(name: str) -> str:
         return ""
 
 
-@dataclass(frozen=True, slots=True)
-class Runtime:
+class Runtime(NamedTuple):
     """LiteRT as a Python has it. Without LiteRT, ``folder`` is None and ``release`` is empty."""
 
     folder: Path | None

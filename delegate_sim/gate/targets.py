@@ -153,7 +153,7 @@ def check_live(model: Model, target: Target) -> LiveCheck:
         )
     try:
         release = comparable_release(engine, target.release)
-        run = simulate(model, replace(target, release=release, defaults="api"))
+        run = simulate(model, target._replace(release=release, defaults="api"))
         result = compare_live(engine, model, run)
     except OptionError as error:
         return _not_run(str(error))

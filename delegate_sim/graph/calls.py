@@ -7,7 +7,8 @@ Each call starts from the execution plan that the previous call left. Source:
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from ..model.model import Node
 from .graph import Graph, has_side_effects
@@ -22,8 +23,7 @@ DELEGATE = 51
 """The builtin code of a delegate kernel."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReplacingCall:
+class ReplacingCall(NamedTuple):
     """The counts that the runtime logs for one call: replaced nodes, nodes in the plan, and partitions."""
 
     replaced: int
@@ -44,8 +44,7 @@ def with_kernels(graph: Graph, subsets: Sequence[Subset], name: str) -> tuple[tu
     return tuple(nodes), tuple(plan)
 
 
-@dataclass(frozen=True, slots=True)
-class InCalls:
+class InCalls(NamedTuple):
     """The result of several calls: the final partitions in run order, and the counts of each call."""
 
     subsets: tuple[Subset, ...]

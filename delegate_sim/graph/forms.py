@@ -147,7 +147,7 @@ class Forms:
         """Return the forms of nodes. A changed model shares the nodes and tensors that the change keeps, and their forms."""
         known = self._nodes
         changed: dict[int, set[int]] = {}
-        of_tensor: list[int] = []
+        of_tensor = {OMITTED: OMITTED}
         forms = []
         for node in nodes:
             own = known.get(id(node))
@@ -164,7 +164,9 @@ class Forms:
                     forms.append(own[2])
                     continue
             operands = node.inputs + node.outputs + node.intermediates
-            of_tensor = of_tensor or [*[self.tensor(model, tensor) for tensor in tensors], OMITTED]
+            for index in operands:
+                if index not in of_tensor:
+                    of_tensor[index] = self.tensor(model, tensors[index])
             form = self.number((self.kind(model, node), *map(of_tensor.__getitem__, operands)))
             known.add(id(node), (node, tensors, form))
             forms.append(form)

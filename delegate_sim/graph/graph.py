@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from ..foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, Declared, attributes, number_or_text
 from ..model import schema
@@ -18,8 +18,7 @@ from .analysis_cache import AnalysisCache
 _Fact = TypeVar("_Fact")
 
 
-@dataclass(frozen=True, slots=True)
-class DynamicTensor:
+class DynamicTensor(NamedTuple):
     """The first tensor with a size that is known only at run time.
 
     ``node`` is the node that makes the tensor dynamic, or None if the tensor is dynamic from the start. ``cause`` is the

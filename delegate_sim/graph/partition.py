@@ -11,7 +11,6 @@ enough. For all other plans, heaps contain the nodes that are ready to run.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import NamedTuple
 
@@ -26,8 +25,7 @@ class PartitionError(Exception):
     """Raised if some nodes can never run because they wait for each other."""
 
 
-@dataclass(frozen=True, slots=True)
-class Subset:
+class Subset(NamedTuple):
     """One partition: nodes that run together, and the tensors that cross the partition's boundary.
 
     ``nodes`` are node indices in run order. ``inputs`` and ``outputs`` are sorted tensor indices. ``inputs`` also has the

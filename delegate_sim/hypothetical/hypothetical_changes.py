@@ -97,8 +97,7 @@ class HypotheticalChanges:
             # An option may not accept its default value from users.
             given = {own.name: options[own.name] for own in declared if options[own.name] != own.default_in(target.defaults)}
             options = parse_options(target.delegate.name, declared, {**given, **self.options}, target.defaults)
-        return replace(
-            target,
+        return target._replace(
             options=options,
             release=self.release or target.release,
             assume_ops_registered=self.assume_ops_registered or target.assume_ops_registered,

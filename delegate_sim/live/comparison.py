@@ -94,7 +94,7 @@ def run_and_compare(engine: Engine, model: Model, target: Target, release: Relea
     cannot be simulated, return the real code's run instead. This run is None if the code does not say where every node runs.
     """
     if engine.is_simulated:
-        run = simulate(model, replace(target, release=release, defaults="api"))
+        run = simulate(model, target._replace(release=release, defaults="api"))
         return run, compare_live(engine, model, run, to_end=True)
     result = run_live(engine, model, target.options, to_end=True)
     placements = result.decision.placements

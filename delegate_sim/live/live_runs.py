@@ -142,7 +142,7 @@ def _subsets(graph: Graph, placements: Mapping[int, LivePlacement]) -> tuple[Sub
             groups.setdefault(kernels[index], []).append(index)
     subsets, _ = in_running_order(graph, tuple([tuple(group) for group in groups.values()]))
     kept = [
-        replace(subset, nodes=tuple([index for index in subset.nodes if placements[index].place != GONE])) for subset in subsets
+        subset._replace(nodes=tuple([index for index in subset.nodes if placements[index].place != GONE])) for subset in subsets
     ]
     return tuple([subset for subset in kept if subset.nodes])
 

@@ -87,8 +87,7 @@ class Quantization(NamedTuple):
         return len(self.scales) > 1
 
 
-@dataclass(frozen=True, slots=True)
-class Sparsity:
+class Sparsity(NamedTuple):
     """The storage format of a sparse constant.
 
     ``traversal_order`` is the order of the stored dimensions. ``block_map`` lists the dimensions that are divided into blocks.
@@ -225,8 +224,7 @@ class Subgraph:
     outputs: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(NamedTuple):
     """One signature: its key, its subgraph, and its input and output tensors by argument name."""
 
     key: str

@@ -9,9 +9,8 @@ from __future__ import annotations
 import functools
 import struct
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..bundles.ranged import Content, unpacked
 from . import schema
@@ -19,8 +18,7 @@ from . import schema
 _REFERENCE, _TO_VTABLE, _VTABLE_ENTRY = (struct.Struct(code) for code in ("<I", "<i", "<H"))
 
 
-@dataclass(frozen=True, slots=True)
-class FileTable:
+class FileTable(NamedTuple):
     """A table at a position of the file. Reading past the end of the file raises struct.error."""
 
     content: Content
@@ -169,8 +167,7 @@ class OptionsReader:
         return name, known.vtable, b"".join(parts)
 
 
-@dataclass(frozen=True, slots=True)
-class _OptionsLayout:
+class _OptionsLayout(NamedTuple):
     """The layout of a table: its vtable, the end of its inline fields, and its vectors and strings.
 
     ``elsewhere`` has a pair for each vector or string: the offset of the reference to it, and the size of an element in bytes.

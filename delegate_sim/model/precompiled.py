@@ -13,8 +13,7 @@ from __future__ import annotations
 import struct
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from ..bundles.ranged import part_of
 from ..foundation.printable import and_list, printable
@@ -145,8 +144,7 @@ DISPATCH = "DISPATCH_OP"
 EDGE_TPU = "edgetpu-custom-op"
 
 
-@dataclass(frozen=True, slots=True)
-class CompiledOperator:
+class CompiledOperator(NamedTuple):
     """A custom operator that contains a program for one accelerator."""
 
     accelerator: str
@@ -169,8 +167,7 @@ _STAMP_FIELD = 125
 """Size in bytes of each string in the build stamp."""
 
 
-@dataclass(frozen=True, slots=True)
-class Precompiled:
+class Precompiled(NamedTuple):
     """A model file's data about its compilation. All fields are empty if the model was not compiled."""
 
     manufacturer: str = ""

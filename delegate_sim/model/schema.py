@@ -10,9 +10,8 @@ import json
 import pkgutil
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 _DATA = json.loads(pkgutil.get_data(__package__, "tflite_schema.json") or b"")
 
@@ -71,8 +70,7 @@ _STRUCT_CODES: Mapping[str, str] = dict(zip(_NUMBERS.split(), "?bBhHiIqQfd", str
 """The format characters of the struct module, keyed by the schema's numeric type."""
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(NamedTuple):
     """A field of a table. ``default`` is the value of an absent field."""
 
     name: str
@@ -159,7 +157,7 @@ def table_fields(table: str) -> Mapping[str, Field]:
 def _field(name: str, slot: int, declared_type: str, default: Any = None) -> Field:
     field = Field(name, slot, declared_type, default)
     if field.format is None:
-        return replace(field, default=() if field.element else "")
+        return field._replace(default=() if field.element else "")
     return field
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from .refusal import Call, ForType, refuse
 from .types import OperandType, ResultCode, Version, element_size, is_extension, is_known_type, is_tensor, type_level, type_of
@@ -206,8 +206,7 @@ def operand_version(operand: NnOperand, subject: str = "an operand") -> Version:
     return version if operand.submodel is None else version.combine(operand.submodel.version_as_submodel)
 
 
-@dataclass(frozen=True, slots=True)
-class Default:
+class Default(NamedTuple):
     """The type and the default value of an optional input."""
 
     type: OperandType

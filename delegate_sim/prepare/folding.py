@@ -9,7 +9,6 @@ Nodes of one form with operands in the same states are prepared once in an analy
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..foundation.late_numpy import np
@@ -31,8 +30,7 @@ _MOVING = ("DEQUANTIZE", "QUANTIZE", "RESHAPE", "SLICE", "STRIDED_SLICE")
 """Operators that return only zeros if their operand has only zeros."""
 
 
-@dataclass(frozen=True, slots=True)
-class FoldedGraph:
+class FoldedGraph(NamedTuple):
     """A prepared subgraph, with the indices of tensors that became constant or have an unknown shape.
 
     ``constants`` are the tensors that became constant, and ``zeros`` are the constants that contain only zeros. ``open`` are

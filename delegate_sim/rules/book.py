@@ -42,8 +42,7 @@ class Policy(Enum):
     ALL_FAILURES = "collects every failure"
 
 
-@dataclass(frozen=True, slots=True)
-class Unknown:
+class Unknown(NamedTuple):
     """The refusal of an operator without a rule. ``problem`` may contain the placeholder ``{builtin_code}``."""
 
     needed: str

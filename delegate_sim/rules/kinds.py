@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import pkgutil
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -103,8 +103,7 @@ class Explanations(Declared):
     known: Mapping[str, Explanation]
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(NamedTuple):
     """A kind of problem. Checks refer to a kind by its ``name``.
 
     A delegate's code for the kind is ``DELEGATE-name``, or ``DELEGATE-suffix`` if there is a ``suffix``. If ``is_shared`` is
@@ -134,7 +133,7 @@ class Kind:
 
     def reworded(self, **changes: Any) -> Kind:
         """Return a copy of this kind with the texts of one delegate."""
-        return replace(self, **changes)
+        return self._replace(**changes)
 
     def refusal(self, message: str, **fields: Any) -> Refusal:
         """Return a refusal of this kind. ``fields`` are further fields of the refusal."""

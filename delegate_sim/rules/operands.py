@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from ..graph.graph import NodeView
 from ..model.model import OPTIONAL_TENSOR, Node, Tensor
@@ -17,8 +18,7 @@ from .kinds import MALFORMED_OPERANDS
 from .rule import ACCEPTED, Reason, Verdict
 
 
-@dataclass(frozen=True, slots=True)
-class Operand:
+class Operand(NamedTuple):
     """An operand or a result of a node, with its name in messages."""
 
     position: int

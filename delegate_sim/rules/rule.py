@@ -39,8 +39,7 @@ def recorded_lines() -> Mapping[str, Mapping[str, Mapping[str, Sequence[int]]]]:
     return lines
 
 
-@dataclass(frozen=True, slots=True)
-class Repository:
+class Repository(NamedTuple):
     """An upstream repository on GitHub, at the commit from which the rules were taken."""
 
     name: str
@@ -135,8 +134,7 @@ class Reason(NamedTuple):
         return {name: getattr(self, name) for name in ("code", "kind", "message", "found", "needed", "hint")}
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """A delegate's verdict on one node, with its reasons in the delegate's order."""
 
     is_supported: bool

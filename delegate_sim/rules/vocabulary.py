@@ -11,8 +11,8 @@ with the demand.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
-from typing import TypeVar
+from dataclasses import replace
+from typing import NamedTuple, TypeVar
 
 from ..graph.graph import NodeView, fused_activation
 from ..model.model import Tensor
@@ -235,8 +235,7 @@ NamedTensors = Callable[[NodeView], Iterable[tuple[str, Tensor]]]
 """A function that returns named tensors of a node, in the order in which the delegate checks them."""
 
 
-@dataclass(frozen=True, slots=True)
-class TensorDemand:
+class TensorDemand(NamedTuple):
     """A demand that several tensors of a node must meet."""
 
     kind: Kind

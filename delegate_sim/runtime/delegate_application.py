@@ -300,7 +300,7 @@ class DelegateApplication:
         if not graph.assumed.isdisjoint(subset.nodes):
             # The real delegate does not accept assumed nodes, so it is not known whether they fail.
             known = tuple([node for node in subset.nodes if node not in graph.assumed]) if self.delegate.builds_by_node else ()
-            subset = replace(subset, nodes=known)
+            subset = subset._replace(nodes=known)
         is_known = subset in decision.initialized or not subset.nodes
         failure = None if is_known else self.delegate.kernel_failure(decision, subset, self.options, self.release)
         if failure is not None or graph.assumed or graph.index:

@@ -12,7 +12,8 @@ TensorFlow's wheels.
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from ..foundation.printable import printable
 from ..graph.analysis_cache import AnalysisCache
@@ -75,8 +76,7 @@ _MOST_TOLD = 20
 """The largest number of reasons that a message lists."""
 
 
-@dataclass(frozen=True, slots=True)
-class Loading:
+class Loading(NamedTuple):
     """The operators, tensors and nodes of a file that a release does not load."""
 
     release: Release
@@ -210,8 +210,7 @@ def first_node(model: Model, code: OperatorCode) -> tuple[int, int] | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class CustomOperators:
+class CustomOperators(NamedTuple):
     """The custom operators of a model that have no kernel in the runtime."""
 
     assumed: tuple[str, ...]

@@ -12,8 +12,7 @@ Source: ``Subgraph::ResizeInputTensor``, ``UndoAllDelegates`` and ``RedoAllDeleg
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..graph.graph import Graph
 from ..model.model import OPTIONAL_TENSOR, Allocation
@@ -38,8 +37,7 @@ _CALLED: Mapping[str, Callable[[Any], tuple[int, ...]]] = {
 _LINE_KNOWN_SINCE = parse_release("litert-2.0.0")
 
 
-@dataclass(frozen=True, slots=True)
-class _Applied:
+class _Applied(NamedTuple):
     graph: Graph
     lines: tuple[str, ...]
     delegated: frozenset[int]

@@ -13,7 +13,7 @@ from __future__ import annotations
 import enum
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..model import schema
 from ..releases.catalogue import Release, parse_release
@@ -229,8 +229,7 @@ class Loads(enum.Enum):
     UNKNOWN = "not known"
 
 
-@dataclass(frozen=True, slots=True)
-class _Versions:
+class _Versions(NamedTuple):
     maximum: Mapping[str, int]
     highest_code: int
     highest_type: int

@@ -6,7 +6,6 @@ import os
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..delegates.base import Delegate
@@ -19,8 +18,7 @@ from ..releases.catalogue import NEWEST, Release
 _NOT_IN_FILE_NAMES = re.compile(r"[^\w.-]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(NamedTuple):
     """A delegate with its options, a release of the runtime, and assumptions about the application.
 
     ``defaults`` is ``benchmark`` or ``api``. A target with ``benchmark`` has the defaults and the log lines of

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from ..graph.graph import file_graphs
 from ..model import schema
@@ -20,8 +19,7 @@ from ..refusal import Refusal
 from ..rules.kinds import NODE_NOT_LOADED
 
 
-@dataclass(frozen=True, slots=True)
-class _Given:
+class _Given(NamedTuple):
     options: Options
     has: Callable[[str], bool]
 

@@ -13,7 +13,6 @@ import sqlite3
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -37,7 +36,7 @@ _KEY = (
     Column("target", TEXT, "the target, written as on the command line", source="spec.name"),
 )
 _MEASURED = [
-    replace(column, is_optional=False)  # every row has all columns
+    column._replace(is_optional=False)  # every row has all columns
     for column in within(
         "summary.measures",
         measure_columns("outcome", "nodes", "delegated_nodes", "delegated_share", "partitions", "delegate_kernels"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, count
 from typing import Any
 
@@ -326,7 +326,7 @@ def plan_of(model: Model, log: DeviceLog, target: Target) -> TimedPlan:
         delegate = find_delegate(name)
         options = parse_options(name, delegate.options, {}, target.defaults)
         own = name == target.delegate.name
-        targets.append(target if own else replace(target, delegate=delegate, options=options))
+        targets.append(target if own else target._replace(delegate=delegate, options=options))
     runs = simulate_chain(model, targets) if names else [simulate(model, target)]
     graphs = tuple([subgraph.graph for subgraph in runs[0].subgraphs])
     on_cpu = [[node_step(graph, node) for node in graph.execution_plan] for graph in graphs]

@@ -16,7 +16,7 @@ versions of the float model.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from .conditions import (
     FLOAT8,
@@ -46,8 +46,7 @@ from .conditions import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Demand:
+class Demand(NamedTuple):
     """A condition on a node, and the version that a node needs if it meets the condition.
 
     A node meets the condition only if it has all features in ``given``.

@@ -14,7 +14,6 @@ from __future__ import annotations
 import json
 import pkgutil
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..foundation import converter_attributes
@@ -64,8 +63,7 @@ class NodePosition(NamedTuple):
     node: int
 
 
-@dataclass(frozen=True, slots=True)
-class VersionCause:
+class VersionCause(NamedTuple):
     """The reason why the version of a node's operator is above a given version.
 
     ``nodes`` are the nodes that share the operator's entry and need a higher version. To lower the version, remove

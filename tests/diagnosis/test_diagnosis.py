@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -129,6 +128,6 @@ def test_the_worsened_targets(content, change, names):
 
 def test_the_advised_change_counts_and_not_the_assumption_that_nodes_are_accepted():
     (finding,) = diagnose(load(QUANTIZED), target_of("xnnpack", None, None, "api")).findings
-    cause = replace(finding.cause, remedy=Remedy(accepts=True))
-    assert replace(cause, advice=Advice("change-type", (conversion_change("float"),))).advised == Remedy(conversion="float")
-    assert replace(cause, advice=Advice("change-type", ())).advised == Remedy(accepts=True)
+    cause = finding.cause._replace(remedy=Remedy(accepts=True))
+    assert cause._replace(advice=Advice("change-type", (conversion_change("float"),))).advised == Remedy(conversion="float")
+    assert cause._replace(advice=Advice("change-type", ())).advised == Remedy(accepts=True)

@@ -6,7 +6,6 @@ import importlib
 import inspect
 import pkgutil
 import re
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -126,7 +125,7 @@ def test_a_table_of_releases_is_that_of_each_by_itself(monkeypatch, name):
         with monkeypatch.context() as patch:
             simulate = release_table.simulate
             patch.setattr(release_table, "simulate", lambda *given, simulate=simulate, cache: simulate(*given))
-            patch.setattr(type(delegate), "history", replace(delegate.history, changed_in=None))
+            patch.setattr(type(delegate), "history", delegate.history._replace(changed_in=None))
             patch.setattr(preparation, "oldest_alike", lambda release, _: release)
             alone = release_table.release_table(model, target)
         assert (table.rows, table.platforms) == (alone.rows, alone.platforms)

@@ -141,7 +141,7 @@ def test_nobody_registers_anything_unless_told_so():
     options, release = parse_options("nnapi", delegate.options, {}, "benchmark"), parse_release("litert-2.3")
     target = Target(delegate, options, release, "benchmark")
     assert simulate(model, target).outcome == "refused"
-    assert simulate(model, replace(target, assume_ops_registered=True)).outcome == "none"
+    assert simulate(model, target._replace(assume_ops_registered=True)).outcome == "none"
 
 
 @pytest.mark.parametrize("delegate", ["nnapi", "npu-google"])
@@ -450,7 +450,7 @@ def test_what_is_not_known_of_a_release_is_said_to_be_assumed():
     model, release = load(chain_model(["RELU"]).bytes()), Release("litert", (0, 9))
     loading = load_on(model, release)
     assert loading.loads is Loads.UNKNOWN
-    custom = custom_operators(model, replace(target(), release=release))
+    custom = custom_operators(model, target()._replace(release=release))
     (warning,) = loading_warnings(model, loading, custom)
     assert f"{release} loads RELU version 1" in warning
 

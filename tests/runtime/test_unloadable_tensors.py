@@ -181,7 +181,7 @@ def test_a_sparse_dimension_without_its_segments():
     model = load(builder.bytes())
     assert not invalid_tensors(model, NEWEST)
     (subgraph,) = model.subgraphs
-    broken = subgraph.tensors[0]._replace(sparsity=replace(subgraph.tensors[0].sparsity, incomplete=(1,)))
+    broken = subgraph.tensors[0]._replace(sparsity=subgraph.tensors[0].sparsity._replace(incomplete=(1,)))
     model = replace(model, subgraphs=(replace(subgraph, tensors=(broken,)),))
     (wrong,) = invalid_tensors(model, NEWEST)
     assert wrong.log_lines == (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +65,7 @@ _FURTHER = {
     "reduction": (*Reduction.columns, *attributes("written", "command")),
     "report": (
         *(*Report.columns[:3], _LIVE, *Report.columns[4:-1]),
-        *(replace(StackResult.columns[-1], is_optional=True), replace(Report.columns[-1], parts=APPLICATION)),
+        *(StackResult.columns[-1]._replace(is_optional=True), Report.columns[-1]._replace(parts=APPLICATION)),
     ),
 }
 """The columns of documents that no result has, and of documents to which a command adds keys."""

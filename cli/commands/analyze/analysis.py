@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -61,8 +61,7 @@ class Request(NamedTuple):
         return targets
 
 
-@dataclass(frozen=True, slots=True)
-class AnalysisJob:
+class AnalysisJob(NamedTuple):
     """The targets, a function that analyzes a model, and a function that returns the text of a report."""
 
     targets: Sequence[Target]
@@ -108,7 +107,7 @@ def chain(targets: Sequence[Target], *, applies_default: bool, names_fixes: bool
 
     def default_target() -> Target:
         delegate = find_delegate(APPLIED_BY_DEFAULT)
-        return replace(targets[0], delegate=delegate, options=parse_options(delegate.name, delegate.options, {}), defaults="api")
+        return targets[0]._replace(delegate=delegate, options=parse_options(delegate.name, delegate.options, {}), defaults="api")
 
     def report(model: Model, cache: AnalysisCache) -> Report:
         runs = simulate_chain(model, targets, default_target if applies_default else None, cache=cache)
@@ -131,7 +130,7 @@ def write_analyses(models: Models, job: AnalysisJob, view: View, outputs: Output
         timings = profiles.timings(model, job.targets)
         models.leave_out(path, job.targets[len(report.runs) :], Effort(model))
         failed.extend([run for run in report.runs if run.application is not None and report.has_failed(run)])
-        return _answer(job, replace(report, times=timings), timings, replace(view, cache=cache), cache)
+        return _answer(job, replace(report, times=timings), timings, view._replace(cache=cache), cache)
 
     targets = [(own.delegate.name, own.delegate.name, str(own.release), option_values(own.options)) for own in job.targets]
     table = ModelTable(None, view.verbose, None, partial(_table_lines, job, view), targets, _totals)

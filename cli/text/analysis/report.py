@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from delegate_sim.delegates.traits import Ranking
 from delegate_sim.foundation.printable import shortened
@@ -283,8 +283,7 @@ def _kernels(run: SubgraphRun) -> int:
     return sum([subset.is_delegated for subset in run.subsets])
 
 
-@dataclass(frozen=True, slots=True)
-class _Group:
+class _Group(NamedTuple):
     """Nodes of one operator with reasons that differ only in numbers.
 
     ``found`` has the values in the model. ``demands`` has the reasons without values of the model, which many nodes can have in

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from delegate_sim.graph.analysis_cache import AnalysisCache
 from delegate_sim.model.model import Model
@@ -16,8 +16,7 @@ MANY = 4
 """From this number of models on, the text is a table, unless the view is verbose."""
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(NamedTuple):
     """The width and the amount of detail of a text."""
 
     width: int

@@ -7,7 +7,7 @@ original operator. It also checks that the results are equal, unless the descrip
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ...foundation.converter_attributes import UNFOLDED
 from ...graph.graph import NodeView
@@ -24,8 +24,7 @@ _MOST_AXES = 8
 _FLOATS = frozenset({"FLOAT32", "FLOAT16"})
 
 
-@dataclass(frozen=True, slots=True)
-class Rewrite:
+class Rewrite(NamedTuple):
     """Another way to write an operator. A rewrite has a description, and names the operators that it uses."""
 
     words: str

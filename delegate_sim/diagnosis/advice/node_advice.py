@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...graph.analysis_cache import AnalysisCache
 from ...graph.effort import Effort
@@ -26,8 +26,7 @@ _NODES_ADVISED = 5000
 """Models with more nodes than this number get no advice, because their diagnosis would take seconds."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunAdvice:
+class RunAdvice(NamedTuple):
     """The advice for a run. ``by_reason`` is the advice for single nodes. ``by_code`` is the advice for the whole graph."""
 
     by_reason: Mapping[tuple[NodeKey, str], tuple[Advice, ...]]

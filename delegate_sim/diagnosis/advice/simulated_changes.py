@@ -78,7 +78,7 @@ def with_results(blockers: Blockers, model: Model, target: Target, simulate: Sim
     each cause.
     """
     judge = _Results(blockers, simulate, effort)
-    return replace(blockers, causes=tuple([_with_results(cause, model, target, judge) for cause in blockers.causes]))
+    return blockers._replace(causes=tuple([_with_results(cause, model, target, judge) for cause in blockers.causes]))
 
 
 def _with_results(cause: Cause, model: Model, target: Target, judge: _Results) -> Cause:
@@ -90,7 +90,7 @@ def _with_results(cause: Cause, model: Model, target: Target, judge: _Results) -
     if not candidates:
         cause = _with_note_of_folding(_with_resize(_without_result(cause, model, target), model))
         changes = tuple([judge.judged(cause, change) for change in cause.advice.changes])
-        return replace(cause, advice=replace(cause.advice, changes=changes))
+        return cause._replace(advice=replace(cause.advice, changes=changes))
     judged = _without_needless([judge.judged(cause, change) for change in candidates])
     helping = [change for change in judged if change.helps]
     left_out = [change for change in judged if not change.helps]
@@ -113,7 +113,7 @@ def _with_results(cause: Cause, model: Model, target: Target, judge: _Results) -
     if helping and cause.identity.problem is Problem.OPERATOR and first.conversion and not is_local:
         code = "change-converter-setting"
     advice = Advice(code, changes, are_alternatives=bool(helping), tried=(*helping, *assuming_all, *left_out))
-    return replace(cause, advice=advice, remedy=remedy)
+    return cause._replace(advice=advice, remedy=remedy)
 
 
 def _without_needless(judged: Sequence[Change]) -> list[Change]:
@@ -141,8 +141,8 @@ def _without_result(cause: Cause, model: Model, target: Target) -> Cause:
     if _are_integers(views := views_of(model, cause.nodes)):
         left = _INT32 if _has_int64(views) else _LEAVE_INTEGERS
         text = _OTHER_TYPES if target.delegate.runs_whole_models else left
-        return replace(cause, advice=Advice(cause.suggestion, (Change(text),)))
-    return replace(cause, advice=replace(cause.advice, is_not_simulated=True))
+        return cause._replace(advice=Advice(cause.suggestion, (Change(text),)))
+    return cause._replace(advice=replace(cause.advice, is_not_simulated=True))
 
 
 def _with_resize(cause: Cause, model: Model) -> Cause:
@@ -160,7 +160,7 @@ def _with_resize(cause: Cause, model: Model) -> Cause:
     tensors = [{(view.graph.index, tensor.index) for tensor in (*view.inputs, *view.outputs)} for view in views]
     if any(repeated.isdisjoint(own) for own in tensors):
         return cause
-    return replace(cause, advice=Advice(cause.suggestion, (Change(_RESIZE),)))
+    return cause._replace(advice=Advice(cause.suggestion, (Change(_RESIZE),)))
 
 
 def _repeats(source: Tensor, target: Tensor) -> bool:
@@ -177,7 +177,7 @@ def _with_note_of_folding(cause: Cause) -> Cause:
     is_of_shapes = cause.identity.problem in (Problem.RANK, Problem.SHAPE, Problem.ATTRIBUTE)
     if not (ops and is_of_shapes and any(change.kind is ChangeKind.RESHAPE for change in cause.advice.changes)):
         return cause
-    return replace(cause, advice=replace(cause.advice, folded=tuple(ops[:_FOLDED_TOLD])))
+    return cause._replace(advice=replace(cause.advice, folded=tuple(ops[:_FOLDED_TOLD])))
 
 
 def _with_result_of_options(cause: Cause, judge: _Results) -> Cause:
@@ -190,7 +190,7 @@ def _with_result_of_options(cause: Cause, judge: _Results) -> Cause:
     kept = [change for change in judged if change.kind is not ChangeKind.OPTIONS or _is_kept(change, cause.identity.problem)]
     changes = tuple(kept) or (Change(WITHOUT_OPTIONS[cause.identity.problem]),)
     tried = tuple([change for change in judged if change.remedy is not None])
-    return replace(cause, advice=replace(cause.advice, changes=changes, tried=tried), remedy=judged[0].remedy or cause.remedy)
+    return cause._replace(advice=replace(cause.advice, changes=changes, tried=tried), remedy=judged[0].remedy or cause.remedy)
 
 
 def _is_kept(change: Change, problem: Problem) -> bool:
@@ -296,15 +296,15 @@ class _Results:
             if not self._tries.take():
                 break
             try:
-                now, then = self._without(fixed), self._without([replace(cause, remedy=change.remedy), *fixed])
+                now, then = self._without(fixed), self._without([cause._replace(remedy=change.remedy), *fixed])
             except LimitError as error:
-                return replace(change, unknown=error.reason)
+                return change._replace(unknown=error.reason)
             if _takes_some(cause, then) and gain(now.cost, then.cost) > NO_GAIN:
                 with_others = then.cost if fixed else None
-                return replace(change, cost=first or then.cost, helps=True, with_others=with_others, assumed=assumed)
+                return change._replace(cost=first or then.cost, helps=True, with_others=with_others, assumed=assumed)
             first = first or then.cost
         unknown = self._effort.reason if first is None else ""
-        return replace(change, cost=first, helps=False, with_others=None, assumed=Assumed.NOTHING, unknown=unknown)
+        return change._replace(cost=first, helps=False, with_others=None, assumed=Assumed.NOTHING, unknown=unknown)
 
     def _without(self, causes: Iterable[Cause]) -> Examined:
         return self._simulate(self._blockers.without(causes))

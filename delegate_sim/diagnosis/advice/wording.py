@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from ...delegates.options import as_typed, option_value
 from ...foundation.printable import counted
@@ -88,8 +88,7 @@ _OF_WEIGHTS = frozenset({"READ_VARIABLE", "VAR_HANDLE"})
 """The operators that a conversion without weights writes in place of constants."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wording:
+class Wording(NamedTuple):
     """Writes the title, the found values and the instructions for one cause."""
 
     model: Model
@@ -120,7 +119,7 @@ class Wording:
             advice = Advice(UNROLL, (self._unrolled(),))
         elif sizes := self._open_sizes():
             advice = Advice(SUGGESTION_FOR[Problem.DYNAMIC_SHAPE], (Change(sizes),))
-        return replace(self.cause, title=title, found=self._found(demanding), advice=advice)
+        return self.cause._replace(title=title, found=self._found(demanding), advice=advice)
 
     @property
     def _is_registered(self) -> bool:

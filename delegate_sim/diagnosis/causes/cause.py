@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from ...foundation.columns import Column, group
@@ -31,8 +31,7 @@ LISTS = Identity(Problem.OPERATOR, ("lists",))
 """The cause of a loop that stores its results in lists."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cause:
+class Cause(NamedTuple):
     """One reason that keeps nodes on the CPU. ``advice`` says what to change, and ``remedy`` simulates the first change."""
 
     identity: Identity
@@ -106,8 +105,7 @@ def views_of(model: Model, nodes: Iterable[NodeKey]) -> list[NodeView]:
     return [graphs[key.subgraph].view(graphs[key.subgraph].nodes[key.node]) for key in nodes]
 
 
-@dataclass(frozen=True, slots=True)
-class Blockers:
+class Blockers(NamedTuple):
     """All causes that keep nodes of a run on the CPU. ``causes_of`` has the causes of each node.
 
     ``not_simulated`` lists the hypothetical changes that exceed a limit. Each text names the limit.
@@ -122,8 +120,8 @@ class Blockers:
         causes = []
         for cause in self.causes:
             changes = tuple([change for change in cause.advice.changes if change.kind is not ChangeKind.DELEGATE])
-            causes.append(replace(cause, advice=replace(cause.advice, changes=changes)))
-        return replace(self, causes=tuple(causes))
+            causes.append(cause._replace(advice=replace(cause.advice, changes=changes)))
+        return self._replace(causes=tuple(causes))
 
     def without(self, removed: Iterable[Cause]) -> HypotheticalChanges:
         """Return the hypothetical changes that fix the causes in ``removed``.
@@ -171,7 +169,7 @@ def advised_in_loops(model: Model, blockers: Blockers) -> Blockers:
     """
     inside = loops_around(model, blockers.causes)
     causes = [_unrolled(cause) if cause.identity in inside else cause for cause in blockers.causes]
-    return replace(blockers, causes=tuple(causes))
+    return blockers._replace(causes=tuple(causes))
 
 
 def _unrolled(cause: Cause) -> Cause:
@@ -179,7 +177,7 @@ def _unrolled(cause: Cause) -> Cause:
     is_single = advice.are_alternatives or sum(change.kind is not ChangeKind.DELEGATE for change in advice.changes) == 1
     if not is_single or any(change.kind in _OF_WHOLE_MODEL for change in advice.changes):
         return cause
-    return replace(cause, advice=Advice(advice.code, (Change(_UNROLLED), *advice.changes), are_alternatives=True))
+    return cause._replace(advice=Advice(advice.code, (Change(_UNROLLED), *advice.changes), are_alternatives=True))
 
 
 def _subgraphs_of_loop(model: Model, cause: Cause) -> frozenset[int]:

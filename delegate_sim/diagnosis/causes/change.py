@@ -21,8 +21,7 @@ from ...versions.explanation import FEATURE_CHANGES
 from ..examiner import Cost
 
 
-@dataclass(frozen=True, slots=True)
-class Suggestion:
+class Suggestion(NamedTuple):
     """A kind of change: its code, a short description, and instructions."""
 
     code: str
@@ -164,8 +163,7 @@ class Remedy(HypotheticalChanges):
     """The node whose result has the unknown size that ``fixed_shapes`` fixes, if the size comes from a node of the file."""
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """A change that may fix a cause, and its simulated result. Code never reads the texts.
 
     ``cost`` is the result of making only this change. If the result is not known, ``cost`` is None and ``unknown`` is the

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from ...graph.effort import Effort, Tries
 from ...graph.graph import NodeView, file_graphs
@@ -21,8 +21,7 @@ Simulate: TypeAlias = Callable[[HypotheticalChanges], Examined]
 """A function that simulates the model with hypothetical changes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(NamedTuple):
     """Refusals of one cause in a run, and the change that removes them. Several runs may add to the same cause."""
 
     identity: Identity
@@ -42,8 +41,7 @@ class Evidence:
     """The nodes that depend on an unknown size. The remedy must guess the sizes of their operands."""
 
 
-@dataclass(frozen=True, slots=True)
-class SearchState:
+class SearchState(NamedTuple):
     """A run of the model with hypothetical changes, and all refusals in this run and earlier runs.
 
     The changes fix the causes found so far. They show refusals that the unchanged model hides.

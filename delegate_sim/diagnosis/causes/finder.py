@@ -69,7 +69,7 @@ def find_causes(examiner: Examiner, *, names_others: bool = True) -> Blockers:
     state = SearchState(HypotheticalChanges(), first)
     for find in _OF_COMPILED if search.delegate.compiler else _FINDERS:
         state = _with_causes(find, search, state)
-    state = replace(state, evidence=(*state.evidence, *rest(search, state)))
+    state = state._replace(evidence=(*state.evidence, *rest(search, state)))
     others = Others(first, effort) if names_others and not search.delegate.runs_whole_models else None
     worded = advised_in_loops(model, _joined(_worded(search, state, others)))
     return with_results(worded, model, first.run.target, simulate, effort)
@@ -96,7 +96,7 @@ def _worded(search: CauseSearch, state: SearchState, others: Others | None) -> B
         wording = Wording(search.model, search.first, state.run, surroundings, cause, cases_in(group), search.effort, others)
         demanding = frozenset().union(*[own.demanding for own in group])
         causes.append(wording.worded(demanding))
-    return replace(blockers, causes=tuple(causes))
+    return blockers._replace(causes=tuple(causes))
 
 
 def _joined(blockers: Blockers) -> Blockers:
@@ -118,9 +118,9 @@ def _joined(blockers: Blockers) -> Blockers:
         del causes[version.identity]
         remedy = replace(host.remedy, node_versions={**host.node_versions, **version.node_versions})
         codes = tuple(dict.fromkeys([*host.codes, *version.codes]))
-        causes[host.identity] = replace(host, codes=codes, remedy=remedy, advice=_advice(host, version))
+        causes[host.identity] = host._replace(codes=codes, remedy=remedy, advice=_advice(host, version))
     causes_of = {key: frozenset([cause for cause in own if cause in causes]) for key, own in blockers.causes_of.items()}
-    return replace(blockers, causes=tuple(causes.values()), causes_of=causes_of)
+    return blockers._replace(causes=tuple(causes.values()), causes_of=causes_of)
 
 
 def _advice(host: Cause, version: Cause) -> Advice:

@@ -10,7 +10,6 @@ Upstream: common/types/src/OperationsValidationUtils.cpp; common/types/operation
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from ...foundation.float32 import float32
@@ -23,8 +22,7 @@ T = OperandType
 QUANT8: frozenset[int] = frozenset({T.TENSOR_QUANT8_ASYMM, T.TENSOR_QUANT8_ASYMM_SIGNED})
 
 
-@dataclass(frozen=True, slots=True)
-class OperationView:
+class OperationView(NamedTuple):
     """The operation that a rule checks, with its operands."""
 
     type: int
@@ -135,8 +133,7 @@ It raises Refused, or returns the feature level that further properties of the o
 """
 
 
-@dataclass(frozen=True, slots=True)
-class OperationRule:
+class OperationRule(NamedTuple):
     """All checks that the runtime makes for some operations. ``decider`` is the place of the deciding tensor."""
 
     operations: tuple[OperationType, ...]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...delegates.options import as_typed, option_value
 from ...delegates.traits import Ranking
@@ -32,8 +32,7 @@ _SAME_SIZE = 0.05
 """If the sizes of the files differ by more than this share, the verdict names the sizes."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Measured:
+class _Measured(NamedTuple):
     """One measure on both sides. ``gain`` is positive if B is better, negative if A is better, and 0 if both are equal."""
 
     gain: int
@@ -186,8 +185,7 @@ def _sizes(better: Side, other: Side) -> str:
     return f"; its file has {f'{ratio:,.1f} times' if ratio > 1 else share(size, other_size) + ' of'} the size of the other file"
 
 
-@dataclass(frozen=True, slots=True)
-class OperatorRow:
+class OperatorRow(NamedTuple):
     """An operator, its number of nodes, and the number of delegated nodes in each run."""
 
     op: str
@@ -195,8 +193,7 @@ class OperatorRow:
     delegated: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Disagreement:
+class Disagreement(NamedTuple):
     """A node that some runs delegate and other runs do not.
 
     ``reasons`` has one entry for each run. The entry is None if the run delegates the node. Otherwise, the entry has the
@@ -255,7 +252,7 @@ def api_target(target: Target) -> Target | None:
         for option in target.delegate.options
         for value in (target.options[option.name],)
     }
-    return None if options == target.options else replace(target, options=MappingProxyType(options), defaults="api")
+    return None if options == target.options else target._replace(options=MappingProxyType(options), defaults="api")
 
 
 def api_defaults_text(model: Model, run: Run, cache: AnalysisCache | None = None) -> str:

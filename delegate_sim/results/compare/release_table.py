@@ -6,7 +6,7 @@ The results are the releases that load the model, and the delegated nodes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ...delegates.base import Delegate
 from ...delegates.options import OptionValues
@@ -61,7 +61,7 @@ def platform_rows(
     for name in effort.limit(platform.releases):
         effort.spend()
         own = {**target.options, platform.option: name}
-        run = simulate(model, replace(target, options=own, release=release), cache=cache)
+        run = simulate(model, target._replace(options=own, release=release), cache=cache)
         notes = tuple(delegate.behind.notes(own))
         rows.append(PlatformRow(platform.key, name, measure(run), compute_of(run).totals, run.refusal, notes))
     left_out = platform.releases[len(rows) :]
@@ -109,7 +109,7 @@ class ReleaseRow(Declared):
         *attributes("unloaded_types", "lines", "unloaded", type=LIST),
         MEASURED,
         *(Column("moves", LIST, parts=Move.columns), Column("notes", LIST, source=lambda row: map(str, row.notes))),
-        replace(NUMBER_RISKS, source=lambda row: row.number_risks or None),
+        NUMBER_RISKS._replace(source=lambda row: row.number_risks or None),
     )
 
     release: Release
@@ -242,7 +242,7 @@ def release_table(model: Model, target: Target, effort: Effort | None = None) ->
     cache = AnalysisCache()
     for release in ordered[len(left_out) :]:
         effort.spend()
-        run = simulate(model, replace(target, release=release), cache=cache)
+        run = simulate(model, target._replace(release=release), cache=cache)
         newest = run if newest is None or not release.is_development_build else newest
         loading = load_on(model, release, cache)
         unloaded = tuple([Unloaded(code.op, code.version) for code in loading.refused or loading.unknown])

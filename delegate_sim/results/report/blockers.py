@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from ...model.model import Model
 from ...rules.kinds import DYNAMIC_TENSORS, Kind, Problem
@@ -17,8 +17,7 @@ _CONSEQUENCES = frozenset({Problem.NEIGHBORS, Problem.LIMIT})
 """Kinds of problem that follow from other CPU nodes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Blocker:
+class Blocker(NamedTuple):
     """A cause that keeps nodes on the CPU: a refusal code, the operator of the nodes, and the number of nodes.
 
     If the whole graph is refused, ``op`` is empty. If the cause is an input of unknown size, ``is_input`` is true. If the model
@@ -48,7 +47,7 @@ def main_blocker(model: Model, run: Run, compute: Compute) -> Blocker | None:
     blockers = ranked_blockers(run, compute)
     if not blockers:
         return None if refusal is None else Blocker(refusal.code)
-    return replace(blockers[0], compiler=run.delegate.compiler) if awaits_compiler(run.delegate, measure(run)) else blockers[0]
+    return blockers[0]._replace(compiler=run.delegate.compiler) if awaits_compiler(run.delegate, measure(run)) else blockers[0]
 
 
 def ranked_blockers(run: Run, compute: Compute) -> list[Blocker]:
@@ -99,8 +98,7 @@ def _is_consequence(run: Run, code: str, kinds: Mapping[str, Kind]) -> bool:
     return code in kinds and kinds[code].problem in _CONSEQUENCES
 
 
-@dataclass(frozen=True, slots=True)
-class BlockerSummary:
+class BlockerSummary(NamedTuple):
     """A run as a table row: measures, total and delegated multiply-adds, and the main blocker."""
 
     measures: Measures

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, NamedTuple, Protocol
 
@@ -199,8 +198,7 @@ MIXED = "mixed"
 STATES = (DELEGATED, REFUSED, LEFT)
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """Consecutive nodes in one state, as node indices. All nodes of a span are in the same partition."""
 
     state: str

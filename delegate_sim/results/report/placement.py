@@ -164,7 +164,8 @@ def on_cpu(run: Run) -> Iterator[tuple[SubgraphRun, int, tuple[Reason, ...]]]:
     undone = None if run.refusal is None else _undone_reason(run.refusal)
     for subgraph in run.final_subgraphs:
         for index in left_nodes(subgraph):
-            yield subgraph, index, _with_advice(subgraph, index, _reasons_without_advice(subgraph, index, undone))
+            reasons = _reasons_without_advice(subgraph, index, undone)
+            yield subgraph, index, _with_advice(subgraph, index, reasons) if subgraph.advice else reasons
 
 
 def undelegated_operators(run: Run) -> Counter[str]:

@@ -72,8 +72,7 @@ def _text(value: object) -> str | None:
     return None if value is None else str(value)
 
 
-@dataclass(frozen=True, slots=True)
-class RuleChange:
+class RuleChange(NamedTuple):
     """The changes of the rule of one operator in a release.
 
     If ``is_new`` is true, the release added the operator to the delegate. ``dropped`` lists removed checks, and ``added`` lists

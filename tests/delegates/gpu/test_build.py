@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from delegate_sim.delegates.gpu.build import build_partition
@@ -55,7 +53,7 @@ def test_result_that_is_the_operand_gpu_build_in_place(sketch):
     sketch.subgraph.outputs(x)
     model = load(sketch.builder.bytes())
     graph = file_graph(model, model.subgraphs[0])
-    subset = replace(partition(graph, (0,))[0], nodes=(0, 1))
+    subset = partition(graph, (0,))[0]._replace(nodes=(0, 1))
     assert_fails(build_partition(graph, subset, allow_quant_ops=True), "gpu-build-in-place", 1, tensor=x)
 
 

@@ -225,7 +225,7 @@ def test_notes_below_a_table_have_the_warnings():
 def test_a_warning_names_the_targets_that_give_it():
     model = with_computed_operand("TILE", followers=["RELU"]).bytes()
     (run,) = delegate_sim.simulate(model, [("vx", {})]).runs
-    other = replace(run, target=replace(run.target, release=parse_release("litert-2.0")), warnings=())
+    other = replace(run, target=run.target._replace(release=parse_release("litert-2.0")), warnings=())
     (warning,) = run.warnings
     assert [note for note in plugin_notes([run, other]) if warning in note] == [f"vx {run.release}: {warning}"]
     assert [note for note in plugin_notes([run, replace(other, warnings=(warning,))]) if warning in note] == [

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from delegate_sim import load
@@ -25,7 +23,7 @@ def api_options(delegate):
         (target(options={"android": "11"}), "--delegate nnapi --android=11"),
         (target(options={"feature_level": 28}), "--delegate nnapi --feature-level=28"),
         (
-            replace(target("gpu", runtime="tf-2.15"), defaults="api", options=api_options("gpu")),
+            target("gpu", runtime="tf-2.15")._replace(defaults="api", options=api_options("gpu")),
             "--delegate gpu --runtime tf-2.15 --defaults api",
         ),
         (target(options={"driver_rejects": ("MEAN", "ADD")}), "--delegate nnapi --driver-rejects=MEAN,ADD"),

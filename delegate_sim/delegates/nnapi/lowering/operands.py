@@ -7,7 +7,7 @@ refer to the newest sources. Other releases have other line numbers.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from ....foundation.printable import printable
@@ -18,8 +18,7 @@ from ....nnapi_runtime.types import OperandType, ResultCode
 from ....refusal import Refusal
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
+class Site(NamedTuple):
     """One place in the delegate's source: line number, text about the call, and whether the error message names the tensor."""
 
     line: int

@@ -150,7 +150,7 @@ def checked_partition(
     operations, required, refused = accepted
     nodes = subset.nodes[: subset.nodes.index(refused[0].node) + 1] if refused and refused[0].node is not None else subset.nodes
     named = {index: operations.get(index, ()) for index in subset.nodes}
-    return LoweredPartition(named, lambda: build(replace(subset, nodes=nodes)).build(), calls=refused, required=required)
+    return LoweredPartition(named, lambda: build(subset._replace(nodes=nodes)).build(), calls=refused, required=required)
 
 
 def _finish(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ....foundation.float32 import float32, quotient
 from ....graph.graph import NodeView
@@ -110,8 +110,7 @@ def _add_hard_swish(builder: PartitionBuilder, node: LoweredNode) -> None:
             _add_products(builder, node)
 
 
-@dataclass(frozen=True, slots=True)
-class _Range:
+class _Range(NamedTuple):
     lowest: float
     highest: float
 

@@ -9,8 +9,7 @@ Source: ``CheckTensorFloatType``, ``CheckTensorFloatOrQUInt8Type`` and similar m
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from ....graph.graph import NodeView
 from ....model import schema
@@ -58,8 +57,7 @@ FLOAT16_LAYERS = "litert-2.2.0"
 """The first release with FLOAT16 in convolutions, matrix products, pooling, reductions, SOFTMAX, padding and resizing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Types:
+class Types(NamedTuple):
     """The types that a check accepts for a tensor.
 
     The types in ``always`` are accepted with any flags. If ``signed``, INT8 is accepted with the flag qs8. If ``unsigned``, UINT8
@@ -77,7 +75,7 @@ class Types:
 
     def with_float16_from(self, release: str) -> Types:
         """Return a copy that accepts FLOAT16 only in ``release`` and later releases of the runtime."""
-        return replace(self, float16_from=release)
+        return self._replace(float16_from=release)
 
     def checks(self, make: Callable[[Types], Check[Visit]]) -> tuple[Check[Visit], ...]:
         """Return the checks that ``make`` creates for these types.
@@ -86,7 +84,7 @@ class Types:
         """
         if not self.float16_from:
             return in_method(self.function, make(self))
-        before = replace(self, always=tuple([name for name in self.always if name != "FLOAT16"]))
+        before = self._replace(always=tuple([name for name in self.always if name != "FLOAT16"]))
         return in_method(
             self.function, make(before).before_release(self.float16_from), make(self).from_release(self.float16_from)
         )
@@ -281,7 +279,7 @@ def elements_of(node: NodeView, position: int) -> Sequence[int]:
     return () if value is None else as_list(value)
 
 
-_TYPES = replace(FLOAT_OR_8_BITS, function="CheckTensorFloat32OrQCInt8Type").with_float16_from(FLOAT16_LAYERS)
+_TYPES = FLOAT_OR_8_BITS._replace(function="CheckTensorFloat32OrQCInt8Type").with_float16_from(FLOAT16_LAYERS)
 
 
 def quantized_weights(dimension: Callable[[NodeView], int], words: str) -> tuple[Check[Visit], ...]:
