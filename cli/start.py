@@ -9,7 +9,8 @@ from .exits import INTERRUPTED
 _ALLOCATIONS_BEFORE_COLLECTION = 200_000
 """Number of new objects after which Python looks for unreachable cycles.
 
-Simulations make millions of objects and hardly any cycles, so each collection that finds nothing costs time: with 50,000, a tenth of a command.
+Simulations make millions of objects and hardly any cycles. With 50,000, a tenth of the time of a command went
+into collections that found nothing.
 """
 
 
