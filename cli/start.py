@@ -24,6 +24,8 @@ def main() -> None:
         run()
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
+    finally:
+        gc.freeze()  # Python looks for cycles once more before it ends, although the memory is freed anyway
 
 
 def leave_current_folder() -> None:
