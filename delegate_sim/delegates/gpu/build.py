@@ -311,6 +311,7 @@ def build_partition(
     their failures are predictions.
     """
     model, values = GpuModel(), Values(graph, allow_quant_ops, release)
+    parsers: dict[tuple[str, bool], Parser] = {}
     current: int | None = None
     try:
         for index in subset.inputs:
@@ -318,7 +319,10 @@ def build_partition(
                 values.of(index)
         model.known_outputs.update([values.of(index) for index in subset.outputs if not graph.tensors[index].is_constant])
         for current in subset.nodes:
-            _add_node(model, values, graph.view(graph.nodes[current]))
+            view = graph.view(graph.nodes[current])
+            operator = view.op, view.node.is_custom
+            parse = parsers[operator] = parsers.get(operator) or _parser_of(view)
+            _add_node(model, values, view, parse)
         current = None
         clean_up(model, graph)
         _check_elementwise(model)
@@ -342,11 +346,11 @@ def _check_elementwise(model: GpuModel) -> None:
                 raise predicted_error("gpu-build-broadcast", operation.node, found=f"{value.shape[0]:,}")
 
 
-def _add_node(model: GpuModel, values: Values, view: NodeView) -> None:
+def _add_node(model: GpuModel, values: Values, view: NodeView, parse: Parser) -> None:
     if view.is_constant_float16_dequantize:
         return
     reader = NodeReader(model, values, view)
-    _parser_of(view)(reader)
+    parse(reader)
     _update_variables(reader)
 
 
