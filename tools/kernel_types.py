@@ -220,26 +220,26 @@ for path in map(str.strip, sys.stdin):
 
 def results(paths: Sequence[str], folder: str) -> Mapping[str, str]:
     """Prepare and invoke models with the wheel in a folder ("" for the installed one). Return what happened to each model."""
-    found: dict[str, str] = {}
-    while left := [path for path in paths if path not in found]:
+    outcomes: dict[str, str] = {}
+    while left := [path for path in paths if path not in outcomes]:
         environment = {**os.environ, "PYTHONPATH": folder, "TF_CPP_MIN_LOG_LEVEL": "3"}
         command = [sys.executable, "-c", _RUNNER]
         done = subprocess.run(command, input="\n".join(left), env=environment, capture_output=True, text=True, check=False)
         lines = [line.split("\t") for line in done.stdout.splitlines() if line.count("\t") == 1]
         if not lines:
             raise RuntimeError(done.stderr)
-        found.update((path, result) for path, result in lines)
+        outcomes.update((path, result) for path, result in lines)
         if done.returncode:  # the process ended at the model after the last result
             died = lines[-1][0] if lines[-1][1] == "begins" else left[left.index(lines[-1][0]) + 1]
-            found[died] = "ends"
-    return found
+            outcomes[died] = "ends"
+    return outcomes
 
 
-def _types(case: Case, found: Mapping[str, Mapping[str, set[str]]]) -> str:
+def _types(case: Case, outcomes: Mapping[str, Mapping[str, set[str]]]) -> str:
     """Return the types that releases compute. A type that not all releases compute has the release in which that changed."""
     words = []
     for name in TYPES:
-        known = [(release, _OK in seen[name]) for release, seen in found.items() if seen.get(name, set()) & {_OK, _FAILS}]
+        known = [(release, _OK in seen[name]) for release, seen in outcomes.items() if seen.get(name, set()) & {_OK, _FAILS}]
         changes = [release for (release, now), (_, before) in zip(known[1:], known, strict=False) if now != before]
         if len(changes) > 1:
             raise ValueError(f"{case.op} computes {name} only between releases: {known}")
@@ -263,13 +263,13 @@ def table(folders: Mapping[str, str]) -> Mapping[str, Any]:
             Path(path).write_bytes(trial.model)
         measured = {release: results([path for path, _ in own], folder) for release, folder in folders.items()}
         for case in CASES:
-            found: dict[str, dict[str, set[str]]] = {release: {} for release in folders}
+            outcomes: dict[str, dict[str, set[str]]] = {release: {} for release in folders}
             for path, trial in own:
                 if trial.case is case:
                     for release, seen in measured.items():
-                        found[release].setdefault(trial.found, set()).add(seen[path])
+                        outcomes[release].setdefault(trial.found, set()).add(seen[path])
             when = {"when": f"input 0 {' '.join(case.when)}"} if case.when else {}
-            rows.append({"op": case.op, "operand": case.tested, **when, "types": _types(case, found)})
+            rows.append({"op": case.op, "operand": case.tested, **when, "types": _types(case, outcomes)})
     return {"tested": " ".join(TYPES), "releases": " ".join(folders), "rows": rows}
 
 

@@ -80,13 +80,13 @@ def refused_when_run(graph: Graph, nodes: Iterable[Node], release: Release, type
         if node.op not in rows:
             rows[node.op] = computed_types(node.op)
         for row in rows[node.op]:
-            found = _type(graph, node, row.operand)
-            if found not in types or (row.when is not None and _type(graph, node, row.when[0]) not in row.when[1]):
+            kind = _type(graph, node, row.operand)
+            if kind not in types or (row.when is not None and _type(graph, node, row.when[0]) not in row.when[1]):
                 continue
-            needed = dict.fromkeys([name for own in releases for name in row.computed_in(own)])
-            if found not in needed:
+            computed = dict.fromkeys([name for own in releases for name in row.computed_in(own)])
+            if kind not in computed:
                 place = node_place(node.index, node.op)
-                values = {"place": place, "operand": row.operand, "found": found, "needed": listed(needed)}
+                values = {"place": place, "operand": row.operand, "found": kind, "needed": listed(computed)}
                 return CPU_KERNEL_TYPE.refusal(CPU_KERNEL_TYPE.template, node=node.index, values=values)
     return None
 
