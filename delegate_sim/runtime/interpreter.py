@@ -245,8 +245,11 @@ class _Chain:
         lines = self.runs[0].log_lines
         self._dispatch()
         failure = None if self._is_allocated() else self._rest_fails()
+        refusal = self._fails_in_invoke() if failure is None else None
         if failure is not None and failure.stage is Stage.PREPARING:
-            self._refuse_later(not_prepared(self._prepared[0], failure))
+            refusal = not_prepared(self._prepared[0], failure)
+        if refusal is not None:
+            self._refuse_later(refusal)
         self.runs[0] = replace(self.runs[0], log_lines=lines)
 
     def _fails_in_invoke(self) -> Refusal | None:
