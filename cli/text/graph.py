@@ -11,7 +11,7 @@ from delegate_sim.graph.graph import Graph
 from delegate_sim.model.model import Model, Quantization, Signature, Tensor
 from delegate_sim.releases.catalogue import Release
 from delegate_sim.releases.wording import cpu_kernels_note
-from delegate_sim.runtime.invoke_types import NOT_BY_DEFAULT, refused_when_run
+from delegate_sim.runtime.invoke_types import refused_when_run
 
 from ..console.layout import counted, message, name, node_list, options_text
 from ..console.terminal import Line
@@ -43,7 +43,7 @@ def _verdict(graphs: Sequence[Graph], shapes: str, release: Release) -> str:
     unchecked = "" if note is None else f" ({note})"
     if stopped:
         return f"{text}; {stops}{unchecked}"
-    refusals = [refused_when_run(graph, graph.nodes, release, NOT_BY_DEFAULT) for graph in graphs]
+    refusals = [refused_when_run(graph, graph.nodes, release) for graph in graphs]
     fails = next((f"; without a delegate, {message(own.message)}" for own in refusals if own is not None), "")
     return f"{text}, all prepared by the CPU kernels{unchecked}{fails}"
 

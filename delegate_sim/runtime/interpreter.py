@@ -22,7 +22,7 @@ from ..prepare.preparation import Taken, prepare, prepare_around, prepare_rest
 from ..refusal import Effect, Refusal, Stage
 from ..releases.wording import NOT_ALLOCATED_LINE
 from .delegate_application import NOT_APPLIED, DelegateApplication, shown_number
-from .invoke_types import NOT_BY_DEFAULT, TESTED, refused_when_run
+from .invoke_types import refused_when_run
 from .model_loading import as_read_by, custom_operators, load_on, loading_warnings, not_loaded, not_prepared, stub_not_delegated
 from .run import NOTHING_ASSUMED, REFUSED, Assumptions, ChangedPlan, OwnRuntime, Run, SubgraphRun, option_values, plan_after
 from .target import Target
@@ -260,7 +260,7 @@ class _Chain:
             return stub_not_delegated(stubs[0])
         has_default = any(run.delegate.is_applied_by_default for run in self.runs)
         checked = [node for node in left if (first.index, node.index) not in self.assumptions.repaired]
-        return refused_when_run(first, checked, self.release, TESTED if has_default else NOT_BY_DEFAULT)
+        return refused_when_run(first, checked, self.release, has_default=has_default)
 
     def _refuse_later(self, refusal: Refusal) -> None:
         for number, run in enumerate(self.runs):
