@@ -1,4 +1,4 @@
-"""What CPU kernels compute: the types, and where quantization must be the same.
+"""Types that CPU kernels compute, and tensors whose quantization must be the same.
 
 Many kernels prepare operands of every type, and compute only some types. ``invoke_types.json`` has the types that the kernels of
 measured releases computed (``make kernel-types``).
