@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from delegate_sim.diagnosis.advice.node_advice import advised
 from delegate_sim.model.schema import is_operator
 from delegate_sim.refusal import Refusal
 from delegate_sim.results.report.measures import TAKEN, Measures, measure
@@ -93,8 +94,6 @@ class Analysis:
             is_met, otherwise = False, _outcome(self.run, self.measures)
         if not is_met:
             heading = f"{name(self._model_name)} on {self.run.delegate.name}: {otherwise}"
-            from delegate_sim.diagnosis.advice.node_advice import advised
-
             run = advised(self.report.model, self.run)
             raise AssertionError("\n".join([heading, *_details(self.report, run, self.measures)]))
         return self

@@ -13,11 +13,14 @@ import click
 from delegate_sim.bundles import model_files
 from delegate_sim.bundles.address import split_address
 from delegate_sim.bundles.formats import MODEL_SUFFIXES, source_format
+from delegate_sim.bundles.opening import NamedBytes
 from delegate_sim.bundles.stores import is_pattern, is_url
 from delegate_sim.errors import DelegateSimError, LimitError, ModelError
 from delegate_sim.foundation.files import read_stream
 from delegate_sim.foundation.limits import exhausted, naming_model
 from delegate_sim.model.model import Model
+from delegate_sim.model.reader import load
+from delegate_sim.runtime.target import ignore_identifier
 
 from .console.terminal import print_error, show_progress, show_step
 from .exits import DONE, INTERNAL_ERROR, USAGE, fault_message
@@ -59,10 +62,6 @@ def read_model(path: str, targets: Sequence[Target] = ()) -> Model:
 
     A file with another identifier is read only if no target is a delegate of LiteRT, because other runtimes may ignore it.
     """
-    from delegate_sim.bundles.opening import NamedBytes
-    from delegate_sim.model.reader import load
-    from delegate_sim.runtime.target import ignore_identifier
-
     any_identifier = ignore_identifier(targets)
     if path == STANDARD_INPUT:
         if sys.stdin is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -129,8 +130,6 @@ def command(
         fault=fault_message,
     )
     if live_report is not None:
-        import json
-
         write_file(live_report, json.dumps(checked.live_reports, indent=2) + "\n")
     unreadable = [case for case in checked.results.cases if case.status == UNREADABLE]
     for message in dict.fromkeys([finding.message for case in unreadable for finding in case.findings]):
@@ -169,8 +168,6 @@ def _rendered(form: str, checked: Checked, verbose: bool) -> str:
     if form == "text":
         return plain(check_lines(checked, width(), verbose))
     if form == "json":
-        import json
-
         return json.dumps(checked.results.to_dict(), indent=2) + "\n"
     return render(form, checked.results)
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import click
 
 from delegate_sim.bundles.formats import TASK, format_at
-from delegate_sim.export import lowered
+from delegate_sim.export import FORMATS, lowered, node_data
 from delegate_sim.foundation.outputs import OutputFile, declare_outputs
 from delegate_sim.foundation.printable import printable
 from delegate_sim.graph.analysis_cache import AnalysisCache
@@ -115,11 +115,7 @@ def _text(form: str, model: Model, target: Target, cache: AnalysisCache) -> str:
         return json.dumps(built.to_dict(), indent=2) + "\n"
     run = simulate(model, target, cache=cache)
     if form == MODEL_EXPLORER:
-        from delegate_sim.export import node_data
-
         return json.dumps(node_data(run), indent=1) + "\n"
-    from delegate_sim.export import FORMATS
-
     return FORMATS[form](run)
 
 

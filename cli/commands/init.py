@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import glob
+import json
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -116,8 +118,6 @@ def _patterns(models: Sequence[str]) -> list[str]:
 
 def _literal(folder: str) -> str:
     """Return a pattern for a folder. Bytes that are not UTF-8 match any character, because TOML cannot have such bytes."""
-    import glob
-
     return re.sub("[\ud800-\udfff]", "?", glob.escape(folder))
 
 
@@ -223,6 +223,4 @@ def _options_hint(name: str) -> Iterator[str]:
 
 def _quoted(pattern: str) -> str:
     """Return a pattern as a TOML basic string. Other than JSON, TOML escapes the character DEL."""
-    import json
-
     return json.dumps(pattern, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -14,6 +14,7 @@ from delegate_sim.export import lowered
 from delegate_sim.foundation.columns import Declared
 from delegate_sim.graph.effort import SIMULATION, Effort
 from delegate_sim.graph.graph import Graph, Inspected, file_graphs
+from delegate_sim.llm.contents import read_contents
 from delegate_sim.model.model import Model
 from delegate_sim.prepare.preparation import prepare
 from delegate_sim.releases.catalogue import Release, parse_release
@@ -68,8 +69,6 @@ def command(
     """
     if not (lowered_models or verbose or file_shapes or subgraph is not None):
         if {*map(format_at, paths)} == {LITERTLM}:
-            from delegate_sim.llm.contents import read_contents
-
             from ..text.bundles import CONTENTS, contents_lines, contents_row
 
             return _inspect_whole(paths, outputs, CONTENTS, read_contents, contents_lines, contents_row)

@@ -29,6 +29,7 @@ from delegate_sim.device.parse.log_summary import ExplainedLog, summary_of
 from delegate_sim.errors import OptionError
 from delegate_sim.foundation.files import alone_with, naming_file
 from delegate_sim.model.model import Model
+from delegate_sim.timing.matching import match_log
 
 from ..console.output_file import OutputPath, Outputs, gathered
 from ..console.terminal import Line, result_options, width, write_file, write_lines, write_result
@@ -45,6 +46,7 @@ from ..text.device.reconcile import (
     reconciliation_lines,
     stack_reconciliation_lines,
 )
+from ..text.timing import timing_lines
 
 if TYPE_CHECKING:
     from delegate_sim.timing.measured import Timing
@@ -304,8 +306,6 @@ class _MeasuredTimes(NamedTuple):
         model, log, target = reconciliation.model, reconciliation.log, reconciliation.run.target
         if not has_times(log):
             return self.profiles.timings(model, [target])
-        from delegate_sim.timing.matching import match_log
-
         own = match_log(self.path, model, log, target)
         return (*([] if own is None else [own]), *self.profiles.timings(model, [target]))
 
@@ -323,8 +323,6 @@ def _write(
         yield from reconciliation_lines(reconciliation, width(), shown.verbose)
         yield from learned_lines
         if timings:
-            from ..text.timing import timing_lines
-
             yield from timing_lines(timings, [reconciliation.run], width(), shown.verbose)
 
     write_result(shown.outputs, replace(reconciliation, learned=entry, times=timings).to_dict, lines)

@@ -11,6 +11,8 @@ import click
 from delegate_sim.graph.effort import DIAGNOSIS, DRAWING, Effort
 from delegate_sim.live.live_runs import run_target
 from delegate_sim.model.model import Model
+from delegate_sim.page.content import PageView
+from delegate_sim.page.document import page
 from delegate_sim.results.report.measures import TAKEN, measure
 from delegate_sim.results.report.verdict import verdict
 from delegate_sim.runtime.target import Target
@@ -73,8 +75,6 @@ def command(
     For each target, the page has the verdict, the execution plan, the graph with the partitions, and the causes of refusals,
     biggest gain first. For each node, the page has the tensors, the reasons and what to change.
     """
-    from delegate_sim.page.document import page
-
     targets = soc_targets(socs, arguments)
     if arguments.delegates or arguments.names_devices or not targets:
         targets = [*arguments.targets(unnamed=(), is_live=True), *targets]
@@ -129,8 +129,6 @@ def _view(
     with_causes: bool,
     profiles: OpProfileArguments,
 ) -> PageView:
-    from delegate_sim.page.content import PageView
-
     left_out = effort.refusal(DIAGNOSIS, target.effort) if with_causes else ""
     if with_causes and target.delegate.is_live_only:
         left_out = left_out or f"{target.delegate.name} is run, not simulated, so the cost of a cause cannot be computed"

@@ -162,17 +162,14 @@ def _count_shared_bytes(sections: Sequence[Section], size: int) -> None:
 
 
 def _tables(header: bytes) -> tuple[tuple[tuple[str, ItemValue], ...], tuple[Section, ...]]:
-    import flatbuffers
-
-    flags = flatbuffers.number_types
     root, tables = _root(header), _section_tables(header)
     known: dict[int, tuple[tuple[str, ItemValue], ...]] = {}
     sections = [
         Section(
             number,
-            _scalar(table, 3, flags.Uint8Flags),
-            _scalar(table, 1, flags.Uint64Flags),
-            _scalar(table, 2, flags.Uint64Flags),
+            _scalar(table, 3, "<B"),
+            _scalar(table, 1, "<Q"),
+            _scalar(table, 2, "<Q"),
             _items(table, known),
         )
         for number, table in enumerate(tables)
@@ -182,10 +179,9 @@ def _tables(header: bytes) -> tuple[tuple[tuple[str, ItemValue], ...], tuple[Sec
 
 
 def _root(header: bytes) -> Any:
-    import flatbuffers
-    from flatbuffers.number_types import UOffsetTFlags
+    from flatbuffers.table import Table  # imports numpy
 
-    return flatbuffers.table.Table(header, flatbuffers.encode.Get(UOffsetTFlags.packer_type, header, 0))
+    return Table(header, *struct.unpack_from("<I", header))
 
 
 def _section_tables(header: bytes) -> list[Any]:
@@ -244,12 +240,10 @@ def _value(item: Any) -> ItemValue:
 
 
 def _child(table: Any, slot: int) -> Any:
-    import flatbuffers
-
     at = table.Offset(4 + 2 * slot)
     if not at:
         raise ValueError("absent")
-    return flatbuffers.table.Table(table.Bytes, table.Indirect(table.Pos + at))
+    return type(table)(table.Bytes, table.Indirect(table.Pos + at))
 
 
 def _string(table: Any, at: int) -> str:
@@ -268,16 +262,14 @@ def _length(table: Any) -> int:
 
 
 def _vector(table: Any, count: int) -> list[Any]:
-    import flatbuffers
-
     if not count:
         return []
     spend_steps(_STEPS_FOR_A_TABLE * count, READING)
     start = table.Vector(table.Offset(4))
     # bounded: callers limit the number of sections and items
-    return [flatbuffers.table.Table(table.Bytes, table.Indirect(start + 4 * index)) for index in range(count)]
+    return [type(table)(table.Bytes, table.Indirect(start + 4 * index)) for index in range(count)]
 
 
-def _scalar(table: Any, slot: int, flags: Any) -> int:
+def _scalar(table: Any, slot: int, form: str) -> int:
     at = table.Offset(4 + 2 * slot)
-    return int(table.Get(flags, table.Pos + at)) if at else 0
+    return int(struct.unpack_from(form, table.Bytes, table.Pos + at)[0]) if at else 0

@@ -17,7 +17,9 @@ from typing import Any, TypeVar
 from ..errors import LimitError
 from ..foundation.columns import schema_of
 from ..foundation.files import read_whole
+from ..foundation.parsing import toml
 from ..foundation.parsing.invalid_value import InvalidValueError, expected_of
+from ..foundation.parsing.toml import line_of
 from ..foundation.printable import printable
 from ..foundation.work_budget import spend_steps, work_budget
 from ..graph.graph import NodeView
@@ -34,9 +36,6 @@ def read_entries(path: str, what: str, build: Callable[[ProfileEntry], _Profile]
     Raises InvalidValueError with a one-line message that names the TOML file, the line, the key and the problem. The message
     quotes nothing of the file.
     """
-    from ..foundation.parsing import toml
-    from ..foundation.parsing.toml import line_of
-
     try:
         data = read_whole(path, _LARGEST_FILE)
     except OSError as error:

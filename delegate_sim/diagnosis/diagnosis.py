@@ -19,7 +19,7 @@ from ..graph.graph import file_graphs
 from ..hypothetical.fixed_inputs import open_inputs
 from ..hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey, changed_model
 from ..model.model import Model
-from ..results.report.display import Shown, Times, shown_times, times_tables
+from ..results.report.display import Shown, Times, shown_times, strip_picture, times_tables
 from ..results.report.number_risks import NUMBER_RISKS, NumberRisk, number_risks
 from ..results.report.outcome_words import words_of
 from ..results.report.tables import (
@@ -256,8 +256,6 @@ class Diagnosis(Shown):
         return f"{model_name(self.model)}: {run_words(self.run)}; {counted(len(self.findings), 'cause')}, {first}"
 
     def _summary(self) -> Sequence[tuple[str, str]]:
-        from ..results.report.display import strip_picture
-
         return [(verdict(self.run), strip_picture(self.run))]
 
     def _shown(self) -> Mapping[str, Sequence[str]]:

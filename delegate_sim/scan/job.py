@@ -11,13 +11,23 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from ..delegates.options import parse_options
+from ..delegates.registry import find_live
 from ..foundation.columns import entry
 from ..foundation.limits import problem_text
 from ..foundation.printable import printable
 from ..foundation.work_budget import work_budget
 from ..graph.analysis_cache import AnalysisCache
+from ..graph.effort import Effort
+from ..model.model import Model
+from ..model.reader import load
 from ..results.report import rule_set
+from ..results.report.blockers import summary_of
 from ..results.report.measures import TAKEN
+from ..results.report.multiply_adds import compute_of
+from ..results.report.number_risks import number_risks
+from ..results.report.placement import code_of, on_cpu
+from ..runtime.target import Target
 from .schema import CAUSES, LONGEST_TEXT, RUN_COLUMNS, names
 
 ScanRow = dict[str, Any]
@@ -117,9 +127,6 @@ def answer(job: Job) -> JobAnswer:
 
 
 def _answer(job: Job) -> JobAnswer:
-    from ..graph.effort import Effort
-    from ..model.reader import load
-
     try:
         model = load(job.model)
         sha256 = model.sha256
@@ -162,11 +169,11 @@ def _stored(value: Any) -> Any:
     return max(-_GREATEST, min(value, _GREATEST)) if isinstance(value, int) else value
 
 
-def _judged(path: str, model: Any, spec: TargetSpec, cache: AnalysisCache, advice_effort: Any) -> tuple[ScanRow, list[ScanRow]]:
+def _judged(
+    path: str, model: Model, spec: TargetSpec, cache: AnalysisCache, advice_effort: Effort
+) -> tuple[ScanRow, list[ScanRow]]:
     from ..diagnosis.advice.node_advice import advised
     from ..live.live_runs import run_target
-    from ..results.report.blockers import summary_of
-    from ..results.report.number_risks import number_risks
 
     run = run_target(model, _target(spec), cache)
     summary = summary_of(model, run)
@@ -185,9 +192,6 @@ def _judged(path: str, model: Any, spec: TargetSpec, cache: AnalysisCache, advic
 
 
 def _cause_rows(path: str, spec: TargetSpec, run: Any, operators: Counter[str]) -> Iterator[ScanRow]:
-    from ..results.report.multiply_adds import compute_of
-    from ..results.report.placement import code_of, on_cpu
-
     compute = compute_of(run)
     groups: dict[tuple[str, str], ScanRow] = {}
     for subgraph, index, reasons in on_cpu(run):
@@ -203,11 +207,7 @@ def _cause_rows(path: str, spec: TargetSpec, run: Any, operators: Counter[str]) 
 
 
 @functools.cache
-def _target(spec: TargetSpec) -> Any:
-    from ..delegates.options import parse_options
-    from ..delegates.registry import find_live
-    from ..runtime.target import Target
-
+def _target(spec: TargetSpec) -> Target:
     delegate = find_live(spec.delegate)
     values = parse_options(delegate.name, delegate.options, dict(spec.options), spec.defaults)
     return Target(delegate, values, delegate.release_of(spec.release), spec.defaults, spec.assume_ops_registered)

@@ -12,6 +12,7 @@ import click
 from delegate_sim.delegates.devices import each_vendor, full_soc_name, recognized_soc_name
 from delegate_sim.delegates.registry import ACCELERATORS, APPLIED_BY_DEFAULT
 from delegate_sim.errors import OptionError
+from delegate_sim.gate.results import stack_cases
 from delegate_sim.releases.catalogue import parse_release
 from delegate_sim.results.report.accelerator_stack import Stack, delegates_of, parse_accelerators, simulate_stacks
 
@@ -70,8 +71,6 @@ def analyze_accelerators(request: Request) -> int:
         results = [with_adviser(result) for result in simulate_stacks(read_model(path), stacks)]
 
         def cases(_: bool) -> Sequence[Case]:
-            from delegate_sim.gate.results import stack_cases
-
             return [case for result in results for case in stack_cases(replace(result, runs=result.advised_runs))]
 
         return Answer(

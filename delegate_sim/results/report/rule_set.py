@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -35,7 +36,6 @@ def rule_set_version(delegate: Delegate) -> str:
 @functools.cache
 def _digest(delegate: Delegate) -> str:
     import hashlib  # imports OpenSSL, which only machine-readable reports need
-    import json
 
     content = [SEMANTICS, delegate.semantics, [list(book_data(book)) for book in delegate.rule_books]]
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:12]
