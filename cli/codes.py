@@ -19,7 +19,11 @@ from delegate_sim.versions.explanation import FEATURES
 
 def explanations(delegates: tuple[Delegate, ...]) -> dict[str, Explanation]:
     """Return the meaning of every code that a report can contain."""
-    known = {**GATE, **FEATURES, **_suggestions(), **MICRO, **VELA, **APP}
+    suggestions = {
+        code: Explanation(suggestion.title, "A change that delegate-sim diagnose suggests.", suggestion.change)
+        for code, suggestion in SUGGESTIONS.items()
+    }
+    known = {**GATE, **FEATURES, **suggestions, **MICRO, **VELA, **APP}
     for delegate in delegates:
         known |= {code: kind.explanation for code, kind in delegate.kinds.items()}
     return known
@@ -60,10 +64,3 @@ def _sources(book: RuleBook[Any], codes: Collection[str]) -> Iterator[tuple[str,
         for check in rule.checks:
             if check.kind.name in wanted:
                 yield wanted[check.kind.name], book.source_of(check, rule), op
-
-
-def _suggestions() -> dict[str, Explanation]:
-    return {
-        code: Explanation(suggestion.title, "A change that delegate-sim diagnose suggests.", suggestion.change)
-        for code, suggestion in SUGGESTIONS.items()
-    }

@@ -84,7 +84,7 @@ class RemoteFile:
         """Fetch the whole file. Raises BundleError, also if the store does not report the size, and the file is too large."""
         most = raised(_MOST_WHOLE) if self.size is None else self.size
         # The client for HTTP has a limit of its own, and a server that does not report sizes may not return parts.
-        limit = {"start": 0, "end": most + 1} if self.size is None and not _is_http(self._store) else {}
+        limit = {"start": 0, "end": most + 1} if self.size is None and "http" not in self._store.protocol else {}
         with _reported():
             content: bytes = self._store.cat_file(self._path, **limit)
         if len(content) > most:
@@ -107,10 +107,6 @@ def _store(url: str) -> tuple[Any, str]:
     except (ImportError, ValueError) as error:
         raise _fault(error) from error
     return store, str(path)
-
-
-def _is_http(store: Any) -> bool:
-    return "http" in store.protocol
 
 
 @contextmanager

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from ..delegates.base import Delegate
 from ..delegates.options import option_as_typed
 from ..foundation.limits import how_to_raise, raised
 from ..foundation.printable import counted
@@ -209,7 +208,8 @@ def _against_baseline(
         *regressions(entry.measures, now, budgets.tolerance, words, fell_back=fell_back),
         *compute_regressions(entry.compute, compute, budgets.tolerance),
     ]
-    worse = [regression for regression in worse if not _is_free(regression, run.delegate, budgets)]
+    if run.delegate.computes_on_cpu:  # no bytes move to another processor, so boundary bytes without a tolerance cost nothing
+        worse = [regression for regression in worse if not _may_grow([regression], budgets)]
     better = [*improvements(entry.measures, now, words), *compute_improvements(entry.compute, compute)]
     has_more_wrong = (now.wrong_results or 0) > (entry.measures.wrong_results or 0)
     is_better = bool(better) and not has_more_wrong and (not worse or _may_grow(worse, budgets))
@@ -254,11 +254,6 @@ def _against_baseline(
         baseline_compute=entry.compute,
         changes=matching.changes,
     )
-
-
-def _is_free(regression: Regression, delegate: Delegate, budgets: Budgets) -> bool:
-    """Return whether a measure costs nothing: boundary bytes without a tolerance, if no bytes move to another processor."""
-    return delegate.computes_on_cpu and _may_grow([regression], budgets)
 
 
 def _may_grow(worse: Sequence[Regression], budgets: Budgets) -> bool:

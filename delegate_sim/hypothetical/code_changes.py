@@ -154,7 +154,7 @@ def without_nodes(model: Model, nodes: Collection[NodeKey]) -> Edited:
 
 
 def _remove(editor: Editor, nodes: Collection[int]) -> None:
-    given = _results(editor, nodes)
+    given = {index for origin, node in editor.nodes if origin in nodes for index in node.outputs if index >= 0}
     if editor.subgraph.index:
         needed = _read_tensors(editor, nodes).union(editor.outputs)
         nodes = [origin for origin, node in editor.nodes if origin in nodes and needed.isdisjoint(node.outputs)]
@@ -167,10 +167,6 @@ def _remove(editor: Editor, nodes: Collection[int]) -> None:
     used = read.union(editor.outputs)
     kept = [index for index in editor.inputs if index not in operands or index in used]
     editor.inputs = kept + sorted(given & read)
-
-
-def _results(editor: Editor, nodes: Collection[int]) -> set[int]:
-    return {index for origin, node in editor.nodes if origin in nodes for index in node.outputs if index >= 0}
 
 
 def _read_tensors(editor: Editor, without: Collection[int]) -> set[int]:

@@ -170,7 +170,11 @@ def with_shapes(model: Model, shapes: Mapping[int, Sequence[int]], release: Rele
 
 def _fold_in_file(editor: Editor, folded: FoldedGraph) -> None:
     after = folded.graph.tensors
-    constants = {index for index in folded.constants if _is_folded(after[index])}
+    constants = {
+        index
+        for index in folded.constants
+        if after[index].type in _FOLDED and after[index].value is not None and after[index].quantization is None
+    }
     for tensor in editor.graph.tensors:
         if tensor.index in constants:
             value = after[tensor.index].value
@@ -190,7 +194,3 @@ def _fold_in_file(editor: Editor, folded: FoldedGraph) -> None:
                 editor.tensors[index] = editor.graph.tensors[index]
     editor.remove(gone)
     editor.remove_unread({index for node in computed for index in node.inputs} - set(editor.inputs))
-
-
-def _is_folded(tensor: Tensor) -> bool:
-    return tensor.type in _FOLDED and tensor.value is not None and tensor.quantization is None

@@ -28,7 +28,6 @@ from .bundle import (
     PREFILL_DECODE,
     TENSOR_LLM,
     VISION_ENCODER,
-    Bundle,
     is_activation_type,
     is_allowed,
     parsed_backend,
@@ -61,7 +60,8 @@ def run_engine(path: str, backend: str, options: Mapping[str, Any], release: Rel
     progress = None
     try:
         bundle = read_bundle(path, content)
-        progress = EngineProgress(bundle, _main_backend(bundle, asked), options, release, notes=notes)
+        backend = GPU_ARTISAN if asked == GPU and bundle.is_present(ARTISAN_DECODER) else asked
+        progress = EngineProgress(bundle, backend, options, release, notes=notes)
         _run(progress)
         stop = None
     except Stopped as stopped:
@@ -96,10 +96,6 @@ def _run(progress: EngineProgress) -> None:
         progress.notes.append("without a vendor's compiler plugin, the nodes for the NPU run on the CPU")
     open_session(progress)
     generate(progress, executor, tokenizer)
-
-
-def _main_backend(bundle: Bundle, asked: str) -> str:
-    return GPU_ARTISAN if asked == GPU and bundle.is_present(ARTISAN_DECODER) else asked
 
 
 def _read_metadata(progress: EngineProgress) -> None:

@@ -120,7 +120,9 @@ def _read_subgraphs(
     tensor_blocks, tensor_counts = tables.child_blocks("tensors")
     node_blocks, node_counts = tables.child_blocks("operators")
     tensors = _read_tensors(tensor_blocks, tensor_counts, buffers)
-    nodes = _read_nodes(node_blocks, node_counts, operator_codes, _repeated(tensor_counts, node_counts))
+    # bounded: the reader has counted these tables
+    tensors_of_nodes = list(itertools.chain.from_iterable(map(itertools.repeat, tensor_counts, node_counts)))
+    nodes = _read_nodes(node_blocks, node_counts, operator_codes, tensors_of_nodes)
     return tuple(
         map(
             Subgraph,
@@ -181,11 +183,6 @@ def _read_block_of_nodes(
 
 def _numbered(counts: Sequence[int]) -> list[int]:
     return list(itertools.chain.from_iterable(map(range, counts)))  # bounded: the reader has counted these tables
-
-
-def _repeated(items: Sequence[int], counts: Sequence[int]) -> list[int]:
-    # bounded: the reader has counted these tables
-    return list(itertools.chain.from_iterable(map(itertools.repeat, items, counts)))
 
 
 def _read_options(tables: Tables, union: str) -> list[tuple[str, int] | None]:

@@ -285,17 +285,14 @@ def compile_model(model: NnModel, devices: Sequence[Device], options: Compilatio
         except Refused as refused:
             refusal = refused.refusal
             is_caller_error = refusal.result in {ResultCode.UNEXPECTED_NULL, ResultCode.BAD_DATA}
-            if is_caller_error or options.partitioning == Partitioning.WITHOUT_FALLBACK or not _runs_on_cpu(model):
+            is_final = is_caller_error or options.partitioning == Partitioning.WITHOUT_FALLBACK
+            if is_final or not all(cpu_device(model.android).supported(model)):
                 is_empty = plan.device is None and not plan.steps
                 return Compilation(refusal.result, PlanKind.EMPTY if is_empty else PlanKind.ERROR, plan, refusal=refusal)
         else:
             return Compilation(0, PlanKind.COMPOUND if plan.device is None else PlanKind.SIMPLE, plan)
     fallback = Plan(cpu_device(model.android), models=[model])
     return Compilation(0, PlanKind.SIMPLE, fallback, fell_back=True, refusal=refusal)
-
-
-def _runs_on_cpu(model: NnModel) -> bool:
-    return all(cpu_device(model.android).supported(model))
 
 
 def _finish(plan: Plan, options: CompilationOptions) -> None:

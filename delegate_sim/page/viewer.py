@@ -76,11 +76,6 @@ def _notebook_display() -> Any:
     if shell is None or not hasattr(shell, "kernel"):
         return None
     notebook: Any = import_module("IPython.display")
-    return lambda written: notebook.display(notebook.HTML(_frame(written)))
-
-
-def _frame(written: str) -> str:
-    return (
-        f'<iframe sandbox="allow-scripts" title="delegate-sim" style="width:100%;height:{_HEIGHT}px;border:0" '
-        f'srcdoc="{html.escape(written)}"></iframe>'
-    )
+    style = f"width:100%;height:{_HEIGHT}px;border:0"
+    frame = f'<iframe sandbox="allow-scripts" title="delegate-sim" style="{style}" srcdoc="'
+    return lambda written: notebook.display(notebook.HTML(f'{frame}{html.escape(written)}"></iframe>'))

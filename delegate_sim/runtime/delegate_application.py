@@ -99,7 +99,8 @@ class DelegateApplication:
                 continue
             if self.needs_static and graph.failure is not None and graph.failure.node in graph.execution_plan:
                 return self._end_unprepared(graph, graph.failure)
-            if self.needs_static and _is_dynamic(graph):
+            dynamic = graph.dynamic
+            if self.needs_static and dynamic is not None and (dynamic.node is None or dynamic.node in graph.execution_plan):
                 return self._finish(REFUSED, self._refuse_dynamic(graph))
             failure = self._apply_where_called(graph)
             if failure is not None:
@@ -385,7 +386,3 @@ class DelegateApplication:
 def shown_number(index: int, removed: frozenset[int]) -> int:
     """Convert a subgraph's index in the model file to the subgraph's index in the model that the runtime loads."""
     return index - sum([other < index for other in removed])
-
-
-def _is_dynamic(graph: Graph) -> bool:
-    return graph.dynamic is not None and (graph.dynamic.node is None or graph.dynamic.node in graph.execution_plan)

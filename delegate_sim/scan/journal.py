@@ -163,7 +163,7 @@ class Journal:
                 for rows in batches(tables[table]):
                     with self._named():
                         self._copy(table, rows)
-                        self._file.writelines([_line(table, row) for row in rows])
+                        self._file.writelines([_ENCODER.encode([table, *row]).encode() + b"\n" for row in rows])
             with self._named():
                 self._file.write(_LAST_LINE)
                 self._file.flush()
@@ -204,10 +204,6 @@ def _is_at(file: BinaryIO, path: str) -> bool:
         return os.path.samestat(os.fstat(file.fileno()), os.stat(path))
     except FileNotFoundError:
         return False
-
-
-def _line(table: str, row: tuple[Any, ...]) -> bytes:
-    return _ENCODER.encode([table, *row]).encode() + b"\n"
 
 
 def _row(line: bytes) -> tuple[str, tuple[Any, ...]]:

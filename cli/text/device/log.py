@@ -193,7 +193,8 @@ def _result(summary: LogSummary, columns: int) -> Iterator[Line]:
     if summary.log.graph:
         options = [f"{option} {value}" for option, value in summary.options.items()]
         yield from fact("model", message(", ".join([summary.log.graph, *options])), columns)
-    has_run_without = own.outcome in (FAILED, NOT_CREATED) and not summary.end and _has_run(summary.log.times)
+    has_run = summary.log.times.warmup_ms is not None or summary.log.times.inference_ms is not None
+    has_run_without = own.outcome in (FAILED, NOT_CREATED) and not summary.end and has_run
     without = "; the model then ran without it" if has_run_without else ""
     yield from fact("outcome", f"{_outcome(own)}{without}{_ENDS[summary.end]}", columns)
     if summary.cause:
@@ -248,10 +249,6 @@ def _kernels_before(count: Count) -> int | None:
 def _times(times: RunTimes) -> tuple[tuple[str, float | None], ...]:
     warmup = ("warm-up", times.warmup_ms if times.inference_ms is None else None)
     return ("initialization", times.init_ms), ("first inference", times.first_ms), warmup, ("inference", times.inference_ms)
-
-
-def _has_run(times: RunTimes) -> bool:
-    return times.warmup_ms is not None or times.inference_ms is not None
 
 
 def _notes(summary: LogSummary, columns: int) -> Iterator[Line]:

@@ -16,7 +16,6 @@ from typing import Any
 
 from ...graph.graph import Graph, NodeView, fused_activation
 from ...graph.partition import Subset
-from ...model.model import Tensor
 from ...refusal import Refusal
 from ...releases.catalogue import Release, parse_release
 from ...rules.kinds import kinds_data
@@ -59,10 +58,6 @@ def _moved_operand(node: NodeView, part: GraphPart) -> Affected | None:
     return next(filter(None, operands), None)
 
 
-def _is_smaller(tensor: Tensor, result: Tensor) -> bool:
-    return tensor.rank == result.rank and bhwc(tensor.shape)[1:] != bhwc(result.shape)[1:]
-
-
 def _unrepeated(node: NodeView, part: GraphPart) -> Affected | None:
     result, runtime = node.output(0), [tensor for tensor in node.inputs if not tensor.is_constant]
     if not runtime or len(node.inputs) != 2 or result.rank > len(Bhwc._fields):
@@ -70,7 +65,8 @@ def _unrepeated(node: NodeView, part: GraphPart) -> Affected | None:
     first, second = runtime[0], runtime[-1]
     if elementwise.takes_place_of(bhwc(second.shape), bhwc(first.shape)):
         first = second
-    return Affected(first, {"other": list(result.shape)}) if _is_smaller(first, result) else None
+    is_smaller = first.rank == result.rank and bhwc(first.shape)[1:] != bhwc(result.shape)[1:]
+    return Affected(first, {"other": list(result.shape)}) if is_smaller else None
 
 
 def _unrepeated_by_opengl(node: NodeView, part: GraphPart) -> Affected | None:

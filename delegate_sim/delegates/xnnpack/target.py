@@ -117,7 +117,8 @@ def datatype(graph: Graph, tensor: Tensor, release: Release = NEWEST) -> str | N
         return None
     if not _is_known_in(release, tensor, quantization):
         return None
-    if not quantization.is_per_channel and not _counts_as_channel(tensor, release):
+    counts_as_channel = tensor.type in ("INT4", "INT2") and not release.is_at_least(_INT4_AND_INT2_PER_TENSOR_FROM)
+    if not quantization.is_per_channel and not counts_as_channel:
         return _PER_TENSOR[tensor.type] if is_usable_zero_point(tensor.type, quantization) else None
     is_usable = tensor.type in _PER_CHANNEL and _has_usable_channels(tensor, quantization, release)
     return _PER_CHANNEL[tensor.type] if is_usable else None
@@ -127,10 +128,6 @@ def _is_known_in(release: Release, tensor: Tensor, quantization: Quantization) -
     if tensor.type == "INT2" and not release.is_at_least(_INT2_FROM):
         return False
     return len(quantization.zero_points) in (0, len(quantization.scales)) or release.is_at_least(_ONE_ZERO_POINT_FROM)
-
-
-def _counts_as_channel(tensor: Tensor, release: Release) -> bool:
-    return tensor.type in ("INT4", "INT2") and not release.is_at_least(_INT4_AND_INT2_PER_TENSOR_FROM)
 
 
 def is_normal(value: float) -> bool:

@@ -103,7 +103,7 @@ def _with_results(cause: Cause, model: Model, target: Target, judge: _Results) -
     helping = sooner or helping
     first = helping[0].remedy if helping else candidates[0].remedy
     assert first is not None
-    is_local = _is_local(first)
+    is_local = bool(first.float_nodes or first.inlined_nodes) or first.conversion in _MASKS
     if not helping and cause.identity.problem is Problem.TYPE and not is_local and not _advises_conversion(cause):
         return cause  # the hint says what to change, and it is not the conversion
     changes = tuple(helping) or _otherwise(cause, first, model)
@@ -196,10 +196,6 @@ def _with_result_of_options(cause: Cause, judge: _Results) -> Cause:
 def _is_kept(change: Change, problem: Problem) -> bool:
     is_raised = problem is Problem.LIMIT and change.cost is not None and change.cost.measures.is_delegated
     return change.cost is None or change.helps or is_raised
-
-
-def _is_local(remedy: Remedy) -> bool:
-    return bool(remedy.float_nodes or remedy.inlined_nodes) or remedy.conversion in _MASKS
 
 
 def _otherwise(cause: Cause, remedy: Remedy, model: Model) -> tuple[Change, ...]:
@@ -339,8 +335,9 @@ def open_sizes_text(model: Model, target: Target, code: str, effort: Effort) -> 
         if run.refusal is None or run.refusal.code != code:
             result = result_words(Examined(run, change).cost)
             command = shapes_command(model, [(tensor.name, shapes[tensor.index]) for tensor in every])
+            stored = ", ".join([f"{tensor.name} is stored as {list(tensor.shape)}" for tensor in inputs[:_INPUTS_TOLD]])
             return (
-                f"the file leaves sizes open: {_stored(inputs)}. {command} fixes sizes, here with the "
+                f"the file leaves sizes open: {stored}. {command} fixes sizes, here with the "
                 f"simulated result {result}. Or resize the inputs before you apply the delegate"
             )
     return ""
@@ -350,7 +347,3 @@ def _with_size(tensor: Tensor, size: int) -> tuple[int, ...]:
     signature = tensor.shape_signature or tensor.shape
     further = [size if given < 0 else given for given in signature[1:]]
     return (tensor.shape[0], *further)
-
-
-def _stored(inputs: list[Tensor]) -> str:
-    return ", ".join([f"{tensor.name} is stored as {list(tensor.shape)}" for tensor in inputs[:_INPUTS_TOLD]])
