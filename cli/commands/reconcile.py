@@ -38,14 +38,15 @@ from ..models import naming_its_model, one_path, read_model
 from ..options.delegate_flags import DelegateCommand, DelegateName, chosen_delegates, given_options
 from ..options.shared import SOC_HELP, OpProfileArguments, complete_devices, complete_socs, op_profile_option
 from ..options.targets import TargetArguments, devices_of_environment, pairs_option, runtime_option
-from ..text.device.log import compiler_join_lines, summary_lines
+from ..text.device.compiler import compiler_join_lines
+from ..text.device.log import summary_lines
 from ..text.device.reconcile import (
     devices_lines,
     learning_lines,
     nothing_learned_lines,
     reconciliation_lines,
-    stack_reconciliation_lines,
 )
+from ..text.device.stack import stack_reconciliation_lines
 from ..text.timing import timing_lines
 
 if TYPE_CHECKING:

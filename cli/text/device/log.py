@@ -7,9 +7,8 @@ from dataclasses import replace
 
 from delegate_sim.delegates.registry import APPLIED_BY_DEFAULT, ARM_NN_TITLE, find_delegate
 from delegate_sim.device.compare.observed_delegation import OTHER_KERNEL
-from delegate_sim.device.compare.row_matching import CompilerJoin, JoinedRow
 from delegate_sim.device.parse.applied_target import may_be_older
-from delegate_sim.device.parse.compilations import NOT_COMPILED, EdgeTpuCompilation, compilation_text
+from delegate_sim.device.parse.compilations import compilation_text
 from delegate_sim.device.parse.delegate_identity import (
     DISPATCH,
     chip_names,
@@ -46,9 +45,10 @@ from delegate_sim.device.parse.log_summary import ExplainedLog, LogSummary
 from delegate_sim.device.parse.operator_tables import RunTimes
 from delegate_sim.timing.measured import milliseconds
 
-from ...console.layout import counted, message, name, node_list, share
+from ...console.layout import counted, message, name
 from ...console.terminal import Line
 from ..elements.paragraphs import BAD, HEADING, fact, paragraph, spans
+from .compiler import compiler_lines
 
 _APPLIED_FIRST = (
     ", which the runtime applies by default, had taken these nodes before; so that the delegate is offered all nodes, create "
@@ -260,26 +260,6 @@ def _notes(summary: LogSummary, columns: int) -> Iterator[Line]:
             yield from paragraph(message(meaning), columns, "      ", "      ")
 
 
-def compiler_lines(compilation: EdgeTpuCompilation, columns: int) -> Iterator[Line]:
-    """Yield the output of the Edge TPU compiler with explanations. Yield nothing for other logs."""
-    if compilation == NOT_COMPILED:
-        return
-    yield Line("  Edge TPU compiler", HEADING)
-    for title, text in (("version", compilation.version), ("model", compilation.source), ("compiled", compilation.result)):
-        if text:
-            yield from paragraph(f"{title}: {message(text)}", columns, "    ", "      ")
-    if compilation.failure:
-        yield from paragraph(message(compilation.failure), columns, "    ", "      ", style=BAD)
-        if compilation.failure_meaning:
-            yield from paragraph(compilation.failure_meaning, columns, "      ", "      ")
-    for status in dict.fromkeys(row.status for row in compilation.rows):
-        rows = [row for row in compilation.rows if row.status == status]
-        text = ", ".join(f"{name(row.op)} {row.count:,}" for row in rows)
-        yield from paragraph(f"{message(status)}: {text}", columns, "    ", "      ")
-        if rows[0].meaning and not rows[0].is_mapped:
-            yield from paragraph(rows[0].meaning, columns, "      ", "      ")
-
-
 def _other(other: LogDelegate, own: LogDelegate, columns: int) -> Iterator[Line]:
     after = f", after {message(own.title)}" if other.is_later and own.title else ""
     yield from fact("then" if other.is_later else "also", f"{message(other.title)}{after}: {_outcome(other)}", columns)
@@ -354,54 +334,3 @@ def _release(summary: LogSummary) -> str:
         return f"{named}, which is not a known release" if named else known
     text = ", ".join(spans(list(summary.releases)))
     return f"{text}{', or older than all known releases' if may_be_older(summary.log) else ''}{why}"
-
-
-_ROOM = 60
-"""The number of characters for the nodes of a row."""
-
-
-def compiler_join_lines(join: CompilerJoin, width: int, verbose: bool) -> Iterator[Line]:
-    """Return the text of a joined table. Without ``verbose``, long lists of nodes are shortened."""
-    yield from _verdict(join, width)
-    for status in dict.fromkeys(joined.row.status for joined in join.rows):
-        rows = [joined for joined in join.rows if joined.row.status == status]
-        yield Line("")
-        count = sum([len(joined.nodes) for joined in rows])
-        yield from paragraph(f"{message(status)}: {counted(count, 'node')}", width, "", "  ", style=HEADING)
-        if rows[0].row.meaning and not rows[0].row.is_mapped:
-            yield from paragraph(rows[0].row.meaning, width, "  ", "  ")
-        for joined in rows:
-            yield from paragraph(_row(joined, verbose), width, "  ", "    ")
-    yield Line("")
-    yield from fact("compiler", message(f"Edge TPU Compiler {join.compilation.version}".strip()), width)
-    yield from fact("model", message(join.model.path or "given as bytes"), width)
-    for note in join.notes:
-        yield from fact("note", message(note), width)
-    if not all(joined.is_certain for joined in join.rows):
-        yield from paragraph(
-            "if an operator has several rows, the table does not name the nodes of each row. Nodes marked 'likely' are "
-            "assigned to rows in execution order, because the compiler maps nodes from the inputs onward",
-            width,
-        )
-
-
-def _verdict(join: CompilerJoin, width: int) -> Iterator[Line]:
-    if not join.is_joined:
-        text = "Not compiled: the Edge TPU compiler did not compile the model"
-        if join.compilation.is_done:
-            text = "Not compared: the model was compiled, but the log has no table of operators"
-        yield from paragraph(text, width, "", "  ", style=BAD)
-        if join.compilation.failure:
-            yield from paragraph(message(join.compilation.failure), width, "  ", "  ")
-            if join.compilation.failure_meaning:
-                yield from paragraph(join.compilation.failure_meaning, width, "  ", "  ")
-        return
-    mapped = sum([len(joined.nodes) for joined in join.rows if joined.row.is_mapped])
-    text = f"The Edge TPU runs {mapped:,} of {counted(join.node_count, 'node')} ({share(mapped, join.node_count)})"
-    yield from paragraph(text, width, "", "  ", style=HEADING)
-
-
-def _row(joined: JoinedRow, verbose: bool) -> str:
-    likely = "" if joined.is_certain else " likely"
-    nodes = node_list(joined.nodes, None if verbose else _ROOM)
-    return f"{name(joined.row.op)}: {counted(len(joined.nodes), 'node')}{likely} [{nodes}]"
