@@ -19,8 +19,8 @@ from delegate_sim.live.live_runs import run_side
 from delegate_sim.model.model import Model
 from delegate_sim.releases.catalogue import Release
 from delegate_sim.results.compare.comparison import Comparison, Side, compare
+from delegate_sim.results.report.coverage import best_run
 from delegate_sim.results.report.measures import awaits_compiler
-from delegate_sim.results.report.verdict import best_run
 from delegate_sim.runtime.target import Target, releases_of
 
 from ..answers import Answer, ModelTable, write_all

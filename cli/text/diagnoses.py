@@ -16,9 +16,9 @@ from delegate_sim.diagnosis.causes.whole_graph_causes import SPLIT_TAIL
 from delegate_sim.diagnosis.goal_search import MULTIPLY_ADDS, PARTITIONS, Goal, Search, Way
 from delegate_sim.diagnosis.ranking import RankedCause
 from delegate_sim.foundation.printable import printable
+from delegate_sim.results.report.coverage import coverage_verdict
 from delegate_sim.results.report.measures import TAKEN, outcome_text
 from delegate_sim.results.report.outcome_words import OutcomeWords, kernels_title, words_of
-from delegate_sim.results.report.verdict import coverage_verdict
 from delegate_sim.runtime.target import Target, target_names
 from delegate_sim.scan.totals import TargetTotals
 

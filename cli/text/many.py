@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from delegate_sim.foundation.printable import printable
+from delegate_sim.results.report.coverage import coverage_verdict
 from delegate_sim.results.report.measures import TAKEN
-from delegate_sim.results.report.verdict import coverage_verdict
 
 from ..console.layout import counted, message, name, share
 from ..console.terminal import Line

@@ -13,11 +13,11 @@ from ..graph.effort import DIAGNOSIS, Effort
 from ..hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey
 from ..model.model import Model
 from ..results.report.blockers import has_open_input
+from ..results.report.coverage import has_wrong_results
 from ..results.report.measures import TAKEN, measure
 from ..results.report.multiply_adds import compute_of
 from ..results.report.number_risks import number_risks
 from ..results.report.placement import on_cpu
-from ..results.report.verdict import has_wrong_results
 from ..rules.kinds import DYNAMIC_TENSORS, PARTITION_LIMIT
 from ..runtime.interpreter import REFUSED, Run, simulate
 from ..runtime.target import Target

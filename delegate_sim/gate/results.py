@@ -30,6 +30,7 @@ from ..hypothetical.hypothetical_changes import NodeKey
 from ..releases.catalogue import parse_release
 from ..results.compare.model_changes import NodeChange
 from ..results.report.blockers import Ranks
+from ..results.report.coverage import coverage_verdict
 from ..results.report.display import Lengths, Shown, TimeTotals, run_lengths
 from ..results.report.findings import ERROR, FINDING, WARNING, Finding, node_finding, node_location, risk_findings
 from ..results.report.measures import DERIVED, MEASURES, TAKEN, Measures, measure, work_share
@@ -39,7 +40,7 @@ from ..results.report.placement import code_of, on_cpu
 from ..results.report.report import Report
 from ..results.report.rule_set import rule_set_version
 from ..results.report.tables import NUMBERS
-from ..results.report.verdict import coverage_verdict, unchecked_text, verdict
+from ..results.report.verdict import unchecked_text, verdict
 from ..runtime.interpreter import Run
 from ..runtime.run import option_values
 from ..runtime.target import Target, target_names

@@ -23,18 +23,11 @@ from ..micro.delegate import micro_target
 from ..model.model import Model
 from ..refusal import Refusal
 from ..results.report.blockers import has_open_input
+from ..results.report.coverage import coverage, has_wrong_results
 from ..results.report.display import Lengths, file_lengths
 from ..results.report.measures import TAKEN, Measures, awaits_compiler, measure
 from ..results.report.multiply_adds import compute_of
-from ..results.report.verdict import (
-    about_file,
-    coverage,
-    has_wrong_results,
-    refusal_text,
-    subject,
-    unchecked_text,
-    verdict_summary,
-)
+from ..results.report.verdict import about_file, refusal_text, subject, unchecked_text, verdict_summary
 from ..rules.kinds import DYNAMIC_TENSORS
 from ..runtime.interpreter import REFUSED, Run, simulate
 from ..runtime.target import Target

@@ -10,9 +10,10 @@ from ..delegates.base import Delegate
 from ..delegates.registry import find_live
 from ..delegates.traits import Ranking
 from ..foundation.printable import and_list, counted
+from ..results.report.coverage import aside_text, ranked_groups, ranking_text, unranked_text
 from ..results.report.measures import TAKEN, Measures
 from ..results.report.outcome_words import words_of
-from ..results.report.verdict import aside_text, ranked_groups, ranking_text, share_text, unranked_text
+from ..results.report.verdict import share_text
 from .journal import ScanRows
 from .schema import MEASURES, NUMBER_COUNTS, RUNS, names
 

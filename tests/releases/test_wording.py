@@ -8,7 +8,8 @@ import delegate_sim
 from delegate_sim.delegates.registry import find_delegate
 from delegate_sim.releases.catalogue import RELEASES, parse_release
 from delegate_sim.releases.wording import benchmark_line, replacing_line
-from delegate_sim.results.report.verdict import coverage_verdict, verdict
+from delegate_sim.results.report.coverage import coverage_verdict
+from delegate_sim.results.report.verdict import verdict
 from tests.support.models import chain_model
 
 

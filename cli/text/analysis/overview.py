@@ -15,11 +15,12 @@ from delegate_sim.model.precompiled import compiled_for
 from delegate_sim.releases.catalogue import Release, release_note
 from delegate_sim.results.compare.comparison_verdict import Disagreement, disagreements, operator_rows
 from delegate_sim.results.report.blockers import Blocker, BlockerSummary, summary_of
+from delegate_sim.results.report.coverage import best_runs, coverage_verdict
 from delegate_sim.results.report.display import file_lengths
 from delegate_sim.results.report.measures import NOT_RUNNING, TAKEN, outcome_text
 from delegate_sim.results.report.outcome_words import kernels_title, words_of
 from delegate_sim.results.report.report import Report
-from delegate_sim.results.report.verdict import best_runs, coverage_verdict, subject, verdict
+from delegate_sim.results.report.verdict import subject, verdict
 from delegate_sim.rules.kinds import OPERATOR_NOT_REGISTERED
 from delegate_sim.rules.rule import Reason
 from delegate_sim.runtime.interpreter import Run, simulate

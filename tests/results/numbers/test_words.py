@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 import delegate_sim
+from delegate_sim.results.report.coverage import coverage_verdict
 from delegate_sim.results.report.findings import risk_findings
 from delegate_sim.results.report.measures import measure
-from delegate_sim.results.report.verdict import coverage_verdict, verdict, verdict_summary
+from delegate_sim.results.report.verdict import verdict, verdict_summary
 from tests.support.delegates.mldrift_numbers import ints, model_of, zeros
 
 NEG = ("NEG", "x", "q", {})

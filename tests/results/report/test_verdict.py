@@ -8,8 +8,9 @@ import pytest
 
 import delegate_sim
 from delegate_sim.results.report.blockers import main_blocker
+from delegate_sim.results.report.coverage import best_run, coverage_verdict
 from delegate_sim.results.report.multiply_adds import compute_of
-from delegate_sim.results.report.verdict import best_run, coverage_verdict, subject, verdict, verdict_summary
+from delegate_sim.results.report.verdict import subject, verdict, verdict_summary
 from fixtures.builder import ModelBuilder
 from tests.support.edge_tpu import COMPILED, edge_tpu_model
 from tests.support.models import chain_model
