@@ -24,7 +24,7 @@ TENSORFLOW ?= python3
 TFLM ?= python3
 TORCH ?= python3
 
-.PHONY: setup accuracy lock demo browser screenshots page-figures examples samples viewers stores notebook web web-figures web-equality site test pytest matrix wheel version release installs lint types language conformance numbers planted fixtures docs schema sources log-statements upstream-diff upstream-wheels gpu-comparison fix-table sweep-models sweep-table peers peer-costs rewrites advice micro-fixes micro-crashes model-types android-releases releases driver-profiles bench bench-scan fuzz fuzz-guided fuzz-links faults random-graphs coverage mutation audit sbom clean
+.PHONY: setup accuracy lock demo browser screenshots page-figures examples samples viewers stores notebook web web-figures web-equality site test pytest matrix wheel version release installs lint types language conformance numbers planted fixtures docs schema sources log-statements upstream-diff upstream-wheels gpu-comparison fix-table sweep-models sweep-table peers peer-costs rewrites advice micro-fixes micro-crashes model-types kernel-types android-releases releases driver-profiles bench bench-scan fuzz fuzz-guided fuzz-links faults random-graphs coverage mutation audit sbom clean
 
 setup: $(STAMP)
 
@@ -226,6 +226,9 @@ micro-crashes: setup  ## run the models at which TensorFlow Lite Micro crashed, 
 
 model-types: setup  ## remake docs/appendix/model-types.md from the converted models, where ../shared exists
 	$(BIN)/python -m tools.corpus_tables.model_types
+
+kernel-types: setup  ## measure again which types CPU kernels compute, with the installed wheels ARGS="RELEASE=FOLDER ..."
+	$(BIN)/python -m tools.kernel_types $(ARGS)
 
 android-releases: setup  ## remake docs/appendix/android-releases.md: what Android's NNAPI runtime accepts, where ../shared exists
 	$(BIN)/python -m tools.corpus_tables.android_releases

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from .text.many import Columns
 
 
+Entry = Callable[[], Iterable[str]] | dict[str, Any] | list[Any]
+"""An entry in JSON (see ``Answer``)."""
 GITHUB = "github"
 MARKDOWN = "markdown"
 CARD = "card"
@@ -82,7 +84,7 @@ def with_ending(form: str, path: str | None) -> str:
     return ended if form == CARD and ended in CARDS else form
 
 
-def write_files(files: Sequence[ReportFile], render: Callable[[str], str | bytes | Sequence[str]]) -> None:
+def write_files(files: Sequence[ReportFile], render: Callable[[str], str | bytes | Iterable[str]]) -> None:
     """Render all files, then write them. Raises ClickException if a file cannot be written."""
     rendered = [(path, render(form)) for form, path in files]
     for path, text in rendered:
@@ -99,8 +101,8 @@ def summarize(results: Results) -> None:
 class Answer(NamedTuple):
     """A command's answer about one model, in all forms that the command has. Each form is made only if it is written."""
 
-    entries: Callable[[], list[Any]]
-    """The entries in JSON: each as plain data, or as a list with the parts of its JSON."""
+    entries: Callable[[], list[Entry]]
+    """The entries in JSON: each as plain data, or as a function that returns the parts of its JSON, which can be long."""
     lines: Callable[[], Iterable[Line]]
     rows: Callable[[], list[Any]]
     """The rows for the table of many models."""
@@ -195,7 +197,7 @@ class _Answers:
             if kind == "text":
                 parts[kind] = answer.rows() if self.is_table else list(self.text(path, answer))
             elif kind == "json":
-                parts[kind] = [_json_parts(entry) for entry in answer.entries()]
+                parts[kind] = answer.entries()
             elif kind in CARDS:
                 parts[kind] = answer.card(kind)
             elif kind == "csv":
@@ -214,7 +216,7 @@ class _Answers:
     def _of(self, kind: str) -> list[Any]:
         return [part for _, parts in self.parts for part in parts[kind]]
 
-    def whole(self, form: str) -> str | bytes | Sequence[str]:
+    def whole(self, form: str) -> str | bytes | Iterable[str]:
         """Return the whole output in one format, as a string or as parts of a long string."""
         if form == "text":
             if self.is_table:
@@ -223,8 +225,9 @@ class _Answers:
         if form in CARDS:
             return self.parts[0][1][form]  # type: ignore[no-any-return]
         if form == "json":
-            entries = [*self._of("json"), *[_json_parts(unreadable_entry(model)) for model in self._models.unreadable]]
-            return [*(entries[0] if self._models.is_single and len(entries) == 1 else json_array(entries)), "\n"]
+            entries = [*self._of("json"), *map(unreadable_entry, self._models.unreadable)]
+            is_single = self._models.is_single and len(entries) == 1
+            return chain(_json_parts(entries[0]) if is_single else json_array(map(_json_parts, entries)), ["\n"])
         if form == "csv" and self._table.sheet is not None:
             return self._table.sheet(self._of("csv"), self._models.unreadable)
         return render(form, self.results(form))
@@ -267,5 +270,5 @@ class _Answers:
         return [model.message for model in self._models.unreadable]
 
 
-def _json_parts(entry: Any) -> list[str]:
-    return entry if isinstance(entry, list) else [json.dumps(entry, indent=2, default=str)]
+def _json_parts(entry: Entry) -> Iterable[str]:
+    return entry() if callable(entry) else [json.dumps(entry, indent=2, default=str)]

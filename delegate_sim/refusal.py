@@ -31,6 +31,8 @@ class Stage(str, Enum):
     """The code behind the delegate, such as Android's NNAPI runtime, checks the model that the delegate builds."""
     COMPILING = "compile"
     """The code behind the delegate compiles this model for the devices of a phone."""
+    RUNNING = "invoke"
+    """A CPU kernel computes."""
     COMPUTING = "numbers"
     """The delegate's kernels compute. A refusal of this stage says that they compute other numbers than the CPU."""
 

@@ -23,7 +23,7 @@ from ..foundation.work_budget import spend_steps, work_budget
 from ..graph.graph import NodeView
 from .driver import Driver, OperationSignature, signature
 
-_LARGEST_FILE = 16 << 20
+_LARGEST_FILE = 2 << 20
 _Profile = TypeVar("_Profile")
 
 

@@ -44,7 +44,7 @@ def read_baseline(path: str) -> Baseline:
     except (ValueError, RecursionError) as error:  # a number with thousands of digits also raises ValueError
         raise BaselineError(printable(f"{path}: {_fault(path, text, error)}")) from error
     try:
-        return baseline_of(content)
+        return baseline_of(content, path)
     except LimitError as error:
         raise BaselineError(printable(f"{path}: {error}")) from error
     except Unexpected as error:
@@ -70,14 +70,14 @@ def update_baseline(path: str, changed: Mapping[EntryKey, Entry], removed: Itera
 def baseline_text(baseline: Baseline) -> str:
     """Return the text of a baseline file."""
     entries = sorted(baseline.entries.items())
-    models = {entry.sha256: entry.outline for _, entry in entries}
+    models = {entry.sha256: entry for _, entry in entries}
     schema = _compact(schema_of("baseline"))
     lines = [f'{{"schema": {schema}, "entries": [']
     lines += _separated([_compact(_entry_data(key, entry)) for key, entry in entries])
     lines.append('], "models": [')
     lines += _separated(
         # Packed outlines are written unchanged, because another build of zlib may compress them differently.
-        [_compact([sha256, baseline.packed.get(sha256) or packed(outline)]) for sha256, outline in models.items()]
+        [_compact([sha256, baseline.packed.get(sha256) or packed(entry.subgraphs)]) for sha256, entry in models.items()]
     )
     return "".join([f"{line}\n" for line in [*lines, "]}"]])
 

@@ -11,10 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ..errors import DelegateSimError
+from ..errors import DelegateSimError, LimitError
 from ..foundation.columns import schema_of
 from ..foundation.limits import how_to_raise, raised
 from ..foundation.parsing import json_text
+from ..foundation.printable import printable
 from ..foundation.work_budget import spend_bytes, spend_steps
 from ..results.compare.model_outline import Constant, NodeOutline, OutlineOperand, Output, SubgraphOutline
 from ..results.report.measures import FAILS_LATER, MEASURES, NOT_LOADED, NOT_PREPARED, OUTCOMES, TAKEN, Measures
@@ -35,6 +36,20 @@ class EntryKey(NamedTuple):
     target: str
 
 
+class StoredOutline(NamedTuple):
+    """A packed outline. It is read only for a model that has changed. ``place`` names the file and the outline."""
+
+    text: str
+    place: str
+
+    def read(self) -> tuple[SubgraphOutline, ...]:
+        """Return the outline. Raises BaselineError if it cannot be read."""
+        try:
+            return unpacked(self.text)
+        except (ValueError, LimitError) as error:
+            raise BaselineError(printable(f"{self.place} cannot be read: {error}")) from error
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """The accepted result of one model on one target.
@@ -52,9 +67,15 @@ class Entry:
     tool: str
     measures: Measures
     fallback: tuple[Fallback, ...]
-    outline: tuple[SubgraphOutline, ...]
+    outline: tuple[SubgraphOutline, ...] | StoredOutline = field(compare=False)
+    """The outline of the model with the digest ``sha256``."""
     compute: ComputeTotals | None = None
     """The multiply-adds; None if an older version of delegate-sim wrote the entry."""
+
+    @property
+    def subgraphs(self) -> tuple[SubgraphOutline, ...]:
+        """The outline. Raises BaselineError if it is stored and cannot be read."""
+        return self.outline.read() if isinstance(self.outline, StoredOutline) else self.outline
 
     @property
     def on_cpu(self) -> Mapping[int, Set[int]]:
@@ -196,21 +217,18 @@ _OLD_NOT_PREPARED, _OLD_NOT_LOADED, _OLD_SELECTED = "not-prepared", "not-loaded"
 """Outcome names in older baselines. The first two mean that the model does not run; the third is now ``TAKEN``."""
 
 
-def baseline_of(content: Any) -> Baseline:
+def baseline_of(content: Any, path: str) -> Baseline:
     """Return the baseline from the content of a file. Raises Unexpected if the content is invalid."""
     schema = content.get("schema") if isinstance(content, dict) else None
     current = schema_of("baseline")
     if schema not in (current, _FIRST):
         raise Unexpected(f"it has another schema, but this delegate-sim reads {current!r} and {_FIRST!r}")
     stored: dict[str, str] = {}
-    outlines: dict[str, tuple[SubgraphOutline, ...]] = {}
+    outlines: dict[str, tuple[SubgraphOutline, ...] | StoredOutline] = {}
     if schema == current:
         stored = _packed(_get(content, "models", list, "the file"))
         for number, (sha256, text) in enumerate(stored.items()):
-            try:
-                outlines[sha256] = unpacked(text)
-            except ValueError as error:
-                raise Unexpected(f"the outline models[{number}] cannot be read: {error}") from error
+            outlines[sha256] = StoredOutline(text, f"{path}: is not a baseline: the outline models[{number}]")
     else:
         for number, (sha256, subgraphs) in enumerate(_get(content, "models", dict, "the file").items()):
             if not isinstance(subgraphs, list):
@@ -242,7 +260,7 @@ def _outcome(written: str, delegated_nodes: int) -> str:
     return TAKEN if written == _OLD_SELECTED else written
 
 
-def _entry(item: Any, where: str, outlines: Mapping[str, tuple[SubgraphOutline, ...]]) -> tuple[EntryKey, Entry]:
+def _entry(item: Any, where: str, outlines: Mapping[str, tuple[SubgraphOutline, ...] | StoredOutline]) -> tuple[EntryKey, Entry]:
     def text(name: str) -> str:
         value: str = _get(item, name, str, where)
         return value

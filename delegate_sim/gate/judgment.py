@@ -203,7 +203,7 @@ def _against_baseline(
             tuple([{index: index for index in range(len(subgraph.graph.nodes))} for subgraph in run.subgraphs]), ()
         )
     else:
-        matching = compare_outlines(entry.outline, outline(model))
+        matching = compare_outlines(entry.subgraphs, outline(model))
     fell_back = not all(is_new for _, _, _, is_new in _newly_on_cpu(run, entry, matching))
     worse = [
         *regressions(entry.measures, now, budgets.tolerance, words, fell_back=fell_back),

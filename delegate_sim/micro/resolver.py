@@ -21,7 +21,7 @@ from ..model.model import Node
 from ..rules.rule import Reason
 from .target import MISSING_OPERATOR, MicroTarget, reason
 
-_LARGEST_SOURCE = 1 << 24
+_LARGEST_SOURCE = 1 << 22
 _READING = "reading C++ source"
 _STEPS_OF_A_STRING = 4
 _SPLICE = re.compile(r"\\\r?\n")

@@ -17,6 +17,8 @@ _MOST_SAID = 1 << 22
 """Limit on the total length of the operator and operand names of all nodes, for a small file."""
 _MOST_SAID_FOR_A_BYTE = 4
 """Limit on the total length of names for each byte of a large file. Converters write about 1 character for each byte."""
+_MOST_CUSTOM_NAMES = 1 << 16
+"""Limit on the total length of the names of custom operators, which each refusal of a node repeats."""
 
 
 def refuse_repetition(subgraphs: Sequence[Subgraph], size: int) -> None:
@@ -93,6 +95,9 @@ def _read_operator_codes(tables: Tables) -> tuple[OperatorCode, ...]:
             codes.append(OperatorCode(custom_code, code, custom_code, version))
         else:
             codes.append(OperatorCode(schema.operator_name(code), code, None, version))
+    length = sum([len(code.op) for code in codes if code.custom_code is not None])
+    if length > raised(_MOST_CUSTOM_NAMES):
+        raise Malformed(f"has custom operators with too long names ({length:,} characters in total){how_to_raise()}")
     return tuple(codes)
 
 

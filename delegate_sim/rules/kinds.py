@@ -227,6 +227,7 @@ CPU_KERNEL_NOT_PREPARED = _RUNTIME["cpu-kernel-not-prepared"]
 OPERATOR_NOT_REGISTERED = _RUNTIME["operator-not-registered"]
 
 STUB_NOT_DELEGATED = _RUNTIME["stub-not-delegated"]
+CPU_KERNEL_TYPE = _RUNTIME["cpu-kernel-type"]
 NOT_ACCELERATED = _RUNTIME["not-fully-accelerated"]
 
 NOT_PREPARED_KINDS = (CPU_KERNEL_NOT_PREPARED, OPERATOR_NOT_REGISTERED)
@@ -243,6 +244,7 @@ RUNTIME_KINDS = (
     *NOT_LOADED_KINDS,
     *NOT_PREPARED_KINDS,
     STUB_NOT_DELEGATED,
+    CPU_KERNEL_TYPE,
     NOT_ACCELERATED,
 )
 """Problems of the runtime itself. They can occur with any delegate."""

@@ -22,6 +22,7 @@ from ..prepare.preparation import Taken, prepare, prepare_around, prepare_rest
 from ..refusal import Effect, Refusal, Stage
 from ..releases.wording import NOT_ALLOCATED_LINE
 from .delegate_application import NOT_APPLIED, DelegateApplication, shown_number
+from .invoke_types import NOT_BY_DEFAULT, TESTED, refused_when_run
 from .model_loading import as_read_by, custom_operators, load_on, loading_warnings, not_loaded, not_prepared, stub_not_delegated
 from .run import NOTHING_ASSUMED, REFUSED, Assumptions, ChangedPlan, OwnRuntime, Run, SubgraphRun, option_values, plan_after
 from .target import Target
@@ -225,8 +226,8 @@ class _Chain:
                 self._refuse_later(not_prepared(self._prepared[0], failure))
             lines = (*failure.log_lines, NOT_ALLOCATED_LINE) if defaults == "benchmark" else failure.log_lines
             self.runs[-1] = replace(self.runs[-1], log_lines=(*self.runs[-1].log_lines, *lines))
-        elif not is_over and (stub := self._stub_left()) is not None:
-            self._refuse_later(stub)
+        elif not is_over and (refusal := self._fails_in_invoke()) is not None:
+            self._refuse_later(refusal)
         stops_before = failure is None and not is_over and not self._is_static
         for number, _, failed in self._unprepared:
             run = self.runs[number]
@@ -248,10 +249,15 @@ class _Chain:
             self._refuse_later(not_prepared(self._prepared[0], failure))
         self.runs[0] = replace(self.runs[0], log_lines=lines)
 
-    def _stub_left(self) -> Refusal | None:
+    def _fails_in_invoke(self) -> Refusal | None:
         first = self._current(self._prepared[0])
-        stubs = [first.nodes[index] for index in first.execution_plan if first.nodes[index].op in self._stubs]
-        return stub_not_delegated(stubs[0]) if stubs else None
+        left = [node for index in first.execution_plan if (node := first.nodes[index]).builtin_code != DELEGATE]
+        stubs = [node for node in left if node.op in self._stubs]
+        if stubs:
+            return stub_not_delegated(stubs[0])
+        has_default = any(run.delegate.is_applied_by_default for run in self.runs)
+        checked = [node for node in left if (first.index, node.index) not in self.assumptions.repaired]
+        return refused_when_run(first, checked, self.release, TESTED if has_default else NOT_BY_DEFAULT)
 
     def _refuse_later(self, refusal: Refusal) -> None:
         for number, run in enumerate(self.runs):

@@ -89,6 +89,13 @@ def say_names_often(folder):
     load(chain_model(["ADD"] * 20).bytes())
 
 
+def name_custom_operators(folder):
+    builder = ModelBuilder()
+    graph = builder.subgraph()
+    graph.node("", (), (), custom="x" * 30)
+    load(builder.bytes())
+
+
 def open_nested(folder):
     (folder / "d.zip").write_bytes(zip_bytes({"e.zip": zip_bytes({"m.tflite": MODEL})}))
     load(str(folder / "d.zip!/e.zip!/m.tflite"))
@@ -167,6 +174,7 @@ def make_up_inputs(folder):
         (read_sections, litertlm, "_MOST_SECTIONS", 1, BundleError),
         (read_rank, limits, "_MOST_DIMENSIONS", 2, ModelError),
         (say_names_often, parsing, "_MOST_SAID", 60, ModelError),
+        (name_custom_operators, parsing, "_MOST_CUSTOM_NAMES", 20, ModelError),
         (open_nested, members, "_DEEPEST", 1, ModelError),
         (read_nodes, packing, "_MOST_NODES", 99, ValueError),
         (read_outline, packing, "_LARGEST", 1_000, ValueError),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -74,7 +75,7 @@ def analyze_accelerators(request: Request) -> int:
             return [case for result in results for case in stack_cases(replace(result, runs=result.advised_runs))]
 
         return Answer(
-            lambda: [list(result.json_parts(advice=True)) for result in results],
+            lambda: [partial(result.json_parts, advice=True) for result in results],
             lambda: stack_lines(results, view, errors),
             lambda: list(map(stacked_row, results)),
             cases=cases,

@@ -15,6 +15,7 @@ from ...refusal import Refusal, Stage
 from ...releases.wording import FLEX, LISTS
 from ...rules.kinds import (
     CPU_KERNEL_NOT_PREPARED,
+    CPU_KERNEL_TYPE,
     DYNAMIC_TENSORS,
     MODEL_NOT_LOADED,
     NODE_NOT_LOADED,
@@ -40,6 +41,7 @@ _NEEDED: Mapping[str, str] = {
     NODE_NOT_LOADED.name: "nodes with the parameters that their operators require",
     TENSOR_NOT_LOADED.name: "tensors with a consistent description in the model file",
     CPU_KERNEL_NOT_PREPARED.name: "a node that its CPU kernel can prepare",
+    CPU_KERNEL_TYPE.name: "types that its CPU kernel computes",
     OPERATOR_NOT_REGISTERED.name: "custom operators that the application registers",
 }
 
@@ -157,12 +159,13 @@ def text(search: CauseSearch, state: SearchState) -> FoundEvidence:
 
 
 def preparation(search: CauseSearch, state: SearchState) -> FoundEvidence:
-    """Find a node of the model file that a CPU kernel cannot prepare. Nodes of the same operator share a cause."""
-    key = _unprepared(state.run)
-    if key is None:
+    """Find a node of the model file that a CPU kernel cannot prepare or compute. Nodes of the same operator share a cause."""
+    key, refusal = _unprepared(state.run), state.run.run.refusal
+    if key is None or refusal is None:
         return ()
     op = file_graphs(search.model)[key.subgraph].nodes[key.node].op
-    return _whole(state, Identity(Problem.MODEL, (CPU_KERNEL_NOT_PREPARED.name, op)), Remedy(repaired_nodes=frozenset({key})))
+    code = CPU_KERNEL_TYPE.name if refusal.code == CPU_KERNEL_TYPE.name else CPU_KERNEL_NOT_PREPARED.name
+    return _whole(state, Identity(Problem.MODEL, (code, op)), Remedy(repaired_nodes=frozenset({key})))
 
 
 def preparation_again(search: CauseSearch, state: SearchState) -> FoundEvidence:
@@ -172,7 +175,7 @@ def preparation_again(search: CauseSearch, state: SearchState) -> FoundEvidence:
 
 def _unprepared(examined: Examined) -> NodeKey | None:
     refusal = examined.run.refusal
-    if examined.run.is_prepared or refusal is None or refusal.node is None:
+    if refusal is None or refusal.node is None or (examined.run.is_prepared and refusal.code != CPU_KERNEL_TYPE.name):
         return None
     return examined.change.origin(NodeKey(refusal.subgraph, refusal.node))
 

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from ...errors import DelegateSimError, OptionError
+from ...errors import DelegateSimError, LimitError, OptionError
 from ..files import open_input
 from ..late_numpy import MOST_ARRAY_DIMENSIONS, np
 from ..limits import element_count, how_to_raise, raised
@@ -69,6 +69,8 @@ def _opened(path: str) -> Iterator[tuple[zipfile.ZipFile, Mapping[str, ArrayKind
                 if size > most:
                     raise ValueError(f"its arrays have more than {most:,} bytes{how_to_raise()}")
                 yield archive, kinds
+    except LimitError as error:
+        raise OptionError(printable(f"{path}: {error}")) from error
     except DelegateSimError:
         raise
     except OSError as error:

@@ -205,6 +205,8 @@ def _undone_reason(refusal: Refusal) -> Reason:
     elif refusal.below is not None and refusal.is_of_node:
         below = refusal.below
         needed, action = f"{below.operation or below.call} with {below.operand}: {below.needed}", "undid all delegation"
+    elif refusal.stage is Stage.RUNNING:
+        needed, action = "types that all CPU kernels compute", "stops in Invoke"
     else:
         needed, action = "delegate kernels and CPU kernels that can all be prepared", "undid all delegation"
     return Reason(refusal.code, "runtime", f"the runtime {action}: {message}", message, needed, refusal.hint)

@@ -8,7 +8,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from delegate_sim.errors import LimitError, OptionError
+from delegate_sim.errors import OptionError
 from delegate_sim.foundation import work_budget
 from delegate_sim.foundation.parsing import array_files
 from delegate_sim.foundation.parsing.array_files import array_kinds, read_arrays
@@ -120,7 +120,7 @@ def test_the_headers_of_arrays_cost_steps(tmp_path, monkeypatch):
         for number in range(10):
             archive.writestr(f"{number}.npy", header + bytes(700))
     monkeypatch.setattr(work_budget, "_MOST_STEPS", 9 * len(header))
-    with work_budget.work_budget(), pytest.raises(LimitError, match="reading arrays takes more than the limit"):
+    with work_budget.work_budget(), pytest.raises(OptionError, match="reading arrays takes more than the limit"):
         array_kinds(path)
 
 
