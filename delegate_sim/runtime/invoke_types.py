@@ -17,6 +17,7 @@ from ..refusal import Refusal, node_place
 from ..releases.catalogue import Release, parse_release
 from ..rules.kinds import CPU_KERNEL_TYPE
 from ..rules.operands import listed
+from .invoke_values import refused_value
 
 _DATA: Mapping[str, Any] = json.loads(pkgutil.get_data(__package__, "invoke_types.json") or b"")
 TESTED = frozenset[str](_DATA["tested"].split())
@@ -68,9 +69,10 @@ def _release_range(text: str) -> tuple[str, tuple[Release | None, Release | None
 
 
 def refused_when_run(graph: Graph, nodes: Iterable[Node], release: Release, types: Set[str] = TESTED) -> Refusal | None:
-    """Return the refusal of the first node whose CPU kernel does not compute the types of the node, or None.
+    """Return the refusal of the first node whose CPU kernel does not compute the types or constants of the node, or None.
 
-    Only operands of ``types`` are checked. Releases before the first measured one are not checked.
+    Only operands of ``types`` are checked, and constants if no tensor is dynamic. Releases before the first measured one are not
+    checked.
     """
     releases = _measured_around(release)
     rows: dict[str, Sequence[ComputedTypes]] = {}
@@ -88,6 +90,9 @@ def refused_when_run(graph: Graph, nodes: Iterable[Node], release: Release, type
                 place = node_place(node.index, node.op)
                 values = {"place": place, "operand": row.operand, "found": kind, "needed": listed(computed)}
                 return CPU_KERNEL_TYPE.refusal(CPU_KERNEL_TYPE.template, node=node.index, values=values)
+        refusal = refused_value(graph.view(node), release) if graph.dynamic is None else None
+        if refusal is not None:
+            return refusal
     return None
 
 

@@ -16,9 +16,11 @@ from ...releases.wording import FLEX, LISTS
 from ...rules.kinds import (
     CPU_KERNEL_NOT_PREPARED,
     CPU_KERNEL_TYPE,
+    CPU_KERNEL_VALUE,
     DYNAMIC_TENSORS,
     MODEL_NOT_LOADED,
     NODE_NOT_LOADED,
+    NOT_COMPUTED_KINDS,
     OPERATOR_NOT_LOADED,
     OPERATOR_NOT_REGISTERED,
     TENSOR_NOT_LOADED,
@@ -42,9 +44,11 @@ _NEEDED: Mapping[str, str] = {
     TENSOR_NOT_LOADED.name: "tensors with a consistent description in the model file",
     CPU_KERNEL_NOT_PREPARED.name: "a node that its CPU kernel can prepare",
     CPU_KERNEL_TYPE.name: "types that its CPU kernel computes",
+    CPU_KERNEL_VALUE.name: "constants that its CPU kernel computes",
     OPERATOR_NOT_REGISTERED.name: "custom operators that the application registers",
 }
 
+_NOT_COMPUTED = frozenset([kind.name for kind in NOT_COMPUTED_KINDS])
 _TEXT = Identity(Problem.OPERATOR, ("text",))
 
 
@@ -164,7 +168,7 @@ def preparation(search: CauseSearch, state: SearchState) -> FoundEvidence:
     if key is None or refusal is None:
         return ()
     op = file_graphs(search.model)[key.subgraph].nodes[key.node].op
-    code = CPU_KERNEL_TYPE.name if refusal.code == CPU_KERNEL_TYPE.name else CPU_KERNEL_NOT_PREPARED.name
+    code = refusal.code if refusal.code in _NOT_COMPUTED else CPU_KERNEL_NOT_PREPARED.name
     return _whole(state, Identity(Problem.MODEL, (code, op)), Remedy(repaired_nodes=frozenset({key})))
 
 
@@ -175,7 +179,7 @@ def preparation_again(search: CauseSearch, state: SearchState) -> FoundEvidence:
 
 def _unprepared(examined: Examined) -> NodeKey | None:
     refusal = examined.run.refusal
-    if refusal is None or refusal.node is None or (examined.run.is_prepared and refusal.code != CPU_KERNEL_TYPE.name):
+    if refusal is None or refusal.node is None or (examined.run.is_prepared and refusal.code not in _NOT_COMPUTED):
         return None
     return examined.change.origin(NodeKey(refusal.subgraph, refusal.node))
 
