@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .text.many import Columns
 
 
-Entry = Callable[[], Iterable[str]] | dict[str, Any] | list[Any]
+JsonEntry = Callable[[], Iterable[str]] | dict[str, Any] | list[Any]
 """An entry in JSON (see ``Answer``)."""
 GITHUB = "github"
 MARKDOWN = "markdown"
@@ -101,7 +101,7 @@ def summarize(results: Results) -> None:
 class Answer(NamedTuple):
     """A command's answer about one model, in all forms that the command has. Each form is made only if it is written."""
 
-    entries: Callable[[], list[Entry]]
+    entries: Callable[[], list[JsonEntry]]
     """The entries in JSON: each as plain data, or as a function that returns the parts of its JSON, which can be long."""
     lines: Callable[[], Iterable[Line]]
     rows: Callable[[], list[Any]]
@@ -270,5 +270,5 @@ class _Answers:
         return [model.message for model in self._models.unreadable]
 
 
-def _json_parts(entry: Entry) -> Iterable[str]:
+def _json_parts(entry: JsonEntry) -> Iterable[str]:
     return entry() if callable(entry) else [json.dumps(entry, indent=2, default=str)]

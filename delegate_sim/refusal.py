@@ -175,7 +175,7 @@ class Refusal:
 
     @property
     def is_at_invoke(self) -> bool:
-        """Whether only ``Invoke`` fails. This happens if the failing node comes after a dynamic tensor."""
+        """Whether only ``Invoke`` fails, as behind a dynamic tensor, or if a CPU kernel does not compute a type."""
         return self.effect is Effect.FAIL_AT_INVOKE
 
     @property

@@ -11,6 +11,7 @@ from delegate_sim.graph.graph import Graph
 from delegate_sim.model.model import Model, Quantization, Signature, Tensor
 from delegate_sim.releases.catalogue import Release
 from delegate_sim.releases.wording import cpu_kernels_note
+from delegate_sim.runtime.invoke_types import refused_when_run
 
 from ..console.layout import counted, message, name, node_list, options_text
 from ..console.terminal import Line
@@ -40,7 +41,11 @@ def _verdict(graphs: Sequence[Graph], shapes: str, release: Release) -> str:
     stops = f"preparation stops early in {counted(stopped, 'subgraph')}"
     note = cpu_kernels_note(release)
     unchecked = "" if note is None else f" ({note})"
-    return f"{text}; {stops}{unchecked}" if stopped else f"{text}, all prepared by the CPU kernels{unchecked}"
+    if stopped:
+        return f"{text}; {stops}{unchecked}"
+    refusals = [refused_when_run(graph, graph.nodes, release) for graph in graphs]
+    fails = next((f"; without a delegate, {message(own.message)}" for own in refusals if own is not None), "")
+    return f"{text}, all prepared by the CPU kernels{unchecked}{fails}"
 
 
 def graph_lines(graph: Graph, shapes: str, width: int) -> Iterator[Line]:

@@ -234,7 +234,7 @@ class AcceleratorEngine(Engine):
         Compilation may fail in the accelerator, or later in the CPU delegate that runs the remaining nodes.
         """
         lines = self._messages(run.log_lines)
-        if run.refusal is not None:
+        if run.refusal is not None and not run.refusal.is_at_invoke:
             return LiveDecision(True, f"it fails: {run.refusal.text}", lines)
         accelerators, *_ = self._traits.arguments(run.options)
         options = {name: value for name, value in run.options.items() if name != FALLBACK_OPTION}

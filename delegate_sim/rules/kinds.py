@@ -229,13 +229,14 @@ OPERATOR_NOT_REGISTERED = _RUNTIME["operator-not-registered"]
 STUB_NOT_DELEGATED = _RUNTIME["stub-not-delegated"]
 CPU_KERNEL_TYPE = _RUNTIME["cpu-kernel-type"]
 CPU_KERNEL_VALUE = _RUNTIME["cpu-kernel-value"]
+CPU_KERNEL_QUANTIZATION = _RUNTIME["cpu-kernel-quantization"]
 NOT_ACCELERATED = _RUNTIME["not-fully-accelerated"]
 
 NOT_PREPARED_KINDS = (CPU_KERNEL_NOT_PREPARED, OPERATOR_NOT_REGISTERED)
 """The problems of nodes that the CPU kernels cannot prepare."""
 
-NOT_COMPUTED_KINDS = (CPU_KERNEL_TYPE, CPU_KERNEL_VALUE)
-"""The problems of nodes that the CPU kernels prepare and refuse to compute."""
+FAILS_IN_INVOKE_KINDS = (CPU_KERNEL_TYPE, CPU_KERNEL_VALUE, CPU_KERNEL_QUANTIZATION)
+"""The problems of nodes that the CPU kernels prepare and do not compute."""
 
 NOT_LOADED_KINDS = (MODEL_NOT_LOADED, OPERATOR_NOT_LOADED, TENSOR_TYPE_NOT_LOADED, TENSOR_NOT_LOADED, NODE_NOT_LOADED)
 """The problems of models that the runtime cannot load."""
@@ -248,7 +249,7 @@ RUNTIME_KINDS = (
     *NOT_LOADED_KINDS,
     *NOT_PREPARED_KINDS,
     STUB_NOT_DELEGATED,
-    *NOT_COMPUTED_KINDS,
+    *FAILS_IN_INVOKE_KINDS,
     NOT_ACCELERATED,
 )
 """Problems of the runtime itself. They can occur with any delegate."""

@@ -22,7 +22,7 @@ from ..prepare.preparation import Taken, prepare, prepare_around, prepare_rest
 from ..refusal import Effect, Refusal, Stage
 from ..releases.wording import NOT_ALLOCATED_LINE
 from .delegate_application import NOT_APPLIED, DelegateApplication, shown_number
-from .invoke_types import NOT_BY_DEFAULT, TESTED, refused_when_run
+from .invoke_types import refused_when_run
 from .model_loading import as_read_by, custom_operators, load_on, loading_warnings, not_loaded, not_prepared, stub_not_delegated
 from .run import NOTHING_ASSUMED, REFUSED, Assumptions, ChangedPlan, OwnRuntime, Run, SubgraphRun, option_values, plan_after
 from .target import Target
@@ -245,8 +245,11 @@ class _Chain:
         lines = self.runs[0].log_lines
         self._dispatch()
         failure = None if self._is_allocated() else self._rest_fails()
+        refusal = self._fails_in_invoke() if failure is None else None
         if failure is not None and failure.stage is Stage.PREPARING:
-            self._refuse_later(not_prepared(self._prepared[0], failure))
+            refusal = not_prepared(self._prepared[0], failure)
+        if refusal is not None:
+            self._refuse_later(refusal)
         self.runs[0] = replace(self.runs[0], log_lines=lines)
 
     def _fails_in_invoke(self) -> Refusal | None:
@@ -257,7 +260,7 @@ class _Chain:
             return stub_not_delegated(stubs[0])
         has_default = any(run.delegate.is_applied_by_default for run in self.runs)
         checked = [node for node in left if (first.index, node.index) not in self.assumptions.repaired]
-        return refused_when_run(first, checked, self.release, TESTED if has_default else NOT_BY_DEFAULT)
+        return refused_when_run(first, checked, self.release, has_default=has_default)
 
     def _refuse_later(self, refusal: Refusal) -> None:
         for number, run in enumerate(self.runs):

@@ -1,4 +1,4 @@
-"""The types that CPU kernels compute.
+"""Types that CPU kernels compute, and tensors whose quantization must be the same.
 
 Many kernels prepare operands of every type, and compute only some types. ``invoke_types.json`` has the types that the kernels of
 measured releases computed (``make kernel-types``).
@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import json
 import pkgutil
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..graph.graph import Graph
-from ..model.model import Node
+from ..model.model import Node, Tensor
 from ..refusal import Refusal, node_place
 from ..releases.catalogue import Release, parse_release
-from ..rules.kinds import CPU_KERNEL_TYPE
+from ..rules.kinds import CPU_KERNEL_QUANTIZATION, CPU_KERNEL_TYPE, Kind
 from ..rules.operands import listed
 from .invoke_values import refused_value
 
@@ -26,6 +26,16 @@ NOT_BY_DEFAULT = TESTED - {"FLOAT16"}
 """The types of these that XNNPACK does not compute either, which the runtime applies by default."""
 MEASURED = tuple([parse_release(name) for name in _DATA["releases"].split()])
 """The measured releases, oldest first."""
+_OF_ONE_SCALE: Mapping[str, tuple[str, str, frozenset[str], Release]] = {
+    "REDUCE_MAX": ("input 0", "output 0", frozenset({"INT8", "UINT8"}), MEASURED[0]),
+    "REDUCE_MIN": ("input 0", "output 0", frozenset({"INT8", "UINT8"}), MEASURED[0]),
+    "PADV2": ("input 2", "output 0", frozenset(), parse_release("litert-2.2.0")),
+}
+"""Two operands that need the same scale and zero point, the types that XNNPACK computes otherwise, and the first release.
+
+Source: ``kernels/reduce.cc`` and ``kernels/pad.cc``; measured like the types.
+"""
+_QUANTIZED = frozenset({"INT8", "UINT8", "INT16"})
 _SINCE, _BEFORE = ">=", "<"
 
 
@@ -68,11 +78,11 @@ def _release_range(text: str) -> tuple[str, tuple[Release | None, Release | None
     return name, (None, parse_release(before) if before else None)
 
 
-def refused_when_run(graph: Graph, nodes: Iterable[Node], release: Release, types: Set[str] = TESTED) -> Refusal | None:
-    """Return the refusal of the first node whose CPU kernel does not compute the types or constants of the node, or None.
+def refused_when_run(graph: Graph, nodes: Iterable[Node], release: Release, *, has_default: bool = False) -> Refusal | None:
+    """Return the refusal of the first node that its CPU kernel prepares and does not compute, or None.
 
-    Only operands of ``types`` are checked, and constants if no tensor is dynamic. Releases before the first measured one are not
-    checked.
+    If ``has_default`` is true, XNNPACK has taken its nodes. Otherwise, what it may take is not refused, as it is applied by
+    default. Constants are checked if no tensor is dynamic. Releases before the first measured one are not checked.
     """
     releases = _measured_around(release)
     rows: dict[str, Sequence[ComputedTypes]] = {}
@@ -82,18 +92,28 @@ def refused_when_run(graph: Graph, nodes: Iterable[Node], release: Release, type
         if node.op not in rows:
             rows[node.op] = computed_types(node.op)
         for row in rows[node.op]:
-            kind = _type(graph, node, row.operand)
-            if kind not in types or (row.when is not None and _type(graph, node, row.when[0]) not in row.when[1]):
+            kind = _tensor(graph, node, row.operand).type
+            if kind not in (TESTED if has_default else NOT_BY_DEFAULT):
+                continue
+            if row.when is not None and _tensor(graph, node, row.when[0]).type not in row.when[1]:
                 continue
             computed = dict.fromkeys([name for own in releases for name in row.computed_in(own)])
             if kind not in computed:
-                place = node_place(node.index, node.op)
-                values = {"place": place, "operand": row.operand, "found": kind, "needed": listed(computed)}
-                return CPU_KERNEL_TYPE.refusal(CPU_KERNEL_TYPE.template, node=node.index, values=values)
-        refusal = refused_value(graph.view(node), release) if graph.dynamic is None else None
-        if refusal is not None:
+                values = {"operand": row.operand, "found": kind, "needed": listed(computed)}
+                return _refusal(CPU_KERNEL_TYPE, node, values)
+        if node.op in _OF_ONE_SCALE:
+            operand, other, by_default, since = _OF_ONE_SCALE[node.op]
+            first, second = _tensor(graph, node, operand), _tensor(graph, node, other)
+            is_checked = first.type in (_QUANTIZED if has_default else _QUANTIZED - by_default) and release.is_at_least(since)
+            if is_checked and (first.scale, first.zero_point) != (second.scale, second.zero_point):
+                return _refusal(CPU_KERNEL_QUANTIZATION, node, {"operand": operand, "other": other})
+        if graph.dynamic is None and (refusal := refused_value(graph.view(node), release)) is not None:
             return refusal
     return None
+
+
+def _refusal(kind: Kind, node: Node, values: Mapping[str, str]) -> Refusal:
+    return kind.refusal(kind.template, node=node.index, values={"place": node_place(node.index, node.op), **values})
 
 
 def _measured_around(release: Release) -> Sequence[Release]:
@@ -103,6 +123,6 @@ def _measured_around(release: Release) -> Sequence[Release]:
     return [*before[-1:], *after[:1]] if before else []
 
 
-def _type(graph: Graph, node: Node, operand: str) -> str:
+def _tensor(graph: Graph, node: Node, operand: str) -> Tensor:
     side, position = operand.split()
-    return graph.tensor(node.input(int(position)) if side == "input" else node.output(int(position))).type
+    return graph.tensor(node.input(int(position)) if side == "input" else node.output(int(position)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import importlib
 import os
 import re
@@ -72,6 +74,7 @@ class DuckDb:
             duckdb: Any = importlib.import_module("duckdb")
         except ImportError as error:
             raise ScanError(f"this needs the package duckdb: {install_command('scan')}") from error
+        atexit.register(gc.unfreeze)  # duckdb reports its objects that are left when the process ends
         self.error: type[Exception] = duckdb.Error
         self.limit_errors: tuple[type[Exception], ...] = (duckdb.OutOfMemoryException, duckdb.InterruptException)
         self._module = duckdb

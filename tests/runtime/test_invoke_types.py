@@ -55,6 +55,26 @@ def test_releases_and_delegates(delegate: str, op: str, kind: str, release: str,
     assert (run.refusal is not None and run.refusal.code == "cpu-kernel-type") == fails
 
 
+@pytest.mark.parametrize(
+    ("kind", "scale", "delegate", "fails"),
+    [
+        ("INT16", 0.2, "nnapi", True),
+        ("INT16", 0.1, "nnapi", False),
+        ("INT8", 0.2, "nnapi", False),  # XNNPACK computes it
+        ("FLOAT32", 0.2, "nnapi", False),
+    ],
+)
+def test_scales_of_a_maximum(kind: str, scale: float, delegate: str, fails: bool) -> None:
+    builder = ModelBuilder()
+    graph = builder.subgraph()
+    source = graph.input("input", kind, (2, 4), scale=0.1)
+    axis, result = graph.tensor("axis", "INT32", (1,), data=[1]), graph.tensor("output", kind, (2,), scale=scale)
+    graph.node("REDUCE_MAX", (source, axis), (result,), options={})
+    graph.outputs(result)
+    run = delegate_sim.analyze(builder.bytes(), delegate, defaults="api").runs[0]
+    assert (run.refusal is not None and run.refusal.code == "cpu-kernel-quantization") == fails
+
+
 def test_the_table() -> None:
     assert set(TYPES) == TESTED
     assert list(MEASURED) == sorted(MEASURED, key=lambda release: release.order)

@@ -19,7 +19,7 @@ from delegate_sim.results.report.report import Report
 from delegate_sim.runtime.interpreter import Run, option_values, simulate, simulate_chain
 from delegate_sim.runtime.target import Target
 
-from ...answers import CARD, CARD_IMAGE, CARD_MARKDOWN, Answer, Entry, ModelTable, write_all
+from ...answers import CARD, CARD_IMAGE, CARD_MARKDOWN, Answer, JsonEntry, ModelTable, write_all
 from ...console.output_file import Outputs
 from ...console.terminal import Line
 from ...exits import DONE, FINDINGS
@@ -178,7 +178,7 @@ def _answer(job: AnalysisJob, report: Report, timings: Sequence[Timing], view: V
         without_answer = job.targets[len(report.runs) :] if len(runs) == len(report.runs) else ()
         return writers[form](card_of(report.model, runs, without_answer, Effort(report.model).reason))
 
-    def entries() -> list[Entry]:
+    def entries() -> list[JsonEntry]:
         if job.names_fixes:
             _ = report.advised_runs  # a failure is the model's, not one of writing
         return [partial(report.json_parts, advice=job.names_fixes)]

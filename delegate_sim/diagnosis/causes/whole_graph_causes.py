@@ -15,12 +15,13 @@ from ...refusal import Refusal, Stage
 from ...releases.wording import FLEX, LISTS
 from ...rules.kinds import (
     CPU_KERNEL_NOT_PREPARED,
+    CPU_KERNEL_QUANTIZATION,
     CPU_KERNEL_TYPE,
     CPU_KERNEL_VALUE,
     DYNAMIC_TENSORS,
+    FAILS_IN_INVOKE_KINDS,
     MODEL_NOT_LOADED,
     NODE_NOT_LOADED,
-    NOT_COMPUTED_KINDS,
     OPERATOR_NOT_LOADED,
     OPERATOR_NOT_REGISTERED,
     TENSOR_NOT_LOADED,
@@ -45,10 +46,11 @@ _NEEDED: Mapping[str, str] = {
     CPU_KERNEL_NOT_PREPARED.name: "a node that its CPU kernel can prepare",
     CPU_KERNEL_TYPE.name: "types that its CPU kernel computes",
     CPU_KERNEL_VALUE.name: "constants that its CPU kernel computes",
+    CPU_KERNEL_QUANTIZATION.name: "the same scale and zero point in both tensors",
     OPERATOR_NOT_REGISTERED.name: "custom operators that the application registers",
 }
 
-_NOT_COMPUTED = frozenset([kind.name for kind in NOT_COMPUTED_KINDS])
+_FAILS_IN_INVOKE = frozenset([kind.name for kind in FAILS_IN_INVOKE_KINDS])
 _TEXT = Identity(Problem.OPERATOR, ("text",))
 
 
@@ -168,7 +170,7 @@ def preparation(search: CauseSearch, state: SearchState) -> FoundEvidence:
     if key is None or refusal is None:
         return ()
     op = file_graphs(search.model)[key.subgraph].nodes[key.node].op
-    code = refusal.code if refusal.code in _NOT_COMPUTED else CPU_KERNEL_NOT_PREPARED.name
+    code = refusal.code if refusal.code in _FAILS_IN_INVOKE else CPU_KERNEL_NOT_PREPARED.name
     return _whole(state, Identity(Problem.MODEL, (code, op)), Remedy(repaired_nodes=frozenset({key})))
 
 
@@ -179,7 +181,7 @@ def preparation_again(search: CauseSearch, state: SearchState) -> FoundEvidence:
 
 def _unprepared(examined: Examined) -> NodeKey | None:
     refusal = examined.run.refusal
-    if refusal is None or refusal.node is None or (examined.run.is_prepared and refusal.code not in _NOT_COMPUTED):
+    if refusal is None or refusal.node is None or (examined.run.is_prepared and refusal.code not in _FAILS_IN_INVOKE):
         return None
     return examined.change.origin(NodeKey(refusal.subgraph, refusal.node))
 

@@ -167,7 +167,8 @@ def coverage(runs: Sequence[Run]) -> Coverage:
         return Coverage(f"{before}{none}{verdict(others[0])}")
     ranked = groups[place]
     if ranked[0].delegate.ranking is Ranking.PLUGINS:
-        return Coverage(before + _plugins_verdict(ranked, are_all=len(groups) == 1 and not waiting))
+        running = [run for run in ranked if measure(run).outcome == TAKEN]
+        return Coverage(before + _plugins_verdict(running, are_all=len(running) == len(runs)))
     leaders, wrong, ahead = _standing(ranked)
     first, measures = leaders[0], measure(leaders[0])
     if place:

@@ -40,7 +40,7 @@ def relu(type):
 
 @pytest.mark.parametrize(("type", "is_switch"), [("INT8", True), ("INT32", False)])
 def test_quantized_nodes_without_the_option(type, is_switch):
-    (finding,) = diagnose(relu(type), "gpu", options={"gpu_experimental_enable_quant": False}).findings
+    finding, *_ = diagnose(relu(type), "gpu", options={"gpu_experimental_enable_quant": False}).findings
     assert (finding.cause.suggestion == "set-option") == is_switch
     assert finding.cause.codes == ("gpu-tensor-type",)
     if is_switch:
