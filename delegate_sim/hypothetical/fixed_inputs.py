@@ -138,7 +138,8 @@ def parse_shapes(model: Model, texts: Sequence[str]) -> dict[int, tuple[int, ...
         tensor = model.subgraphs[0].tensors[index]
         open_shape = tensor.shape_signature or tensor.shape
         if len(shape) != len(open_shape) or any(old not in (-1, new) for old, new in zip(open_shape, shape, strict=True)):
-            raise OptionError(printable(f"input {name!r} has shape {list(open_shape)}, which does not match {list(shape)}"))
+            fault = f"input {name!r} has shape {list(open_shape)}, which does not match {list(shape)}"
+            raise OptionError(printable(f"{fault}; whatif with resize simulates other sizes"))
     return shapes
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from ..graph.graph import NodeView
 from ..model.model import Tensor
-from ..model.numbers import FlatNumbers, bounds, fact_of, fulfill
+from ..model.numbers import FlatNumbers, as_list, bounds, fact_of, fulfill
 from ..refusal import Refusal, node_place
 from ..releases.catalogue import Release, parse_release
 from ..rules.kinds import CPU_KERNEL_VALUE
@@ -19,6 +19,8 @@ from ..rules.kinds import CPU_KERNEL_VALUE
 _INTEGERS = frozenset({"INT8", "INT16", "INT32", "INT64"})
 _DIVISORS = {"DIV": frozenset({"INT32"}), "FLOOR_DIV": _INTEGERS | {"FLOAT32"}, "FLOOR_MOD": _INTEGERS}
 """The types of divisors that must not be 0. Before litert-1.4.0, an integer DIV by 0 ends the process."""
+_MOST_SIZES = 8
+"""More sizes of a result are not read."""
 _EACH_NUMBER_IS_CHECKED = parse_release("litert-2.1.6")
 """From this release on, GATHER_ND and SCATTER_ND check each number of an index. Older releases check the place in memory."""
 
@@ -61,8 +63,7 @@ def _limits(node: NodeView, release: Release) -> tuple[int, int | None, int | No
             return 1, 0, _last(_indexed(node.input(0).shape, node.input(1), release))
         case "SCATTER_ND":
             sizes = node.value(node.input(2))
-            shape = [] if sizes is None else sizes.tolist()
-            last = _last(_indexed(shape, node.input(0), release))
+            last = None if sizes is None else _last(_indexed(as_list(sizes[:_MOST_SIZES]), node.input(0), release))
             return 0, None if last is None else 0, last
         case "EMBEDDING_LOOKUP":
             return 0, 0, _last(node.input(1).shape[:1])
@@ -83,6 +84,8 @@ def _along(tensor: Tensor, axis: int) -> Sequence[int]:
 def _indexed(shape: Sequence[int], indices: Tensor, release: Release) -> Sequence[int]:
     """Return the sizes of the dimensions that an index counts along. Return none if numbers are not checked one by one."""
     depth = indices.shape[-1] if indices.shape else 0
+    if depth > len(shape):
+        return ()
     return shape[:depth] if depth == 1 or release.is_at_least(_EACH_NUMBER_IS_CHECKED) else ()
 
 
