@@ -159,31 +159,18 @@ def _by_tensor(model: Model, shapes: Mapping[str, tuple[int, ...]]) -> dict[int,
     return {names[name]: shape for name, shape in shapes.items()}
 
 
-def with_resized_inputs(model: Model, shapes: Mapping[str, tuple[int, ...]], release: Release) -> Edited:
+def with_resized_inputs(model: Model, shapes: Mapping[str, tuple[int, ...]]) -> Edited:
     """Return the model after the application resized inputs, without another conversion.
 
-    ``shapes`` has the shapes by the names of inputs. All other shapes are computed, and no node becomes a constant. Raise
-    OptionError if the model lacks an input.
+    ``shapes`` has the shapes by the names of inputs. Raise OptionError if the model lacks an input.
     """
     first = model.subgraphs[0]
     tensors = list(first.tensors)
     for index, shape in _by_tensor(model, shapes).items():
-        tensors[index] = _with_size(tensors[index], shape)
-    known = model.with_same_bytes(subgraphs=(replace(first, tensors=tuple(tensors)), *model.subgraphs[1:]))
-    folded = fold(known, release)
-    return edited(known, lambda editor: _resize(editor, folded[editor.subgraph.index]))
-
-
-def _resize(editor: Editor, folded: FoldedGraph) -> None:
-    for tensor in editor.graph.tensors:
-        if tensor.index not in folded.open and not tensor.is_constant:
-            editor.tensors[tensor.index] = _with_size(tensor, folded.graph.tensors[tensor.index].shape)
-
-
-def _with_size(tensor: Tensor, shape: tuple[int, ...]) -> Tensor:
-    signature = tensor.shape_signature
-    kept = signature if signature is not None and len(signature) == len(shape) else None
-    return tensor._replace(shape=shape, shape_signature=kept)
+        signature = tensors[index].shape_signature
+        kept = signature if signature is not None and len(signature) == len(shape) else None
+        tensors[index] = tensors[index]._replace(shape=shape, shape_signature=kept)
+    return unchanged(model.with_same_bytes(subgraphs=(replace(first, tensors=tuple(tensors)), *model.subgraphs[1:])))
 
 
 def with_shapes(model: Model, shapes: Mapping[int, Sequence[int]], release: Release) -> Edited:

@@ -157,7 +157,7 @@ def changed(
 
 
 def _changed(model: Model, hypothetical: HypotheticalChanges, release: Release, cache: AnalysisCache) -> Edited:
-    result = with_resized_inputs(model, hypothetical.resized, release) if hypothetical.resized else unchanged(model)
+    result = with_resized_inputs(model, hypothetical.resized) if hypothetical.resized else unchanged(model)
     if hypothetical.removed_nodes:
         result = result.then(lambda model: without_nodes(model, hypothetical.removed_nodes))
     for nodes, change in ((hypothetical.float_nodes, with_float_arithmetic), (hypothetical.inlined_nodes, with_inlined_nodes)):

@@ -142,16 +142,45 @@ def joined(op, options=None):
     return builder
 
 
-def flattened():
+def flattened(*shape):
     """A RESHAPE to a constant shape."""
     builder = ModelBuilder()
     layers = Layers(builder.subgraph())
     source = layers.node("RELU", [layers.input("FLOAT32", 1, 2, 2, 3)])
-    layers.node("RESHAPE", [source, layers.constant("INT32", [1, 12])], shape=(1, 12))
+    layers.node("RESHAPE", [source, layers.constant("INT32", shape)], shape=(1, 12))
     layers.finish()
     return builder
 
 
+def weighted(op, source, weights, result, **options):
+    """An operator with weights behind a node."""
+    builder = ModelBuilder()
+    layers = Layers(builder.subgraph())
+    operands = layers.node("RELU", [layers.input("FLOAT32", *source)]), layers.weights("FLOAT32", *weights)
+    version = 5 if options.get("keep_num_dims") else 1
+    bias = () if op == "BATCH_MATMUL" else (layers.weights("FLOAT32", weights[0]),)
+    layers.node(op, [*operands, *bias], shape=result, options=options, version=version)
+    layers.finish()
+    return builder
+
+
+def upsampled():
+    """An ADD of the input and of a TRANSPOSE_CONV, whose constant size XNNPACK does not read."""
+    builder = ModelBuilder()
+    layers = Layers(builder.subgraph())
+    source = layers.input("FLOAT32", 1, 4, 4, 3)
+    half = layers.node("MAX_POOL_2D", [source], shape=(1, 2, 2, 3), options={**STRIDES, "filter_width": 2, "filter_height": 2})
+    operands = layers.constant("INT32", [1, 4, 4, 3]), layers.weights("FLOAT32", 3, 2, 2, 3), half
+    layers.node("ADD", [source, layers.node("TRANSPOSE_CONV", operands, "FLOAT32", (1, 4, 4, 3), options=STRIDES)])
+    layers.finish()
+    return builder
+
+
+STRIDES = {"stride_w": 2, "stride_h": 2}
+CONVOLVED = weighted("CONV_2D", (1, 4, 4, 4), (4, 1, 1, 4), (1, 4, 4, 4), stride_w=1, stride_h=1)
+ROWS = weighted("FULLY_CONNECTED", (1, 8), (4, 8), (1, 4))
+KEPT_ROWS = weighted("FULLY_CONNECTED", (1, 2, 8), (4, 8), (1, 2, 4), keep_num_dims=True)
+PRODUCT = weighted("BATCH_MATMUL", (1, 4, 8), (1, 8, 3), (1, 4, 3))
 LARGER, SHAPES = (1, 4, 4, 3), "xnnpack-kernel-operand-shapes"
 
 
@@ -163,8 +192,20 @@ LARGER, SHAPES = (1, 4, 4, 3), "xnnpack-kernel-operand-shapes"
         (joined("CONCATENATION", {"axis": 3}), LARGER, "litert-2.1.5", None),
         (joined("CONCATENATION", {"axis": 3}), LARGER, "litert-2.1.6", SHAPES),
         (joined("CONCATENATION", {"axis": -1}), (1, 2, 2, 5), "litert-2.3", None),
-        (flattened(), LARGER, "litert-2.3", "xnnpack-kernel-reshape"),
-        (flattened(), (1, 2, 2, 3), "litert-2.3", None),
+        (flattened(1, 12), LARGER, "litert-2.3", "xnnpack-kernel-reshape"),
+        (flattened(-1, 12), (1, 2, 3, 3), "litert-2.3", "xnnpack-kernel-reshape"),
+        (flattened(-1, 12), LARGER, "litert-2.3", None),
+        (CONVOLVED, (1, 4, 4, 6), "litert-2.1.6", None),
+        (CONVOLVED, (1, 4, 4, 6), "litert-2.2.0", SHAPES),
+        (CONVOLVED, (1, 5, 5, 4), "litert-2.2.0", None),
+        (ROWS, (1, 12), "litert-1.3.0", None),
+        (ROWS, (1, 12), "litert-1.4.0", SHAPES),
+        (ROWS, (1, 16), "litert-2.3", None),
+        (KEPT_ROWS, (1, 1, 16), "litert-2.1.6", None),
+        (KEPT_ROWS, (1, 1, 16), "litert-2.2.0", SHAPES),
+        (PRODUCT, (1, 4, 6), "litert-1.1.2", SHAPES),
+        (PRODUCT, (2, 4, 8), "litert-2.3", None),
+        (upsampled(), (1, 8, 8, 3), "litert-2.3", None),
     ],
 )
 def test_inputs_that_the_application_resizes(builder, size, release, code):
@@ -175,7 +216,7 @@ def test_inputs_that_the_application_resizes(builder, size, release, code):
 
 
 def test_a_cpu_kernel_refuses_a_resized_input():
-    refusal = run_if(flattened(), HypotheticalChanges(resized={"float32_input_0": LARGER}), "gpu").refusal
+    refusal = run_if(flattened(1, 12), HypotheticalChanges(resized={"float32_input_0": LARGER}), "gpu").refusal
     assert (refusal.code, refusal.node) == ("cpu-kernel-not-prepared", 1)
 
 
