@@ -117,14 +117,14 @@ def misfit(nodes: Collection[int], prepared: Callable[[], Graph], release: Relea
     if not release.is_at_least(_RESHAPE_IS_CHECKED):
         return None
     known = prepared()
-    found = {index: refusal for index in nodes if (refusal := _misfit(known.view(known.nodes[index]), release)) is not None}
+    refusals = {index: refusal for index in nodes if (refusal := _misfit(known.view(known.nodes[index]), release)) is not None}
     ends = {known.dynamic.node if known.dynamic is not None else -1, known.failure.node if known.failure is not None else -1}
-    if not found or None in ends:
+    if not refusals or None in ends:
         return None
     for index in known.execution_plan:
         node = known.nodes[index]
-        if index in found or index in ends or node.op == "TRANSPOSE_CONV" or node.is_custom:
-            return found.get(index)
+        if index in refusals or index in ends or node.op == "TRANSPOSE_CONV" or node.is_custom:
+            return refusals.get(index)
     return None
 
 
