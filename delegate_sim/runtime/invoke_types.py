@@ -17,6 +17,7 @@ from ..refusal import Refusal, node_place
 from ..releases.catalogue import Release, parse_release
 from ..rules.kinds import CPU_KERNEL_QUANTIZATION, CPU_KERNEL_TYPE, Kind
 from ..rules.operands import listed
+from .invoke_values import VALUES_CHECKED, refused_value
 
 _DATA: Mapping[str, Any] = json.loads(pkgutil.get_data(__package__, "invoke_types.json") or b"")
 TESTED = frozenset[str](_DATA["tested"].split())
@@ -106,7 +107,7 @@ def refused_when_run(graph: Graph, nodes: Iterable[Node], release: Release, *, h
     """Return the refusal of the first node that its CPU kernel prepares and does not compute, or None.
 
     If ``has_default`` is true, XNNPACK has taken its nodes. Otherwise, what it may take is not refused, as it is applied by
-    default. Releases before the first measured one are not checked.
+    default. Constants are checked if no tensor is dynamic. Releases before the first measured one are not checked.
     """
     releases = _measured_around(release)
     types = TESTED if has_default else NOT_BY_DEFAULT
@@ -128,6 +129,12 @@ def refused_when_run(graph: Graph, nodes: Iterable[Node], release: Release, *, h
             is_checked = first.type in (_QUANTIZED if has_default else _QUANTIZED - by_default) and release.is_at_least(since)
             if is_checked and (first.scale, first.zero_point) != (second.scale, second.zero_point):
                 return _refusal(CPU_KERNEL_QUANTIZATION, node, {"operand": str(operand), "other": str(other)})
+        if (
+            node.op in VALUES_CHECKED
+            and graph.dynamic is None
+            and (refusal := refused_value(graph.view(node), release)) is not None
+        ):
+            return refusal
     return None
 
 

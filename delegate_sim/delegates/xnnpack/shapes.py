@@ -79,9 +79,14 @@ def uneven_split(node: NodeView, inputs: Collection[int], release: Release) -> R
 
 
 _RESHAPE_IS_CHECKED = parse_release("litert-1.1.2")
-"""From this release on, a RESHAPE must keep the number of elements.
+"""From this release on, a RESHAPE must keep the number of elements, and two operands must broadcast.
 
 Measured with ``ai-edge-litert`` 1.1.2 to 2.3.0. Older releases were not measured.
+"""
+_CONCATENATION_IS_CHECKED = parse_release("litert-2.1.6")
+"""From this release on, the operands of a CONCATENATION may differ only along the axis.
+
+Measured with ``ai-edge-litert`` 1.1.2 to 2.3.0 and a nightly of 2.4.0.
 """
 _WINDOW_IS_CHECKED = parse_release("litert-2.2.0")
 """From this release on, the window of a convolution must fit into the padded input.
@@ -91,11 +96,12 @@ Measured with ``ai-edge-litert`` 2.1.3 to 2.3.0.
 
 
 def misfit(graph: Graph, nodes: Collection[int], prepared: Callable[[], Graph], release: Release) -> Refusal | None:
-    """Return the failure of the first node whose window or new shape does not fit its input, or None.
+    """Return the failure of the first node whose window, new shape or second operand does not fit its input, or None.
 
-    These are convolutions without padding whose dilated window is larger than the input, and RESHAPE nodes that change the number
-    of elements. XNNPACK computes all shapes itself. They are known until a CPU kernel refuses a node or a tensor is dynamic, so
-    later nodes are not checked. ``prepared`` returns the subgraph with these shapes.
+    These are convolutions without padding whose dilated window is larger than the input, RESHAPE nodes that change the number
+    of elements, and operands that cannot be broadcast or concatenated. XNNPACK computes all shapes itself. They are known until
+    a CPU kernel refuses a node or a tensor is dynamic, so later nodes are not checked. ``prepared`` returns the subgraph with
+    these shapes.
 
     Upstream: ``reshape_convolution2d_nhwc`` (``src/operators/convolution-nhwc.c``), ``reshape_copy_operator``
     (``src/subgraph/copy.c``).
@@ -126,7 +132,27 @@ def _misfit(node: NodeView, release: Release) -> Refusal | None:
         shape = [] if sizes is None else as_list(sizes)
         if shape and min(shape) > 0 and element_count(shape) != source.element_count:
             return kernel_failure("xnnpack-kernel-reshape", node.node.index, source, needed=shape)
+    problem = None if node.node.is_custom else _combination_problem(node, release)
+    return None if problem is None else kernel_failure(_OPERAND_SHAPES, node.node.index, op=node.op, found=problem)
+
+
+def _combination_problem(node: NodeView, release: Release) -> str | None:
+    shape = node.input(0).shape
+    for position in range(1, len(node.node.inputs)):
+        other = node.input(position).shape
+        if node.op in _BROADCASTS and not _broadcasts(shape, other):
+            return f"shapes {list(shape)} and {list(other)}, which cannot be broadcast together"
+        if node.op == "CONCATENATION" and release.is_at_least(_CONCATENATION_IS_CHECKED) and not _concatenates(node, other):
+            return f"shapes {list(shape)} and {list(other)}, which differ in more than one dimension"
     return None
+
+
+def _concatenates(node: NodeView, other: tuple[int, ...]) -> bool:
+    shape, axis = node.input(0).shape, node.options.axis
+    if len(shape) != len(other) or not -len(shape) <= axis < len(shape):
+        return True  # not measured
+    along = axis % len(shape)
+    return shape[:along] == other[:along] and shape[along + 1 :] == other[along + 1 :]
 
 
 def _window_is_larger(node: NodeView) -> bool:
@@ -145,8 +171,10 @@ def dilated_window(node: NodeView) -> tuple[int, int]:
     return (height - 1) * options.dilation_h_factor + 1, (width - 1) * options.dilation_w_factor + 1
 
 
-_BINARY = frozenset({"ADD", "DIV", "MAXIMUM", "MINIMUM", "MUL", "PRELU", "SQUARED_DIFFERENCE", "SUB"})
+_BROADCASTS = frozenset({"ADD", "DIV", "MAXIMUM", "MINIMUM", "MUL", "SQUARED_DIFFERENCE", "SUB"})
+_BINARY = _BROADCASTS | {"PRELU"}
 """Operators that broadcast their two operands."""
+_OPERAND_SHAPES = "xnnpack-kernel-operand-shapes"
 
 
 def operands_of_other_shape(node: NodeView, inputs: Collection[int]) -> Refusal | None:
@@ -164,9 +192,7 @@ def operands_of_other_shape(node: NodeView, inputs: Collection[int]) -> Refusal 
     if node.node.is_custom or not is_certain(source):
         return None
     problem = next(_shape_problems(node, source, is_certain), None)
-    return (
-        None if problem is None else kernel_failure("xnnpack-kernel-operand-shapes", node.node.index, op=node.op, found=problem)
-    )
+    return None if problem is None else kernel_failure(_OPERAND_SHAPES, node.node.index, op=node.op, found=problem)
 
 
 def _shape_problems(node: NodeView, source: Tensor, is_certain: Callable[[Tensor], bool]) -> Iterator[str]:
