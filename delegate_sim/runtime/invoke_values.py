@@ -19,6 +19,10 @@ from ..rules.kinds import CPU_KERNEL_VALUE
 _INTEGERS = frozenset({"INT8", "INT16", "INT32", "INT64"})
 _DIVISORS = {"DIV": frozenset({"INT32"}), "FLOOR_DIV": _INTEGERS | {"FLOAT32"}, "FLOOR_MOD": _INTEGERS}
 """The types of divisors that must not be 0. Before litert-1.4.0, an integer DIV by 0 ends the process."""
+VALUES_CHECKED = frozenset(_DIVISORS).union(
+    ["GATHER", "GATHER_ND", "SCATTER_ND", "EMBEDDING_LOOKUP", "CUMSUM", "REVERSE_V2", "REVERSE_SEQUENCE", "POW"]
+)
+"""The operators whose constants are checked."""
 _MOST_SIZES = 8
 """More sizes of a result are not read."""
 _EACH_NUMBER_IS_CHECKED = parse_release("litert-2.1.6")

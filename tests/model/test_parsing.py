@@ -21,10 +21,10 @@ def chain(count, op="Own", name="x"):
     return builder.bytes()
 
 
-@pytest.mark.parametrize("long", [{"op": "O" * 100_000}, {"name": "x" * 100_000}], ids=lambda long: next(iter(long)))
+@pytest.mark.parametrize("long", [{"op": "O" * 60_000}, {"name": "x" * 100_000}], ids=lambda long: next(iter(long)))
 def test_long_names_may_be_said_some_times(monkeypatch, long):
     assert len(load(chain(30, **long)).subgraphs[0].nodes) == 30
-    with pytest.raises(ModelError, match=r"has nodes that repeat names too often \(10,\d{3},\d{3} characters in total\)"):
+    with pytest.raises(ModelError, match=r"has nodes that repeat names too often \(\d+,\d{3},\d{3} characters in total\)"):
         load(chain(100, **long))
     monkeypatch.setenv("DELEGATE_SIM_LIMITS", "3")
     assert len(load(chain(100, **long)).subgraphs[0].nodes) == 100
@@ -35,12 +35,12 @@ def test_a_large_file_may_say_more():
     graph = builder.subgraph()
     tensor = graph.input("x", "FLOAT32", (1, 4))
     graph.tensor("weights", "UINT8", (2_000_000,), data=bytes(2_000_000))
-    for number in range(50):
+    for number in range(80):
         result = graph.tensor(f"y{number}", "FLOAT32", (1, 4))
-        graph.node("CUSTOM", [tensor], [result], custom="O" * 100_000)
+        graph.node("CUSTOM", [tensor], [result], custom="O" * 60_000)
         tensor = result
     graph.outputs(tensor)
-    assert len(load(builder.bytes()).subgraphs[0].nodes) == 50
+    assert len(load(builder.bytes()).subgraphs[0].nodes) == 80
 
 
 def test_the_longest_name_need_not_be_said_often():
