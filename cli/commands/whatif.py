@@ -63,10 +63,8 @@ _RUNTIME = "runtime"
     multiple=True,
     help="Assume that an operator, or node:N, has another version.",
 )
-@click.option("--batch", metavar="N", type=int, help="Assume that the first dimension of every input is N.")
-@click.option(
-    "--resize", "resized", metavar="INPUT=SIZES", multiple=True, help="Assume that the app resizes an input: input=1,224,224,3."
-)
+@click.option("--batch", metavar="N", type=int, help="Assume the first dimension N in every input.")
+@click.option("--resize", "resized", metavar="INPUT=SIZES", multiple=True, help="Resize an input, as input=1,224,224,3.")
 @click.option("--fix-shapes", is_flag=True, help="Assume that every tensor keeps the shape in the model file.")
 @click.option(
     "--to",

@@ -115,10 +115,10 @@ class Run:
         return self.refusal is None and any(subgraph.delegated for subgraph in self.subgraphs)
 
     @property
-    def awaits_board(self) -> bool:
-        """Whether the delegate takes nodes that only the board compiles. Programs in the model file are compiled already."""
+    def awaits_device(self) -> bool:
+        """Whether the delegate takes nodes that only the device compiles. Programs in the model file are compiled already."""
         return (
-            bool(self.delegate.compiled_on_board)
+            bool(self.delegate.compiled_on_device)
             and self.takes_nodes
             and any(not is_program(subgraph.graph.nodes[index]) for subgraph in self.subgraphs for index in subgraph.delegated)
         )

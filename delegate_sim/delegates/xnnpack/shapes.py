@@ -117,7 +117,8 @@ def misfit(nodes: Collection[int], prepared: Callable[[], Graph], release: Relea
     if not release.is_at_least(_RESHAPE_IS_CHECKED):
         return None
     known = prepared()
-    refusals = {index: refusal for index in nodes if (refusal := _misfit(known.view(known.nodes[index]), release)) is not None}
+    own = [index for index in nodes if index < len(known.nodes)]  # others replace a composite
+    refusals = {index: refusal for index in own if (refusal := _misfit(known.view(known.nodes[index]), release)) is not None}
     ends = {known.dynamic.node if known.dynamic is not None else -1, known.failure.node if known.failure is not None else -1}
     if not refusals or None in ends:
         return None

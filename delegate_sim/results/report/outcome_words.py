@@ -140,7 +140,7 @@ class DelegateResult(Protocol):
         """Whether the delegate takes nodes and no later step fails."""
 
     @property
-    def awaits_board(self) -> bool:
+    def awaits_device(self) -> bool:
         """Whether the delegate takes nodes that only the board compiles."""
 
     @property
@@ -149,10 +149,10 @@ class DelegateResult(Protocol):
 
 
 def not_built(delegate: Delegate) -> str:
-    """Return the note on the nodes that a delegate compiles on the board."""
+    """Return the note on the nodes that a delegate compiles on the device."""
     return (
-        f"Taken, but not compiled: the delegate compiles these nodes on the board, {delegate.compiled_on_board}. Only the board "
-        "shows whether they can be compiled, how fast they run, and how their numbers differ from the CPU's."
+        f"Taken, but not compiled: the delegate compiles these nodes on the device, {delegate.compiled_on_device}. Only the "
+        "device shows whether they can be compiled, how fast they run, and how their numbers differ from the CPU's."
     )
 
 
@@ -176,7 +176,7 @@ def plugin_notes(
         yield NOT_COMPILED
     waiting: dict[str, dict[str, None]] = {}
     for own in results:
-        if own.awaits_board:
+        if own.awaits_device:
             waiting.setdefault(not_built(own.delegate), {})[own.delegate.name] = None
     is_named = len({own.delegate.name for own in results}) > 1
     for note, names_waiting in waiting.items():
@@ -206,5 +206,5 @@ def plugin_notes(
 def outcome_notes(result: DelegateResult) -> tuple[str, ...]:
     """Return the notes on a result: a note if the nodes are only selected, and the warnings."""
     note = words_of(result.delegate.name).note if result.takes_nodes else ""
-    note = not_built(result.delegate) if result.awaits_board else note
+    note = not_built(result.delegate) if result.awaits_device else note
     return (*([note] if note else []), *result.warnings)
