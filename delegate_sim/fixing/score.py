@@ -73,7 +73,7 @@ class Standing(Declared):
     """The nodes with wrong numbers that passes may change."""
     at_risk: tuple[NumberRisk, ...] = ()
     """The nodes and outputs with numbers that are known to differ, or may differ, from the numbers on the CPU."""
-    awaits_device: bool = False
+    awaits_board: bool = False
     """Whether the delegate takes nodes that only the board compiles."""
     refusal: Refusal | None = field(default=None, compare=False)
     """The refusal of the whole graph."""
@@ -133,7 +133,7 @@ def standing_of(run: Run) -> Standing:
         warnings=run.warnings,
         to_cure=to_cure,
         at_risk=risks,
-        awaits_device=run.awaits_device,
+        awaits_board=run.awaits_board,
         refusal=run.refusal,
         refusal_text=refusal_text(run),
     )

@@ -115,7 +115,7 @@ class Run:
         return self.refusal is None and any(subgraph.delegated for subgraph in self.subgraphs)
 
     @property
-    def awaits_device(self) -> bool:
+    def awaits_board(self) -> bool:
         """Whether the delegate takes nodes that only the device compiles. Programs in the model file are compiled already."""
         return (
             bool(self.delegate.compiled_on_device)

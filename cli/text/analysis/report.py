@@ -175,7 +175,7 @@ def _target(run: Run, view: View) -> Iterator[Line]:
 
 
 def _not_compiled(run: Run, view: View) -> Iterator[Line]:
-    note = words_of(run.delegate.name).note or (not_built(run.delegate) if run.awaits_device else "")
+    note = words_of(run.delegate.name).note or (not_built(run.delegate) if run.awaits_board else "")
     if note:
         yield from _paragraph(note, view, "", "")
         yield Line("")

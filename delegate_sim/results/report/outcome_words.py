@@ -140,7 +140,7 @@ class DelegateResult(Protocol):
         """Whether the delegate takes nodes and no later step fails."""
 
     @property
-    def awaits_device(self) -> bool:
+    def awaits_board(self) -> bool:
         """Whether the delegate takes nodes that only the board compiles."""
 
     @property
@@ -176,7 +176,7 @@ def plugin_notes(
         yield NOT_COMPILED
     waiting: dict[str, dict[str, None]] = {}
     for own in results:
-        if own.awaits_device:
+        if own.awaits_board:
             waiting.setdefault(not_built(own.delegate), {})[own.delegate.name] = None
     is_named = len({own.delegate.name for own in results}) > 1
     for note, names_waiting in waiting.items():
@@ -206,5 +206,5 @@ def plugin_notes(
 def outcome_notes(result: DelegateResult) -> tuple[str, ...]:
     """Return the notes on a result: a note if the nodes are only selected, and the warnings."""
     note = words_of(result.delegate.name).note if result.takes_nodes else ""
-    note = not_built(result.delegate) if result.awaits_device else note
+    note = not_built(result.delegate) if result.awaits_board else note
     return (*([note] if note else []), *result.warnings)

@@ -70,7 +70,7 @@ def test_a_network_for_another_npu_fails_at_invoke(configuration, code):
 def test_nodes_are_compiled_on_the_board_unless_vela_compiled_them():
     def notes(builder):
         (result,) = delegate_sim.simulate(builder.bytes(), [("ethosu-imx93", {})]).runs
-        return result.awaits_device, [note.partition(". ")[0] for note in outcome_notes(result) if "compiles these" in note]
+        return result.awaits_board, [note.partition(". ")[0] for note in outcome_notes(result) if "compiles these" in note]
 
     source, compiled = ModelBuilder(), compiled_network(program(U65_256))
     chain(source, "RELU")
