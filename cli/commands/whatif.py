@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import click
 
 from delegate_sim.delegates.options import parse_options
 from delegate_sim.diagnosis.diagnose import diagnose
 from delegate_sim.diagnosis.goal_search import Goal, parse_goal, search
+from delegate_sim.foundation.parsing.shapes import parse_shape
 from delegate_sim.hypothetical.hypothetical_changes import CONVERSIONS, HypotheticalChanges, NodeKey
 from delegate_sim.model.model import Model
 from delegate_sim.model.schema import is_operator
@@ -37,7 +39,8 @@ Examples:
   delegate-sim whatif model.tflite --search multiply-adds=90%
 
 Side A is the unchanged model on a target with the settings of --base. All other options of A's target have their defaults. Side B
-is the model with the changes of --accept, --set-version, --batch, --fix-shapes and --to. B's target has all other options.
+is the model with the changes of --accept, --set-version, --batch, --resize, --fix-shapes and --to. B's target has all other
+options.
 """
 
 _NODE = re.compile(r"node:(?:([0-9]{1,10}):)?([0-9]{1,10})")
@@ -60,7 +63,8 @@ _RUNTIME = "runtime"
     multiple=True,
     help="Assume that an operator, or node:N, has another version.",
 )
-@click.option("--batch", metavar="N", type=int, help="Assume that the first dimension of every input is N.")
+@click.option("--batch", metavar="N", type=int, help="Assume the first dimension N in every input.")
+@click.option("--resize", "resized", metavar="INPUT=SIZES", multiple=True, help="Resize an input, as input=1,224,224,3.")
 @click.option("--fix-shapes", is_flag=True, help="Assume that every tensor keeps the shape in the model file.")
 @click.option(
     "--to",
@@ -88,6 +92,7 @@ def command(
     accepted: Sequence[str],
     versions: Sequence[str],
     batch: int | None,
+    resized: Sequence[str],
     fix_shapes: bool,
     conversion: str | None,
     base: Sequence[str],
@@ -104,6 +109,7 @@ def command(
     """
     after = arguments.target()
     hypothetical = _hypothetical(accepted, versions, batch, fix_shapes, conversion)
+    hypothetical = replace(hypothetical, resized=dict(map(parse_shape, resized)))
     models = Models(paths)
     profiles.check(len(models.paths))
     if goal is not None:
@@ -119,7 +125,7 @@ def command(
     before = _before(after, base)
     if before == after and hypothetical == HypotheticalChanges():
         raise click.UsageError(
-            "nothing to change: give --accept, --set-version, --batch, --fix-shapes, --to or an option of the delegate"
+            "nothing to change: give --accept, --set-version, --batch, --resize, --fix-shapes, --to or an option of the delegate"
         )
 
     def assumed(path: str) -> Answer:
@@ -178,6 +184,7 @@ def _words(hypothetical: HypotheticalChanges) -> str:
     words = [f"accepted: {', '.join(accepted)}"] if accepted else []
     words += versions
     words += [f"batch {hypothetical.batch}"] if hypothetical.batch is not None else []
+    words += [f"input {name} resized to {list(shape)}" for name, shape in hypothetical.resized.items()]
     words += [f"converted to {hypothetical.conversion}"] if hypothetical.conversion else []
     words += ["shapes as in the model file"] if hypothetical.fixed_shapes else []
     return "; ".join(words)

@@ -13,6 +13,7 @@ from ..delegates.devices import find_device
 from ..delegates.options import OptionValues, canonical_names, option_names, parse_options, without_release
 from ..delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES, LIVE_ONLY_NAMES, find_delegate, find_live
 from ..errors import OptionError
+from ..foundation.parsing.shapes import parse_shape
 from ..foundation.printable import and_list
 from ..hypothetical.hypothetical_changes import CONVERSIONS, HypotheticalChanges, NodeKey
 from ..model.model import Model
@@ -179,7 +180,9 @@ def _warn_of_former_keys(delegate: Delegate, given: Mapping[str, Any]) -> None:
             warn_of_former_name(option.name, option.key)
 
 
-def hypothetical_changes_of(accept: Any, versions: Any, batch: Any, fix_shapes: Any, conversion: Any) -> HypotheticalChanges:
+def hypothetical_changes_of(
+    accept: Any, versions: Any, batch: Any, resize: Any, fix_shapes: Any, conversion: Any
+) -> HypotheticalChanges:
     """Return the hypothetical changes that the arguments describe. Raises OptionError.
 
     The changes are not checked against a model.
@@ -195,11 +198,22 @@ def hypothetical_changes_of(accept: Any, versions: Any, batch: Any, fix_shapes: 
             raise OptionError(f"a version must be a whole number of at least 1, not {version!r}")
     if batch is not None and not _is_number(batch):
         raise OptionError(f"a batch must be a whole number of at least 1, not {batch!r}")
+    resized: dict[str, tuple[int, ...]] = {}
+    for name, shape in _mapping(resize, "resize", ["names of inputs"]).items():
+        sizes = shape if isinstance(shape, Collection) else [shape]
+        resized.update([parse_shape(f"{name}={','.join(map(str, sizes))}")])
     require_bool("fix_shapes", fix_shapes)
     if conversion is not None and conversion not in tuple(CONVERSIONS):
         raise OptionError(f"a conversion must be one of {', '.join(CONVERSIONS)}, not {conversion!r}")
     return HypotheticalChanges(
-        frozenset(ops), frozenset(nodes), op_versions, node_versions, batch, conversion=conversion or "", fixed_shapes=fix_shapes
+        frozenset(ops),
+        frozenset(nodes),
+        op_versions,
+        node_versions,
+        batch,
+        conversion=conversion or "",
+        fixed_shapes=fix_shapes,
+        resized=resized,
     )
 
 

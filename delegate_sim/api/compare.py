@@ -60,6 +60,7 @@ def whatif(
     accept: Collection[str | NodeLike] = (),
     set_versions: Mapping[str | NodeLike, int] | None = None,
     batch: int | None = None,
+    resize: Mapping[str, Sequence[int]] | None = None,
     fix_shapes: bool = False,
     to: str | None = None,
     changed: Mapping[str, Any] | None = None,
@@ -73,16 +74,17 @@ def whatif(
     Side A is the unchanged model, on the target that the arguments describe (see ``analyze``). Side B has the hypothetical
     changes. On side B, the delegate accepts the operators and nodes in ``accept``. A node is given as its index, or as a pair of
     subgraph index and node index. ``set_versions`` sets the versions of operators or nodes. ``batch`` sets the first dimension of
-    every input. With ``fix_shapes``, every tensor has the shape that is stored in the model file. ``to`` assumes another
-    conversion: ``float``, ``int8``, ``int8-per-tensor``, or another value of ``whatif --to``. ``changed`` changes the target of
-    side B (see ``compare``). ``op_profile`` has the times of side A. Raises the errors of ``analyze``, and OptionError if no
-    change is given or the model lacks a named operator or node.
+    every input. ``resize`` has the sizes to which the application resizes inputs, by name. With ``fix_shapes``, every tensor has
+    the shape that is stored in the model file. ``to`` assumes another conversion: ``float``, ``int8``, ``int8-per-tensor``, or
+    another value of ``whatif --to``. ``changed`` changes the target of side B (see ``compare``). ``op_profile`` has the times of
+    side A. Raises the errors of ``analyze``, and OptionError if no change is given or the model lacks a named operator, node or
+    input.
     """
     before = target_of(delegate, options, runtime, defaults, assume_ops_registered)
     after = changed_target(before, options, changed)
-    hypothetical = hypothetical_changes_of(accept, set_versions, batch, fix_shapes, to)
+    hypothetical = hypothetical_changes_of(accept, set_versions, batch, resize, fix_shapes, to)
     if after == before and hypothetical == HypotheticalChanges():
-        raise OptionError("nothing to change: give accept, set_versions, batch, fix_shapes, to or changed")
+        raise OptionError("nothing to change: give accept, set_versions, batch, resize, fix_shapes, to or changed")
     loaded = model_of(model, any_identifier=ignore_identifier([after]))
     sides = simulated_side(loaded, before), hypothetical_side(loaded, after, hypothetical)
     return _timed(advised_comparison(compare_sides(*sides)), timings_of(op_profile, loaded, [before]))

@@ -91,8 +91,8 @@ class Delegate:
     """Whether the accelerator computes in 8-bit integers. It then runs float models slowly, or not at all."""
     builds_by_node: bool = False
     """Whether ``kernel_failure`` checks each node by itself, so that it also has an answer about some nodes of a partition."""
-    compiled_on_board: str = ""
-    """When the kernels compile their nodes on the board, for use in a sentence; empty if they do not. A node that is taken may
+    compiled_on_device: str = ""
+    """When the kernels compile their nodes on the device, for use in a sentence; empty if they do not. A node that is taken may
     then still fail."""
     has_number_rules: bool = False
     """Whether conditions are known under which the delegate computes other numbers than the CPU (see ``number_risks``)."""

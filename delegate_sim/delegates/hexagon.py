@@ -281,6 +281,7 @@ class HexagonDelegate(Delegate):
     options = OPTIONS
     rules = RULES
     computes_integers = True
+    compiled_on_device = "when the delegate is applied"  # hexagon_nn_prepare (hexagon_delegate_kernel.cc)
     further_kinds = kinds_by_code(PARTITION_LIMIT, PARTITION_MINIMUM)
     limits = PartitionLimits("max_delegated_partitions", MOST_PARTITIONS, "min_nodes_per_partition", DEFAULT_PARTITIONS)
     log = LogTraits(switch="use hexagon")

@@ -295,7 +295,7 @@ class NeutronDelegate(Delegate):
     )
     rules = RULES[WITH_RULES]
     computes_integers = True
-    compiled_on_board = "when the delegate is applied"  # InitInlineCompiledModel (neutron_delegate.cc of lf-6.6.23)
+    compiled_on_device = "when the delegate is applied"  # InitInlineCompiledModel (neutron_delegate.cc of lf-6.6.23)
     rule_options = ("release",)
     counts_cpu_partitions = False
     log = LogTraits(switch="external delegate path", libraries=("neutron_delegate",), chip="i.MX 95")

@@ -151,8 +151,8 @@ LIVE_ONLY_NAMES = (*CLOSED_PLUGIN_NAMES, *VELA_NAMES)
 LIVE_NAMES = (*PLUGIN_NAMES, *LIVE_ONLY_NAMES, "mldrift", "xnnpack")
 """Delegates that can be run on a host (``Delegate.live``)."""
 
-COMPILING_NAMES = ("vx", "vx-nxp", "ethosu-imx93", "neutron-imx95")
-"""Delegates that compile nodes on the board (``Delegate.compiled_on_board``)."""
+COMPILING_NAMES = ("vx", "vx-nxp", "ethosu-imx93", "neutron-imx95", "hexagon")
+"""Delegates that compile nodes on the device (``Delegate.compiled_on_device``)."""
 
 MICRO_NAME = "micro"
 """The name of TensorFlow Lite Micro, a runtime that is a target of its own."""

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar
 
 from ..graph.effort import Effort, Tries
 from ..hypothetical.hypothetical_changes import NodeKey
-from ..results.report.measures import TAKEN
+from ..results.report.measures import FAILS_LATER, NONE_FAILS, NOT_LOADED, NOT_PREPARED, TAKEN
 from ..results.report.outcome_words import words_of
 from ..rules.kinds import Problem
 from .causes.cause import LISTS, Cause, Identity
@@ -233,6 +233,10 @@ def _after_what_they_need(ranked: Mapping[Identity, RankedCause]) -> Sequence[Ra
     return tuple(order.values())
 
 
+_FAILING = frozenset({FAILS_LATER, NONE_FAILS, NOT_PREPARED, NOT_LOADED})
+"""The outcomes with which the model does not run."""
+
+
 def gain(now: Cost, then: Cost) -> Gain:
     """Return the gain from the result ``now`` to the result ``then``. A loss is negative.
 
@@ -240,7 +244,7 @@ def gain(now: Cost, then: Cost) -> Gain:
     """
     old, new = now.measures, then.measures
     share = round(100 * (_share(then) - _share(now)))
-    starts = int(_is_delegated(then)) - int(_is_delegated(now))
+    starts = int(_is_delegated(then)) - int(_is_delegated(now)) + int(old.outcome in _FAILING) - int(new.outcome in _FAILING)
     if not (_is_delegated(then) and _is_delegated(now)):
         return share, starts, 0, 0, 0, 0
     kernels, partitions = old.delegate_kernels - new.delegate_kernels, old.partitions - new.partitions

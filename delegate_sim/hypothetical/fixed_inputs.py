@@ -132,6 +132,18 @@ def parse_shapes(model: Model, texts: Sequence[str]) -> dict[int, tuple[int, ...
 
     Raise OptionError if a text is malformed, or does not fit the model.
     """
+    given = dict(map(parse_shape, texts))
+    shapes = _by_tensor(model, given)
+    for name, (index, shape) in zip(given, shapes.items(), strict=False):
+        tensor = model.subgraphs[0].tensors[index]
+        open_shape = tensor.shape_signature or tensor.shape
+        if len(shape) != len(open_shape) or any(old not in (-1, new) for old, new in zip(open_shape, shape, strict=True)):
+            fault = f"input {name!r} has shape {list(open_shape)}, which does not match {list(shape)}"
+            raise OptionError(printable(f"{fault}; whatif with resize simulates other sizes"))
+    return shapes
+
+
+def _by_tensor(model: Model, shapes: Mapping[str, tuple[int, ...]]) -> dict[int, tuple[int, ...]]:
     graph = model.subgraphs[0]
     names = {graph.tensors[index].name: index for index in graph.inputs if index >= 0}
     inputs = frozenset(names.values())
@@ -140,18 +152,25 @@ def parse_shapes(model: Model, texts: Sequence[str]) -> dict[int, tuple[int, ...
             for name, index in signature.inputs.items():
                 if index in inputs:  # a signature may name any number
                     names.setdefault(name, index)
-    shapes = {}
-    for text in texts:
-        name, shape = parse_shape(text)
+    for name in shapes:
         if name not in names:
             inputs_text = item_list(map(repr, map(shortened, names)), LONGEST_SAID)
             raise OptionError(printable(f"the model has no input {shortened(name)!r}; it has {inputs_text}"))
-        tensor = graph.tensors[names[name]]
-        open_shape = tensor.shape_signature or tensor.shape
-        if len(shape) != len(open_shape) or any(old not in (-1, new) for old, new in zip(open_shape, shape, strict=True)):
-            raise OptionError(printable(f"input {name!r} has shape {list(open_shape)}, which does not match {list(shape)}"))
-        shapes[names[name]] = shape
-    return shapes
+    return {names[name]: shape for name, shape in shapes.items()}
+
+
+def with_resized_inputs(model: Model, shapes: Mapping[str, tuple[int, ...]]) -> Edited:
+    """Return the model after the application resized inputs, without another conversion.
+
+    ``shapes`` has the shapes by the names of inputs. Raise OptionError if the model lacks an input.
+    """
+    first = model.subgraphs[0]
+    tensors = list(first.tensors)
+    for index, shape in _by_tensor(model, shapes).items():
+        signature = tensors[index].shape_signature
+        kept = signature if signature is not None and len(signature) == len(shape) else None
+        tensors[index] = tensors[index]._replace(shape=shape, shape_signature=kept)
+    return unchanged(model.with_same_bytes(subgraphs=(replace(first, tensors=tuple(tensors)), *model.subgraphs[1:])))
 
 
 def with_shapes(model: Model, shapes: Mapping[int, Sequence[int]], release: Release) -> Edited:

@@ -18,7 +18,7 @@ from ..releases.catalogue import NEWEST, Release
 from ..runtime.interpreter import Assumptions, Run, simulate
 from ..runtime.target import Target
 from .code_changes import with_float_arithmetic, with_inlined_nodes, without_nodes
-from .fixed_inputs import with_inputs
+from .fixed_inputs import with_inputs, with_resized_inputs
 from .model_editing import Edited, Editor, NodeKey, edited, unchanged, with_converted_versions
 from .type_conversion import CONVERSIONS
 
@@ -45,6 +45,7 @@ class HypotheticalChanges:
     ``op_versions`` and ``node_versions`` set the versions of operators and of single nodes. ``batch`` is the first dimension of
     every input. If ``fixed_inputs`` is true, the unknown sizes of inputs become the sizes in the model file, and the model is
     converted again. If ``fixed_shapes`` is true, every tensor also keeps its shape from the model file at run time.
+    ``resized`` has the shapes to which the application resizes inputs, by their names, without another conversion.
     ``conversion`` is a key of ``CONVERSIONS``. If it is empty, the types of the model are kept. Keys of nodes are indices in
     the model file.
     """
@@ -57,6 +58,7 @@ class HypotheticalChanges:
     fixed_inputs: bool = False
     conversion: str = ""
     fixed_shapes: bool = False
+    resized: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     ended: frozenset[str] = frozenset()
     """The codes of errors to ignore.
 
@@ -82,7 +84,8 @@ class HypotheticalChanges:
         """The assumptions that change the model, as a cache key. Equal keys with equal releases give equal models."""
         versions = frozenset(self.op_versions.items()), frozenset(self.node_versions.items())
         rewritten = self.removed_nodes, self.float_nodes, self.inlined_nodes
-        return rewritten, self.batch, self.fixed_inputs, self.fixed_shapes, self.conversion, versions
+        inputs = self.batch, self.fixed_inputs, self.fixed_shapes, frozenset(self.resized.items())
+        return rewritten, inputs, self.conversion, versions
 
     @property
     def key(self) -> Hashable:
@@ -154,7 +157,7 @@ def changed(
 
 
 def _changed(model: Model, hypothetical: HypotheticalChanges, release: Release, cache: AnalysisCache) -> Edited:
-    result = unchanged(model)
+    result = with_resized_inputs(model, hypothetical.resized) if hypothetical.resized else unchanged(model)
     if hypothetical.removed_nodes:
         result = result.then(lambda model: without_nodes(model, hypothetical.removed_nodes))
     for nodes, change in ((hypothetical.float_nodes, with_float_arithmetic), (hypothetical.inlined_nodes, with_inlined_nodes)):

@@ -17,6 +17,7 @@ from ..refusal import Refusal, node_place
 from ..releases.catalogue import Release, parse_release
 from ..rules.kinds import CPU_KERNEL_QUANTIZATION, CPU_KERNEL_TYPE, Kind
 from ..rules.operands import listed
+from .invoke_values import VALUES_CHECKED, refused_value
 
 _DATA: Mapping[str, Any] = json.loads(pkgutil.get_data(__package__, "invoke_types.json") or b"")
 TESTED = frozenset[str](_DATA["tested"].split())
@@ -25,17 +26,26 @@ NOT_BY_DEFAULT = TESTED - {"FLOAT16"}
 """The types of these that XNNPACK does not compute either, which the runtime applies by default."""
 MEASURED = tuple([parse_release(name) for name in _DATA["releases"].split()])
 """The measured releases, oldest first."""
-_OF_ONE_SCALE: Mapping[str, tuple[str, str, frozenset[str], Release]] = {
-    "REDUCE_MAX": ("input 0", "output 0", frozenset({"INT8", "UINT8"}), MEASURED[0]),
-    "REDUCE_MIN": ("input 0", "output 0", frozenset({"INT8", "UINT8"}), MEASURED[0]),
-    "PADV2": ("input 2", "output 0", frozenset(), parse_release("litert-2.2.0")),
-}
-"""Two operands that need the same scale and zero point, the types that XNNPACK computes otherwise, and the first release.
-
-Source: ``kernels/reduce.cc`` and ``kernels/pad.cc``; measured like the types.
-"""
-_QUANTIZED = frozenset({"INT8", "UINT8", "INT16"})
 _SINCE, _BEFORE = ">=", "<"
+
+
+class OperandPlace(NamedTuple):
+    """The place of an operand or a result, such as ``input 0``."""
+
+    side: str
+    position: int
+
+    def of(self, graph: Graph, node: Node) -> Tensor:
+        """Return the tensor of a node at this place."""
+        return graph.tensor(node.input(self.position) if self.side == "input" else node.output(self.position))
+
+    def __str__(self) -> str:
+        return f"{self.side} {self.position}"
+
+
+def _place(text: str) -> OperandPlace:
+    side, position = text.split()
+    return OperandPlace(side, int(position))
 
 
 class ComputedTypes(NamedTuple):
@@ -45,17 +55,33 @@ class ComputedTypes(NamedTuple):
     has the types of another operand to which this applies, or is None.
     """
 
-    operand: str
+    operand: OperandPlace
     types: Mapping[str, tuple[Release | None, Release | None]]
-    when: tuple[str, frozenset[str]] | None
+    when: tuple[OperandPlace, frozenset[str]] | None
 
-    def computed_in(self, release: Release) -> Sequence[str]:
-        """Return the types that a release computes."""
+    def computed_in(self, *releases: Release) -> Sequence[str]:
+        """Return the types that at least one of the releases computes."""
         return [
             name
             for name, (since, before) in self.types.items()
-            if (since is None or release.is_at_least(since)) and (before is None or not release.is_at_least(before))
+            if any(
+                (since is None or release.is_at_least(since)) and (before is None or not release.is_at_least(before))
+                for release in releases
+            )
         ]
+
+
+_INPUT, _OUTPUT = OperandPlace("input", 0), OperandPlace("output", 0)
+_OF_ONE_SCALE: Mapping[str, tuple[OperandPlace, OperandPlace, frozenset[str], Release]] = {
+    "REDUCE_MAX": (_INPUT, _OUTPUT, frozenset({"INT8", "UINT8"}), MEASURED[0]),
+    "REDUCE_MIN": (_INPUT, _OUTPUT, frozenset({"INT8", "UINT8"}), MEASURED[0]),
+    "PADV2": (OperandPlace("input", 2), _OUTPUT, frozenset(), parse_release("litert-2.2.0")),
+}
+"""Two operands that need the same scale and zero point, the types that XNNPACK computes otherwise, and the first release.
+
+Source: ``kernels/reduce.cc`` and ``kernels/pad.cc``; measured like the types.
+"""
+_QUANTIZED = frozenset({"INT8", "UINT8", "INT16"})
 
 
 def computed_types(op: str) -> Sequence[ComputedTypes]:
@@ -64,8 +90,8 @@ def computed_types(op: str) -> Sequence[ComputedTypes]:
     for row in _DATA["rows"]:
         if row["op"] == op:
             side, position, *types = row.get("when", "input 0").split()
-            when = (f"{side} {position}", frozenset(types)) if types else None
-            rows.append(ComputedTypes(row["operand"], dict(map(_release_range, row["types"].split())), when))
+            when = (OperandPlace(side, int(position)), frozenset(types)) if types else None
+            rows.append(ComputedTypes(_place(row["operand"]), dict(map(_release_range, row["types"].split())), when))
     return rows
 
 
@@ -81,31 +107,34 @@ def refused_when_run(graph: Graph, nodes: Iterable[Node], release: Release, *, h
     """Return the refusal of the first node that its CPU kernel prepares and does not compute, or None.
 
     If ``has_default`` is true, XNNPACK has taken its nodes. Otherwise, what it may take is not refused, as it is applied by
-    default. Releases before the first measured one are not checked.
+    default. Constants are checked if no tensor is dynamic. Releases before the first measured one are not checked.
     """
     releases = _measured_around(release)
-    rows: dict[str, Sequence[ComputedTypes]] = {}
+    types = TESTED if has_default else NOT_BY_DEFAULT
+    rows: dict[str, Sequence[tuple[ComputedTypes, Sequence[str], frozenset[str]]]] = {}
     for node in nodes if releases else ():
         if node.is_custom:
             continue
         if node.op not in rows:
-            rows[node.op] = computed_types(node.op)
-        for row in rows[node.op]:
-            kind = _tensor(graph, node, row.operand).type
-            if kind not in (TESTED if has_default else NOT_BY_DEFAULT):
-                continue
-            if row.when is not None and _tensor(graph, node, row.when[0]).type not in row.when[1]:
-                continue
-            computed = dict.fromkeys([name for own in releases for name in row.computed_in(own)])
-            if kind not in computed:
-                values = {"operand": row.operand, "found": kind, "needed": listed(computed)}
+            computed = [(row, row.computed_in(*releases)) for row in computed_types(node.op)]
+            rows[node.op] = [(row, names, types.difference(names)) for row, names in computed]
+        for row, needed, refused in rows[node.op]:
+            kind = row.operand.of(graph, node).type
+            if kind in refused and (row.when is None or row.when[0].of(graph, node).type in row.when[1]):
+                values = {"operand": str(row.operand), "found": kind, "needed": listed(needed)}
                 return _refusal(CPU_KERNEL_TYPE, node, values)
         if node.op in _OF_ONE_SCALE:
             operand, other, by_default, since = _OF_ONE_SCALE[node.op]
-            first, second = _tensor(graph, node, operand), _tensor(graph, node, other)
+            first, second = operand.of(graph, node), other.of(graph, node)
             is_checked = first.type in (_QUANTIZED if has_default else _QUANTIZED - by_default) and release.is_at_least(since)
             if is_checked and (first.scale, first.zero_point) != (second.scale, second.zero_point):
-                return _refusal(CPU_KERNEL_QUANTIZATION, node, {"operand": operand, "other": other})
+                return _refusal(CPU_KERNEL_QUANTIZATION, node, {"operand": str(operand), "other": str(other)})
+        if (
+            node.op in VALUES_CHECKED
+            and graph.dynamic is None
+            and (refusal := refused_value(graph.view(node), release)) is not None
+        ):
+            return refusal
     return None
 
 
@@ -118,8 +147,3 @@ def _measured_around(release: Release) -> Sequence[Release]:
     before = [own for own in MEASURED if release.is_at_least(own)]
     after = [own for own in MEASURED if own.is_at_least(release)]
     return [*before[-1:], *after[:1]] if before else []
-
-
-def _tensor(graph: Graph, node: Node, operand: str) -> Tensor:
-    side, position = operand.split()
-    return graph.tensor(node.input(int(position)) if side == "input" else node.output(int(position)))

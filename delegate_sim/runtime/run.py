@@ -116,9 +116,9 @@ class Run:
 
     @property
     def awaits_board(self) -> bool:
-        """Whether the delegate takes nodes that only the board compiles. Programs in the model file are compiled already."""
+        """Whether the delegate takes nodes that only the device compiles. Programs in the model file are compiled already."""
         return (
-            bool(self.delegate.compiled_on_board)
+            bool(self.delegate.compiled_on_device)
             and self.takes_nodes
             and any(not is_program(subgraph.graph.nodes[index]) for subgraph in self.subgraphs for index in subgraph.delegated)
         )

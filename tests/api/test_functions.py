@@ -156,8 +156,8 @@ def test_whatif_is_what_the_command_says(model, printed):
     ("assumed", "delegated"),
     [
         ({"accept": "ROUND"}, 3), ({"accept": [1]}, 3), ({"accept": [(0, 1), 2]}, 4), ({"set_versions": {"ADD": 1}}, 3),
-        ({"set_versions": {(0, 2): 1}}, 3), ({"batch": 8}, 2), ({"fix_shapes": True}, 2), ({"to": "float"}, 2),
-        ({"changed": {"delegate": "xnnpack"}}, 4),
+        ({"set_versions": {(0, 2): 1}}, 3), ({"batch": 8}, 2), ({"resize": {"x": (4, 4)}}, 2), ({"fix_shapes": True}, 2),
+        ({"to": "float"}, 2), ({"changed": {"delegate": "xnnpack"}}, 4),
     ],
 )  # fmt: skip
 def test_each_thing_that_can_be_assumed(model, assumed, delegated):
@@ -297,7 +297,7 @@ WRONG = 17.5
         (sim.compare, "OptionError", "A and B are the same: give a second model, or changed="),
         (lambda m: sim.compare(m, changed=WRONG), "OptionError", "give changed as a dictionary .* delegate, runtime"),
         (lambda m: sim.compare(m, changed={"x": 1}), "OptionError", "nnapi has no option 'x'; you can change delegate"),
-        (sim.whatif, "OptionError", "nothing to change: give accept, set_versions, batch, fix_shapes, to"),
+        (sim.whatif, "OptionError", "nothing to change: give accept, set_versions, batch, resize, fix_shapes, to"),
         (lambda m: sim.whatif(m, accept=WRONG), "OptionError", r"accept takes operators \(by name\) and nodes"),
         (lambda m: sim.whatif(m, accept=[WRONG]), "OptionError", "give an operator by its name, and a node by its index"),
         (lambda m: sim.whatif(m, accept=["MEAN"]), "OptionError", "the model has no node of MEAN; its operators are ADD"),
@@ -306,6 +306,8 @@ WRONG = 17.5
         (lambda m: sim.whatif(m, set_versions={"ADD": "2"}), "OptionError", "a version must be a whole number of at least 1"),
         (lambda m: sim.whatif(m, batch="two"), "OptionError", "a batch must be a whole number of at least 1, not 'two'"),
         (lambda m: sim.whatif(m, batch=0), "OptionError", "the batch must be at least 1, not 0"),
+        (lambda m: sim.whatif(m, resize=[4]), "OptionError", "give resize as a dictionary keyed by name"),
+        (lambda m: sim.whatif(m, resize={"x": 0}), "OptionError", "a shape is INPUT=1,224,224,3, not 'x=0'"),
         (lambda m: sim.whatif(m, to="int4"), "OptionError", "a conversion must be one of float, int8, int8-per"),
         (lambda m: sim.whatif(m, fix_shapes="yes"), "OptionError", "fix_shapes must be True or False"),
         (lambda m: sim.analyze(m, assume_ops_registered="yes"), "OptionError", "assume_ops_registered must be True or False"),

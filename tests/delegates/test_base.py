@@ -88,5 +88,5 @@ def test_reconcile(run, folder):
 
 
 def test_the_registry_names_the_delegates_that_compile_on_the_board():
-    names = [name for name in DELEGATE_NAMES if find_delegate(name).compiled_on_board]
+    names = [name for name in DELEGATE_NAMES if find_delegate(name).compiled_on_device]
     assert tuple(names) == COMPILING_NAMES

@@ -110,7 +110,7 @@ QUANTIZED, FLOAT = edge_tpu_model("RELU", "RELU"), chain_model(["ADD", "RELU"]).
     ("content", "change", "names"),
     [
         (QUANTIZED, Remedy(conversion="float"), ["edgetpu", "hexagon"]),
-        (QUANTIZED, Remedy(op_versions={"RELU": 4}), ["gpu"]),
+        (QUANTIZED, Remedy(op_versions={"RELU": 4}), ["edgetpu", "hexagon", "gpu"]),  # the model is no longer loaded
         (QUANTIZED, Remedy(accepted_nodes=frozenset({NodeKey(0, 0)}), accepts=True), []),
         (FLOAT, Remedy(conversion="float16"), []),
     ],

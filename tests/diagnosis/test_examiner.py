@@ -80,6 +80,7 @@ DIFFERENT = {
     "float_nodes": frozenset([NodeKey(0, 1)]),
     "inlined_nodes": frozenset([NodeKey(0, 1)]),
     "options": {"feature_level": 28},
+    "resized": {"x": (2, 4)},
 }
 NOT_OF_THE_MODEL = {"accepted_ops", "accepted_nodes", "ended", "assume_ops_registered", "repaired_nodes", "options"}
 

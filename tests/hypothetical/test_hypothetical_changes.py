@@ -8,6 +8,7 @@ from delegate_sim import OptionError, load
 from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey, changed_model, combined, simulate_if
+from delegate_sim.releases.catalogue import NEWEST, parse_release
 from delegate_sim.results.report.measures import measure
 from delegate_sim.runtime.target import Target
 from fixtures.builder import ModelBuilder
@@ -18,10 +19,10 @@ from tests.support.models import MIXED, chain_model
 OPS = ("ADD", "RELU", "GELU", "ROUND", "TANH", "ADD 4")
 
 
-def run_if(builder, hypothetical, delegate="nnapi", **options):
+def run_if(builder, hypothetical, delegate="nnapi", release=NEWEST, **options):
     found = find_delegate(delegate)
     values = parse_options(delegate, found.options, options, "benchmark")
-    return simulate_if(load(builder.bytes()), Target(found, values, defaults="benchmark"), hypothetical)
+    return simulate_if(load(builder.bytes()), Target(found, values, release, defaults="benchmark"), hypothetical)
 
 
 def counts(run):
@@ -131,6 +132,105 @@ def test_the_batch_is_that_of_every_input():
     assert [subgraph.tensors[index].shape for index in (*operands, result)] == [(8, 4)] * 3
 
 
+def joined(op, options=None):
+    """Inputs of equal shape, each behind a node, and a node that reads both."""
+    builder = ModelBuilder()
+    layers = Layers(builder.subgraph())
+    x, y = (layers.node("RELU", [layers.input("FLOAT32", 1, 2, 2, 3)]) for _ in range(2))
+    layers.node(op, [x, y], shape=(1, 2, 2, 6) if op == "CONCATENATION" else None, options=options)
+    layers.finish()
+    return builder
+
+
+def flattened(*shape):
+    """A RESHAPE to a constant shape."""
+    builder = ModelBuilder()
+    layers = Layers(builder.subgraph())
+    source = layers.node("RELU", [layers.input("FLOAT32", 1, 2, 2, 3)])
+    layers.node("RESHAPE", [source, layers.constant("INT32", shape)], shape=(1, 12))
+    layers.finish()
+    return builder
+
+
+def weighted(op, source, weights, result, **options):
+    """An operator with weights behind a node."""
+    builder = ModelBuilder()
+    layers = Layers(builder.subgraph())
+    operands = layers.node("RELU", [layers.input("FLOAT32", *source)]), layers.weights("FLOAT32", *weights)
+    version = 5 if options.get("keep_num_dims") else 1
+    bias = () if op == "BATCH_MATMUL" else (layers.weights("FLOAT32", weights[0]),)
+    layers.node(op, [*operands, *bias], shape=result, options=options, version=version)
+    layers.finish()
+    return builder
+
+
+def upsampled():
+    """An ADD of the input and of a TRANSPOSE_CONV, whose constant size XNNPACK does not read."""
+    builder = ModelBuilder()
+    layers = Layers(builder.subgraph())
+    source = layers.input("FLOAT32", 1, 4, 4, 3)
+    half = layers.node("MAX_POOL_2D", [source], shape=(1, 2, 2, 3), options={**STRIDES, "filter_width": 2, "filter_height": 2})
+    operands = layers.constant("INT32", [1, 4, 4, 3]), layers.weights("FLOAT32", 3, 2, 2, 3), half
+    layers.node("ADD", [source, layers.node("TRANSPOSE_CONV", operands, "FLOAT32", (1, 4, 4, 3), options=STRIDES)])
+    layers.finish()
+    return builder
+
+
+STRIDES = {"stride_w": 2, "stride_h": 2}
+CONVOLVED = weighted("CONV_2D", (1, 4, 4, 4), (4, 1, 1, 4), (1, 4, 4, 4), stride_w=1, stride_h=1)
+ROWS = weighted("FULLY_CONNECTED", (1, 8), (4, 8), (1, 4))
+KEPT_ROWS = weighted("FULLY_CONNECTED", (1, 2, 8), (4, 8), (1, 2, 4), keep_num_dims=True)
+PRODUCT = weighted("BATCH_MATMUL", (1, 4, 8), (1, 8, 3), (1, 4, 3))
+LARGER, SHAPES = (1, 4, 4, 3), "xnnpack-kernel-operand-shapes"
+
+
+@pytest.mark.parametrize(
+    ("builder", "size", "release", "code"),
+    [
+        *((joined(op), LARGER, "litert-1.1.2", SHAPES) for op in ("ADD", "DIV", "MAXIMUM", "SQUARED_DIFFERENCE")),
+        (joined("MUL"), (1, 1, 1, 3), "litert-2.3", None),
+        (joined("CONCATENATION", {"axis": 3}), LARGER, "litert-2.1.5", None),
+        (joined("CONCATENATION", {"axis": 3}), LARGER, "litert-2.1.6", SHAPES),
+        (joined("CONCATENATION", {"axis": -1}), (1, 2, 2, 5), "litert-2.3", None),
+        (flattened(1, 12), LARGER, "litert-2.3", "xnnpack-kernel-reshape"),
+        (flattened(-1, 12), (1, 2, 3, 3), "litert-2.3", "xnnpack-kernel-reshape"),
+        (flattened(-1, 12), LARGER, "litert-2.3", None),
+        (CONVOLVED, (1, 4, 4, 6), "litert-2.1.6", None),
+        (CONVOLVED, (1, 4, 4, 6), "litert-2.2.0", SHAPES),
+        (CONVOLVED, (1, 5, 5, 4), "litert-2.2.0", None),
+        (ROWS, (1, 12), "litert-1.3.0", None),
+        (ROWS, (1, 12), "litert-1.4.0", SHAPES),
+        (ROWS, (1, 16), "litert-2.3", None),
+        (KEPT_ROWS, (1, 1, 16), "litert-2.1.6", None),
+        (KEPT_ROWS, (1, 1, 16), "litert-2.2.0", SHAPES),
+        (PRODUCT, (1, 4, 6), "litert-1.1.2", SHAPES),
+        (PRODUCT, (2, 4, 8), "litert-2.3", None),
+        (upsampled(), (1, 8, 8, 3), "litert-2.3", None),
+    ],
+)
+def test_inputs_that_the_application_resizes(builder, size, release, code):
+    """``ai-edge-litert`` of these releases does the same after resize_tensor_input."""
+    change = HypotheticalChanges(resized={"float32_input_0": size})
+    refusal = run_if(builder, change, "xnnpack", release=parse_release(release)).refusal
+    assert (refusal and refusal.code) == code
+
+
+def test_a_cpu_kernel_refuses_a_resized_input():
+    refusal = run_if(flattened(1, 12), HypotheticalChanges(resized={"float32_input_0": LARGER}), "gpu").refusal
+    assert (refusal.code, refusal.node) == ("cpu-kernel-not-prepared", 1)
+
+
+def test_a_resized_input_keeps_the_nodes_that_compute_shapes():
+    builder = ModelBuilder()
+    layers = Layers(builder.subgraph())
+    source = layers.input("FLOAT32", 1, 2, signature=(-1, 2))
+    layers.node("SHAPE", [source], "INT32", (2,), options={"out_type": 2})
+    layers.finish()
+    (subgraph,) = changed_model(load(builder.bytes()), HypotheticalChanges(resized={"float32_input_0": (8, 2)})).subgraphs
+    assert [node.op for node in subgraph.nodes] == ["SHAPE"]
+    assert (subgraph.tensors[source].shape, subgraph.tensors[source].shape_signature) == ((8, 2), (-1, 2))
+
+
 def test_fixed_shapes():
     dynamic = reshaper(is_dynamic=True)
     assert run_if(dynamic, HypotheticalChanges()).outcome == "refused"
@@ -154,6 +254,7 @@ def test_an_accepted_node_is_not_asked_of_the_driver():
         (HypotheticalChanges(accepted_nodes=frozenset({NodeKey(0, -1)})), "the model has no node -1 in subgraph 0"),
         (HypotheticalChanges(accepted_nodes=frozenset({NodeKey(-1, 0)})), "the model has no node 0 in subgraph -1"),
         (HypotheticalChanges(batch=0), "the batch must be at least 1, not 0"),
+        (HypotheticalChanges(resized={"y": (1,)}), "the model has no input 'y'"),
     ],
 )
 def test_hypotheticals_about_what_is_not_there(hypothetical, fault):

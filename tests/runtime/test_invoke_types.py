@@ -91,7 +91,7 @@ def test_the_installed_wheel(tmp_path: object) -> None:
         (row,) = [
             own
             for own in computed_types(case.op)
-            if own.operand == case.tested and (own.when or ("", frozenset()))[1] == set(case.when)
+            if str(own.operand) == case.tested and (own.when or ("", frozenset()))[1] == set(case.when)
         ]
         computed = row.computed_in(release)
         refused = [name for name in TYPES if name not in computed]

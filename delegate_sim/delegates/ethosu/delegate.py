@@ -90,7 +90,7 @@ class EthosuDelegate(Delegate):
     options = OPTIONS
     rules = RULES
     computes_integers = True
-    compiled_on_board = "when the delegate is applied"  # EthosuDelegateKernel::Init calls Vela (ethosu_delegate.cc)
+    compiled_on_device = "when the delegate is applied"  # EthosuDelegateKernel::Init calls Vela (ethosu_delegate.cc)
     semantics = 2
     further_kinds = FAILURES
     counts_cpu_partitions = False

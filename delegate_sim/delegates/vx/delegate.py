@@ -254,7 +254,7 @@ class VxDelegate(Delegate):
     options: tuple[Option, ...] = OPTIONS
     rules = RULES
     computes_integers = True
-    compiled_on_board = "when the model is first invoked"
+    compiled_on_device = "when the model is first invoked"
     log = LogTraits(switch="external delegate path", libraries=("vx_delegate", "vx-delegate", "vxdelegate"))
 
     def allows_dynamic_tensors(self, options: OptionValues, release: Release = NEWEST) -> bool:

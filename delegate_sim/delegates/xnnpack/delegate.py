@@ -214,8 +214,8 @@ class XnnpackDelegate(Delegate):
     def shape_failure(
         self, decision: Decision, subset: Subset, prepared: Callable[[], Graph], release: Release = NEWEST
     ) -> Refusal | None:
-        """Return the failure of a convolution or RESHAPE whose window or new shape does not fit its input, or None."""
-        return misfit(decision.graph, subset.nodes, prepared, release)
+        """Return the failure of the first node whose window, new shape or second operand does not fit its input, or None."""
+        return misfit(subset.nodes, prepared, release)
 
 
 def _flags(options: OptionValues, release: Release = NEWEST) -> int:

@@ -7,7 +7,7 @@ as ``reshape_reduce_operator`` in ``src/subgraph/static-reduce.c``), and ``xnn_s
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from ...foundation.limits import element_count
 from ...graph.graph import Graph, NodeView
@@ -79,9 +79,21 @@ def uneven_split(node: NodeView, inputs: Collection[int], release: Release) -> R
 
 
 _RESHAPE_IS_CHECKED = parse_release("litert-1.1.2")
-"""From this release on, a RESHAPE must keep the number of elements.
+"""From this release on, a RESHAPE must keep the number of elements, and two operands must broadcast.
 
 Measured with ``ai-edge-litert`` 1.1.2 to 2.3.0. Older releases were not measured.
+"""
+_CONCATENATION_IS_CHECKED = parse_release("litert-2.1.6")
+"""From this release on, the operands of a CONCATENATION may differ only along the axis.
+
+Measured with ``ai-edge-litert`` 1.1.2 to 2.3.0 and a nightly of 2.4.0.
+"""
+_ROWS_ARE_CHECKED = parse_release("litert-1.4.0")
+"""From this release on, the elements of a FULLY_CONNECTED's input must be whole rows. Measured as above."""
+_CHANNELS_ARE_CHECKED = parse_release("litert-2.2.0")
+"""From this release on, the channels of inputs and weights of CONV_2D, and of FULLY_CONNECTED with keep_num_dims, must fit.
+
+Measured as above.
 """
 _WINDOW_IS_CHECKED = parse_release("litert-2.2.0")
 """From this release on, the window of a convolution must fit into the padded input.
@@ -90,29 +102,30 @@ Measured with ``ai-edge-litert`` 2.1.3 to 2.3.0.
 """
 
 
-def misfit(graph: Graph, nodes: Collection[int], prepared: Callable[[], Graph], release: Release) -> Refusal | None:
-    """Return the failure of the first node whose window or new shape does not fit its input, or None.
+def misfit(nodes: Collection[int], prepared: Callable[[], Graph], release: Release) -> Refusal | None:
+    """Return the failure of the first node whose window, new shape or second operand does not fit its input, or None.
 
-    These are convolutions without padding whose dilated window is larger than the input, and RESHAPE nodes that change the number
-    of elements. XNNPACK computes all shapes itself. They are known until a CPU kernel refuses a node or a tensor is dynamic, so
-    later nodes are not checked. ``prepared`` returns the subgraph with these shapes.
+    These are convolutions without padding whose dilated window is larger than the input, RESHAPE nodes that change the number
+    of elements, and operands that cannot be broadcast or concatenated. XNNPACK computes all shapes itself. They are known until
+    a CPU kernel refuses a node or a tensor is dynamic, so later nodes are not checked. Nodes behind a TRANSPOSE_CONV, whose
+    constant size XNNPACK does not read, or a custom node are not checked either. ``prepared`` returns the subgraph with these
+    shapes.
 
     Upstream: ``reshape_convolution2d_nhwc`` (``src/operators/convolution-nhwc.c``), ``reshape_copy_operator``
     (``src/subgraph/copy.c``).
     """
     if not release.is_at_least(_RESHAPE_IS_CHECKED):
         return None
-    suspects = {index for index in nodes if _misfit(graph.view(graph.nodes[index]), release) is not None}
-    if not suspects:
-        return None
     known = prepared()
+    own = [index for index in nodes if index < len(known.nodes)]  # others replace a composite
+    refusals = {index: refusal for index in own if (refusal := _misfit(known.view(known.nodes[index]), release)) is not None}
     ends = {known.dynamic.node if known.dynamic is not None else -1, known.failure.node if known.failure is not None else -1}
-    if None in ends:
+    if not refusals or None in ends:
         return None
     for index in known.execution_plan:
-        refusal = _misfit(known.view(known.nodes[index]), release) if index in suspects else None
-        if refusal is not None or index in ends:
-            return refusal
+        node = known.nodes[index]
+        if index in refusals or index in ends or node.op == "TRANSPOSE_CONV" or node.is_custom:
+            return refusals.get(index)
     return None
 
 
@@ -124,9 +137,60 @@ def _misfit(node: NodeView, release: Release) -> Refusal | None:
     if node.op == "RESHAPE" and not node.node.is_custom and len(node.node.inputs) == 2:
         sizes = node.value(node.input(1))
         shape = [] if sizes is None else as_list(sizes)
-        if shape and min(shape) > 0 and element_count(shape) != source.element_count:
+        if shape and _loses_elements(shape, source.element_count):
             return kernel_failure("xnnpack-kernel-reshape", node.node.index, source, needed=shape)
+    problem = None if node.node.is_custom else _combination_problem(node, release)
+    return None if problem is None else kernel_failure(_OPERAND_SHAPES, node.node.index, op=node.op, found=problem)
+
+
+def _loses_elements(shape: Sequence[int], count: int) -> bool:
+    known = element_count([size for size in shape if size != -1])
+    if min(shape) >= 0 and 0 not in shape:
+        return known != count
+    return shape.count(-1) == 1 and min(shape) == -1 and known > 0 and count % known != 0
+
+
+def _combination_problem(node: NodeView, release: Release) -> str | None:
+    shape = node.input(0).shape
+    if node.op in ("CONV_2D", "FULLY_CONNECTED", "BATCH_MATMUL"):
+        return _matrix_problem(node, shape, node.input(1).shape, release)
+    for position in range(1, len(node.node.inputs)):
+        other = node.input(position).shape
+        if node.op in _BROADCASTS and not _broadcasts(shape, other):
+            return f"shapes {list(shape)} and {list(other)}, which cannot be broadcast together"
+        if node.op == "CONCATENATION" and release.is_at_least(_CONCATENATION_IS_CHECKED) and not _concatenates(node, other):
+            return f"shapes {list(shape)} and {list(other)}, which differ in more than one dimension"
     return None
+
+
+def _matrix_problem(node: NodeView, shape: tuple[int, ...], other: tuple[int, ...], release: Release) -> str | None:
+    if node.op == "CONV_2D":
+        is_checked = release.is_at_least(_CHANNELS_ARE_CHECKED) and len(shape) == len(other) == IMAGE_RANK
+        return _channel_problem(shape, other) if is_checked else None
+    options, fits = node.options, True
+    if node.op == "FULLY_CONNECTED" and shape and other and other[-1]:
+        if options.keep_num_dims:
+            fits = shape[-1] == other[-1] or not release.is_at_least(_CHANNELS_ARE_CHECKED)
+        else:
+            fits = element_count(shape) % other[-1] == 0 or not release.is_at_least(_ROWS_ARE_CHECKED)
+    elif node.op == "BATCH_MATMUL" and min(len(shape), len(other)) >= 2:
+        fits = shape[-2 if options.adj_x else -1] == other[-1 if options.adj_y else -2] and _broadcasts(shape[:-2], other[:-2])
+    return None if fits else f"matrices of shapes {list(shape)} and {list(other)}"
+
+
+def _channel_problem(shape: Sequence[int], weights: Sequence[int]) -> str | None:
+    channels = shape[3]
+    if weights[3] and (channels % weights[3] or (channels and weights[0] % (channels // weights[3]))):
+        return f"{channels} input channels and weights of shape {list(weights)}"
+    return None
+
+
+def _concatenates(node: NodeView, other: tuple[int, ...]) -> bool:
+    shape, axis = node.input(0).shape, node.options.axis
+    if len(shape) != len(other) or not -len(shape) <= axis < len(shape):
+        return True  # not measured
+    along = axis % len(shape)
+    return shape[:along] == other[:along] and shape[along + 1 :] == other[along + 1 :]
 
 
 def _window_is_larger(node: NodeView) -> bool:
@@ -145,8 +209,10 @@ def dilated_window(node: NodeView) -> tuple[int, int]:
     return (height - 1) * options.dilation_h_factor + 1, (width - 1) * options.dilation_w_factor + 1
 
 
-_BINARY = frozenset({"ADD", "DIV", "MAXIMUM", "MINIMUM", "MUL", "PRELU", "SQUARED_DIFFERENCE", "SUB"})
+_BROADCASTS = frozenset({"ADD", "DIV", "MAXIMUM", "MINIMUM", "MUL", "SQUARED_DIFFERENCE", "SUB"})
+_BINARY = _BROADCASTS | {"PRELU"}
 """Operators that broadcast their two operands."""
+_OPERAND_SHAPES = "xnnpack-kernel-operand-shapes"
 
 
 def operands_of_other_shape(node: NodeView, inputs: Collection[int]) -> Refusal | None:
@@ -164,9 +230,7 @@ def operands_of_other_shape(node: NodeView, inputs: Collection[int]) -> Refusal 
     if node.node.is_custom or not is_certain(source):
         return None
     problem = next(_shape_problems(node, source, is_certain), None)
-    return (
-        None if problem is None else kernel_failure("xnnpack-kernel-operand-shapes", node.node.index, op=node.op, found=problem)
-    )
+    return None if problem is None else kernel_failure(_OPERAND_SHAPES, node.node.index, op=node.op, found=problem)
 
 
 def _shape_problems(node: NodeView, source: Tensor, is_certain: Callable[[Tensor], bool]) -> Iterator[str]:
@@ -183,9 +247,7 @@ def _shape_problems(node: NodeView, source: Tensor, is_certain: Callable[[Tensor
         sizes = node.value(node.input(1))
         yield from [f"size {size}" for size in ([] if sizes is None else as_list(sizes)) if size < -1]
     elif node.op == "CONV_2D" and source.rank == IMAGE_RANK:
-        channels, weights = shape[3], node.input(1).shape
-        if weights[3] and (channels % weights[3] or (channels and weights[0] % (channels // weights[3]))):
-            yield f"{channels} input channels and weights of shape {list(weights)}"
+        yield from filter(None, [_channel_problem(shape, node.input(1).shape)])
     elif node.op == "DEPTHWISE_CONV_2D" and source.rank == IMAGE_RANK:
         channels, multiplier = node.input(1).shape[3], node.options.depth_multiplier
         if channels != shape[3] * multiplier:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
 from ...errors import DelegateSimError, LimitError
@@ -10,8 +10,9 @@ from ...graph.effort import Effort, Tries
 from ...graph.graph import NodeView, file_graphs
 from ...hypothetical.code_changes import ARITHMETIC, bodies_of
 from ...hypothetical.fixed_inputs import open_inputs, with_shapes
+from ...hypothetical.model_editing import NodeKey
 from ...model.model import Model, Tensor
-from ...rules.kinds import Problem
+from ...rules.kinds import FAILS_IN_INVOKE_KINDS, Problem
 from ...runtime.interpreter import simulate as simulate_run
 from ...runtime.target import Target
 from ..causes.cause import Blockers, Cause, views_of
@@ -68,6 +69,7 @@ _HUGE_SCALE = 1e20
 _MASKS: Mapping[str, str] = {"mask-1e4": "-1e4", "mask-100": "-100"}
 """Hypothetical conversions that put another value into the attention mask, each with the value."""
 _OF_OPTIONS = frozenset({Problem.LIMIT, Problem.TARGET_LEVEL})
+_FAIL_ON_CPU = frozenset([kind.name for kind in FAILS_IN_INVOKE_KINDS])
 _IMAGE_RANK = 4
 
 
@@ -78,17 +80,19 @@ def with_results(blockers: Blockers, model: Model, target: Target, simulate: Sim
     each cause.
     """
     judge = _Results(blockers, simulate, effort)
-    return blockers._replace(causes=tuple([_with_results(cause, model, target, judge) for cause in blockers.causes]))
+    of_model = [cause for cause in blockers.causes if not _FAIL_ON_CPU.isdisjoint(cause.codes)]
+    failing = frozenset([key for cause in of_model for key in cause.nodes])
+    return blockers._replace(causes=tuple([_with_results(cause, model, target, judge, failing) for cause in blockers.causes]))
 
 
-def _with_results(cause: Cause, model: Model, target: Target, judge: _Results) -> Cause:
+def _with_results(cause: Cause, model: Model, target: Target, judge: _Results, failing: Set[NodeKey]) -> Cause:
     if cause.identity.problem in _OF_OPTIONS:
         return _with_result_of_options(cause, judge)
     if boundary_setting(views_of(model, cause.nodes)):
         return cause  # the nodes vanish, and nothing else changes
     candidates = list(_to_simulate(cause, model, target))
     if not candidates:
-        cause = _with_note_of_folding(_with_resize(_without_result(cause, model, target), model))
+        cause = _with_note_of_folding(_with_resize(_without_result(cause, model, target, failing), model))
         changes = tuple([judge.judged(cause, change) for change in cause.advice.changes])
         return cause._replace(advice=replace(cause.advice, changes=changes))
     judged = _without_needless([judge.judged(cause, change) for change in candidates])
@@ -130,17 +134,19 @@ def _advises_conversion(cause: Cause) -> bool:
     return any(change.kind is ChangeKind.CONVERSION for change in cause.advice.changes)
 
 
-def _without_result(cause: Cause, model: Model, target: Target) -> Cause:
+def _without_result(cause: Cause, model: Model, target: Target, failing: Set[NodeKey]) -> Cause:
     """Mark the conversion in a hint as not simulated.
 
     If all tensors are integers without quantization, advise to change the types: always for a runtime that runs whole models,
-    and INT64 for other delegates. Otherwise, advise to leave the nodes on the CPU.
+    and INT64 or nodes in ``failing``, which the CPU does not compute, for other delegates. Otherwise, advise to leave the nodes
+    on the CPU.
     """
     if cause.identity.problem not in OF_TYPES or not _advises_conversion(cause):
         return cause
     if _are_integers(views := views_of(model, cause.nodes)):
         left = _INT32 if _has_int64(views) else _LEAVE_INTEGERS
-        text = _OTHER_TYPES if target.delegate.runs_whole_models else left
+        needs_others = target.delegate.runs_whole_models or not failing.isdisjoint(cause.nodes)
+        text = _OTHER_TYPES if needs_others else left
         return cause._replace(advice=Advice(cause.suggestion, (Change(text),)))
     return cause._replace(advice=replace(cause.advice, is_not_simulated=True))
 

@@ -149,10 +149,10 @@ class DelegateResult(Protocol):
 
 
 def not_built(delegate: Delegate) -> str:
-    """Return the note on the nodes that a delegate compiles on the board."""
+    """Return the note on the nodes that a delegate compiles on the device."""
     return (
-        f"Taken, but not compiled: the delegate compiles these nodes on the board, {delegate.compiled_on_board}. Only the board "
-        "shows whether they can be compiled, how fast they run, and how their numbers differ from the CPU's."
+        f"Taken, but not compiled: the delegate compiles these nodes on the device, {delegate.compiled_on_device}. Only the "
+        "device shows whether they can be compiled, how fast they run, and how their numbers differ from the CPU's."
     )
 
 

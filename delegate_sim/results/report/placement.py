@@ -206,7 +206,7 @@ def _undone_reason(refusal: Refusal) -> Reason:
         below = refusal.below
         needed, action = f"{below.operation or below.call} with {below.operand}: {below.needed}", "undid all delegation"
     elif refusal.stage is Stage.RUNNING:
-        needed, action = "types that all CPU kernels compute", "stops in Invoke"
+        needed, action = "nodes that all CPU kernels compute", "stops in Invoke"
     else:
         needed, action = "delegate kernels and CPU kernels that can all be prepared", "undid all delegation"
     return Reason(refusal.code, "runtime", f"the runtime {action}: {message}", message, needed, refusal.hint)

@@ -120,7 +120,7 @@ def verdict_summary(run: Run, measures: Measures | None = None) -> str:
         return f"{_rejection(run, measures.outcome)}: {reason}"
     if not measures.nodes:
         return "the model has no nodes"
-    compiled = "; compiled only on the board" if run.awaits_board else ""
+    compiled = "; compiled only on the device" if run.awaits_board else ""
     if measures.delegated_nodes == measures.nodes:
         return f"all nodes in {_kernels(run, measures)}{compiled}{risks_text(number_risks(run), _BUT)}"
     if awaits_compiler(run.delegate, measures):

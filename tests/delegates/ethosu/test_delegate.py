@@ -75,7 +75,7 @@ def test_nodes_are_compiled_on_the_board_unless_vela_compiled_them():
     source, compiled = ModelBuilder(), compiled_network(program(U65_256))
     chain(source, "RELU")
     compiled.metadata("OfflineMemoryAllocation", bytes(16))
-    note = "Taken, but not compiled: the delegate compiles these nodes on the board, when the delegate is applied"
+    note = "Taken, but not compiled: the delegate compiles these nodes on the device, when the delegate is applied"
     assert notes(source) == (True, [note])
     assert notes(compiled) == (False, [])
 

@@ -23,7 +23,7 @@ MODELS = Path(__file__).resolve().parents[3] / "fixtures" / "models"
     [
         ("transformer_block", "npu-google", "The plugin npu-google takes all nodes (63) in 1 partition"),
         ("several_subgraphs", "xnnpack", "XNNPACK runs 66.6 % of nodes; 1 ADD and 1 other node stay with TFLite's own kernels"),
-        ("variables", "hexagon", "Hexagon runs none of 9 nodes; everything runs on the CPU, mainly because of 2 VAR_HANDLE"),
+        ("variables", "hexagon", "Hexagon takes none of 9 nodes; everything runs on the CPU, mainly because of 2 VAR_HANDLE"),
         ("five_dimensions", "nnapi", "NNAPI on Android 13 rejects the model; everything runs on the CPU, because node 0: "),
         ("dynamic_reshape", "gpu", "GPU is not applied; everything runs on the CPU, because tensor 5 (reshape_5) of subgraph 0 "),
         (

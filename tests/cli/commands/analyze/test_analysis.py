@@ -46,8 +46,8 @@ gpu is TFLite's GPU delegate; mldrift is LiteRT 2's GPU accelerator; nnapi is de
 
 Selected, but not compiled: a compiler plugin only selects nodes for the NPU. Only the vendor's compiler and the device
 can show whether these nodes can be compiled and run.
-vx, vx-nxp: Taken, but not compiled: the delegate compiles these nodes on the board, when the model is first invoked.
-  Only the board shows whether they can be compiled, how fast they run, and how their numbers differ from the CPU's.
+vx, vx-nxp: Taken, but not compiled: the delegate compiles these nodes on the device, when the model is first invoked.
+  Only the device shows whether they can be compiled, how fast they run, and how their numbers differ from the CPU's.
 npu-mediatek: this result is for a Neuron runtime before 8.2.24, or for mediatek_use_get_supported_operations=false;
   otherwise, MediaTek's closed-source compiler decides about each node
 npu-samsung: the plugin selects every node, but nothing runs on the NPU if the compiler cannot compile one of the nodes.
