@@ -15,7 +15,7 @@ from ..graph.graph import Graph
 from ..model.model import Node, Tensor
 from ..refusal import Refusal, node_place
 from ..releases.catalogue import Release, parse_release
-from ..rules.kinds import CPU_KERNEL_QUANTIZATION, CPU_KERNEL_TYPE, Kind
+from ..rules.kinds import CPU_KERNEL_QUANTIZATION, CPU_KERNEL_TYPE, CPU_KERNEL_UNQUANTIZED, Kind
 from ..rules.operands import listed
 from .invoke_values import VALUES_CHECKED, refused_value
 
@@ -81,6 +81,9 @@ _OF_ONE_SCALE: Mapping[str, tuple[OperandPlace, OperandPlace, frozenset[str], Re
 
 Source: ``kernels/reduce.cc`` and ``kernels/pad.cc``; measured like the types.
 """
+_COMPARISONS = frozenset({"EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL"})
+"""Operators that divide by the scale of INT8 and UINT8 operands (``kernels/comparisons.cc``; measured like the types)."""
+_BYTES = frozenset({"INT8", "UINT8"})
 _QUANTIZED = frozenset({"INT8", "UINT8", "INT16"})
 
 
@@ -129,11 +132,13 @@ def refused_when_run(graph: Graph, nodes: Iterable[Node], release: Release, *, h
             is_checked = first.type in (_QUANTIZED if has_default else _QUANTIZED - by_default) and release.is_at_least(since)
             if is_checked and (first.scale, first.zero_point) != (second.scale, second.zero_point):
                 return _refusal(CPU_KERNEL_QUANTIZATION, node, {"operand": str(operand), "other": str(other)})
-        if (
-            node.op in VALUES_CHECKED
-            and graph.dynamic is None
-            and (refusal := refused_value(graph.view(node), release)) is not None
-        ):
+        if node.op in _COMPARISONS:
+            source = _INPUT.of(graph, node)
+            if source.type in _BYTES and not source.scale:
+                return _refusal(CPU_KERNEL_UNQUANTIZED, node, {"operand": str(_INPUT), "found": source.type})
+        has_values = node.op in VALUES_CHECKED and graph.dynamic is None
+        refusal = refused_value(graph.view(node), release) if has_values else None
+        if refusal is not None:
             return refusal
     return None
 

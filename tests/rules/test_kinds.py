@@ -6,9 +6,10 @@ from delegate_sim.rules import kinds
 from delegate_sim.rules.kinds import Kind
 
 SHARED = """
-    cpu-kernel-after-remapping cpu-kernel-not-prepared cyclic-graph dynamic-tensors float16-dequantize malformed-operands
-    node-not-loaded not-fully-accelerated not-loaded operator-not-loaded operator-not-registered partition-limit partition-minimum
-    cpu-kernel-quantization cpu-kernel-type cpu-kernel-value stub-not-delegated tensor-not-loaded tensor-type-not-loaded
+    cpu-kernel-after-remapping cpu-kernel-not-prepared cpu-kernel-quantization cpu-kernel-type cpu-kernel-unquantized
+    cpu-kernel-value cyclic-graph dynamic-tensors float16-dequantize malformed-operands node-not-loaded
+    not-fully-accelerated not-loaded operator-not-loaded operator-not-registered partition-limit partition-minimum
+    stub-not-delegated tensor-not-loaded tensor-type-not-loaded
 """
 
 

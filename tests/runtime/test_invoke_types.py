@@ -75,6 +75,19 @@ def test_scales_of_a_maximum(kind: str, scale: float, delegate: str, fails: bool
     assert (run.refusal is not None and run.refusal.code == "cpu-kernel-quantization") == fails
 
 
+@pytest.mark.parametrize(("kind", "scale", "ends"), [("UINT8", None, True), ("UINT8", 0.1, False), ("INT32", None, False)])
+def test_comparisons_of_bytes_without_a_scale(kind: str, scale: float | None, ends: bool) -> None:
+    builder = ModelBuilder()
+    graph = builder.subgraph()
+    operands = [graph.input(name, kind, (2, 4), scale=scale) for name in "ab"]
+    result = graph.tensor("output", "BOOL", (2, 4))
+    graph.node("EQUAL", operands, (result,), options={})
+    graph.outputs(result)
+    run = delegate_sim.analyze(builder.bytes(), "nnapi", options={"feature_level": 27}, defaults="api").runs[0]
+    assert (run.refusal is not None and run.refusal.code == "cpu-kernel-unquantized") == ends
+    assert run.refusal is None or run.refusal.effect is Effect.CRASH_LATER
+
+
 def test_the_table() -> None:
     assert set(TYPES) == TESTED
     assert list(MEASURED) == sorted(MEASURED, key=lambda release: release.order)

@@ -17,6 +17,7 @@ from ...rules.kinds import (
     CPU_KERNEL_NOT_PREPARED,
     CPU_KERNEL_QUANTIZATION,
     CPU_KERNEL_TYPE,
+    CPU_KERNEL_UNQUANTIZED,
     CPU_KERNEL_VALUE,
     DYNAMIC_TENSORS,
     FAILS_IN_INVOKE_KINDS,
@@ -46,6 +47,7 @@ _NEEDED: Mapping[str, str] = {
     CPU_KERNEL_NOT_PREPARED.name: "a node that its CPU kernel can prepare",
     CPU_KERNEL_TYPE.name: "types that its CPU kernel computes",
     CPU_KERNEL_VALUE.name: "constants that its CPU kernel computes",
+    CPU_KERNEL_UNQUANTIZED.name: "operands with a scale",
     CPU_KERNEL_QUANTIZATION.name: "the same scale and zero point in both tensors",
     OPERATOR_NOT_REGISTERED.name: "custom operators that the application registers",
 }

@@ -52,7 +52,7 @@ def test_a_named_application_that_lacks_a_library(tmp_path, monkeypatch):
     assert "whole.apk" not in done.output
 
 
-@pytest.mark.parametrize("broken", ["delegate_sim.live.live_runs.simulate", "delegate_sim.model.reader.load"])
+@pytest.mark.parametrize("broken", ["delegate_sim.live.live_runs.simulate", "delegate_sim.scan.job.load"])
 def test_an_internal_error_on_one_model_decides_the_exit_code(zoo, monkeypatch, broken):
     module, _, name = broken.rpartition(".")
     working = getattr(import_module(module), name)
