@@ -194,6 +194,7 @@ def _view_entry(view: PageView, model: int, graphs: PageGraphs) -> dict[str, Any
         "words": {name: getattr(words_of(run.delegate.name), name) for name in _WORDS},
         "note": next(plugin_notes([run], only_plugins=True), "") if run.takes_nodes else "",
         "grade": _grade(run, measures, compute.totals),
+        **({"fails": True} if _fails(run, measures) else {}),
         "measures": {**measures.to_dict(), **entry(COMPUTE, compute)},
         "refusal": None
         if run.refusal is None
@@ -217,10 +218,13 @@ def _view_entry(view: PageView, model: int, graphs: PageGraphs) -> dict[str, Any
     }
 
 
+def _fails(run: Run, measures: Measures) -> bool:
+    return run.refusal is not None or (measures.outcome != TAKEN and measures.is_delegated)
+
+
 def _grade(run: Run, measures: Measures, compute: ComputeTotals) -> str:
     """Return the color of the verdict, by the delegated share of multiply-adds, or of the nodes of a model without them."""
-    is_wrong = any(risk.is_certain for risk in number_risks(run))
-    if is_wrong or run.refusal is not None or (measures.outcome != TAKEN and measures.is_delegated):
+    if _fails(run, measures) or any(risk.is_certain for risk in number_risks(run)):
         return "bad"
     if not measures.is_delegated:
         return "none"

@@ -13,6 +13,7 @@ import pytest
 from delegate_sim.page.content import PageView, page_content
 from delegate_sim.page.document import as_data, document, page
 from delegate_sim.results.report.outcome_words import NOT_COMPILED
+from fixtures.builder import ModelBuilder
 from tests.support.hostile_names import NAMES, hostile_model
 from tests.support.pages import MODELS, timed_view, views
 
@@ -164,6 +165,18 @@ class TestContent:
         assert found["grade"] == "selected"
         assert found["note"] == NOT_COMPILED
         assert (found["words"]["left"], found["words"]["kernels"]) == ("off the NPU", "partitions to compile")
+
+    @pytest.mark.parametrize(("op", "kind", "grade", "fails"), [("MUL", "FLOAT32", "bad", False), ("EXP", "UINT8", "bad", True)])
+    def test_wrong_numbers_are_no_failure(self, op, kind, grade, fails):
+        builder = ModelBuilder()
+        graph = builder.subgraph()
+        scales = {"scale": 0.1} if kind == "UINT8" else {}
+        source, result = graph.input("x", kind, (3,), **scales), graph.tensor("y", kind, (3,), **scales)
+        factors = [graph.tensor("factors", kind, (3,), data=[1, 2, 3])] if op == "MUL" else []
+        graph.node(op, [source, *factors], [result], options={})
+        graph.outputs(result)
+        (found,) = page_content(views(builder.bytes(), delegates=("mldrift" if op == "MUL" else "nnapi",)))["views"]
+        assert (found["grade"], found.get("fails", False)) == (grade, fails)
 
     def test_nodes_of_two_models_are_matched(self):
         found = page_content(views(str(MODELS / "static_shape_chain.tflite"), str(MODELS / "dynamic_shape_chain.tflite")))

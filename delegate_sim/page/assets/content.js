@@ -70,7 +70,7 @@ class Side {
     this.data = this.view.subgraphs[subgraph];
     this.graph = content.graphs[this.data.graph];
     this.size = this.graph.nodes.length;
-    this.fails = this.view.grade === "bad";
+    this.fails = this.view.fails;
     this.states = this.fails ? this.data.states.map((state) => (state === DELEGATED ? TAKEN : state)) : this.data.states;
     this.positions = new Map(this.graph.nodes.map((node, position) => [node, position]));
     this.order = this.data.partitions.flatMap((partition) => partition.nodes);

@@ -101,7 +101,7 @@ class Page {
     byId("subgraph-label").hidden = most < 2;
     for (let number = 0; number < most; number += 1) byId("subgraph").append(make("option", { value: number }, String(number)));
     const used = new Set(content.views.flatMap((view) => view.subgraphs.flatMap((subgraph) => subgraph.states
-      .map((state) => (state === DELEGATED && view.grade === "bad" ? TAKEN : state)))));
+      .map((state) => (state === DELEGATED && view.fails ? TAKEN : state)))));
     byId("legend").append(...[...used].sort().map((number) => make("span", {},
       make("span", { class: `swatch ${STATES[number]}`, "aria-hidden": "true" }),
       [...new Set(content.views.map((view) => stateWords(view.words)[number]))].join(" / "))));
