@@ -258,7 +258,9 @@ def _sentence(results: Sequence[_TargetResult], stops: Sequence[_Stop]) -> str:
         compared = [row for row in ranked if not row.is_wrong]
         begin = f"{len(whole):,} of {len(compared):,} accelerators run all of it"
     elif right:
-        begin = f"{right[0].subject} runs {share_of(right[0])}"
+        first, *equal = [row.subject for row in right if share_of(row) == share_of(right[0])]
+        leaders = and_list([first, *[name.replace("The ", "the ", 1) for name in equal]])
+        begin = f"{leaders} {'run' if equal else 'runs'} {share_of(right[0])}"
     elif working:
         return f"{working[0].subject} runs {share_of(working[0])}, but computes nodes wrongly"
     else:

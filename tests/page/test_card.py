@@ -91,7 +91,7 @@ def test_a_model_that_its_compiler_has_not_seen_has_no_share():
     ("builder", "delegates", "headline"),
     [
         (chain_model(["RELU", "RELU"]), ("gpu", "vx"), "All 2 accelerators run all of it"),
-        (chain_model(["RELU", "ROUND"]), ("gpu", "vx"), "GPU runs 50 % of the nodes"),
+        (chain_model(["RELU", "ROUND"]), ("gpu", "vx"), "GPU and the VX delegate run 50 % of the nodes"),
         (
             chain_model(["RELU", "ROUND", "RELU"]),
             ("gpu", "hexagon"),
